@@ -68,12 +68,12 @@ class WorkerPool:
         self._failures = 0
         self._closed = False
 
-    async def start(self) -> None:
-        """Start the first process; returns before it is ready, since it can get ready meanwhile.
+    async def start(self, games: int = 1) -> None:
+        """Start a process for each of so many games, up to all; they get ready while something else is done.
 
-        The others are started when there are games for them: a short run on a large machine needs few.
+        A short run on a large machine needs few. Further ones are started when there are games for them.
         """
-        if not self._serving():
+        for _ in range(min(self._size, games) - len(self._serving())):
             self._spawn()
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> PooledGame:

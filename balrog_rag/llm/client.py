@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +16,9 @@ from balrog_rag.llm.pace import Pace
 from balrog_rag.llm.prices import Card, card_of
 from balrog_rag.llm.tokens import count_messages
 from balrog_rag.vocabulary import Message, Reply, Request
+
+if TYPE_CHECKING:
+    from balrog_rag.llm.calls import Call
 
 CACHE_MARKED = ("claude", "anthropic", "amazon.nova")
 """Models that cache a prompt's head only where it is marked; the others do so by themselves."""
@@ -30,13 +33,14 @@ class LiteLLMModel:
         self._config = config
         self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
         self._settings = settings.of_config(config)
-        self._litellm: Any = None
-        self._client: Any = None
+        self._call: Call | None = None
         self._card: Card | None = None
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
         """Import LiteLLM in a thread; call it while games start, or the first call does it."""
+        if self._call is not None:
+            return
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
@@ -44,8 +48,9 @@ class LiteLLMModel:
     async def _start(self) -> None:
         litellm = await loading.load_aside(self._config.price_table)
         self._card = card_of(self._config, litellm)
-        self._client = transport.make_client(litellm)
-        self._litellm = litellm
+        from balrog_rag.llm import calls  # what it stands on has come with LiteLLM, in that thread
+
+        self._call = calls.make(litellm, self._settings)
 
     @property
     def notes(self) -> list[str]:
@@ -59,8 +64,7 @@ class LiteLLMModel:
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
-        if self._litellm is None:
-            await self.warm()
+        await self.warm()
         messages, trimmed = request.messages, 0
         while True:
             outcome = await self._ask(messages)
@@ -101,7 +105,7 @@ class LiteLLMModel:
         return longest * random.uniform(0.5, 1.0)
 
     async def _attempt(
-        self, body: list[dict[str, Any]], messages: tuple[Message, ...], tokens: int, attempt: int
+        self, body: wire.Turns, messages: tuple[Message, ...], tokens: int, attempt: int
     ) -> Reply | Failure:
         """Send it once."""
         async with self.pace.slot(tokens) as slot:
@@ -110,9 +114,8 @@ class LiteLLMModel:
             sent = time.monotonic()
             try:
                 async with asyncio.timeout(self._config.timeout):
-                    response = await self._litellm.acompletion(
-                        messages=body, client=self._client, **self._settings
-                    )
+                    assert self._call is not None
+                    response = await self._call(body)
                 reply = wire.incoming(response, messages)
             except Exception as error:  # noqa: BLE001 - LiteLLM raises what its many providers raise
                 failure = failures.classify(error, heard)
@@ -148,5 +151,5 @@ class LiteLLMModel:
         """Give back the connections."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        if self._client is not None:
-            await self._client.close()
+        if self._call is not None:
+            await self._call.close()

@@ -1,5 +1,6 @@
 """LiteLLM's HTTP client, made to send every request once and to tell what it heard."""
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -24,7 +25,12 @@ def make_client(litellm: Any) -> Any:
 
 
 async def _listen(response: httpx.Response) -> None:
+    hear(response.status_code, response.headers)
+
+
+def hear(status: int, headers: Mapping[str, str]) -> None:
+    """Note what the attempt of this task was answered."""
     heard = heard_now.get()
     if heard is not None:
-        heard.status = response.status_code
-        heard.retry_after = seconds_to_wait(response.headers.get("retry-after"))
+        heard.status = status
+        heard.retry_after = seconds_to_wait(headers.get("retry-after"))

@@ -8,6 +8,9 @@ from balrog_rag.llm.secrets import redact
 from balrog_rag.llm.tokens import count_messages, count_text
 from balrog_rag.vocabulary import Message, Reply, Usage
 
+Turns = list[dict[str, Any]]
+"""Messages as LiteLLM takes them."""
+
 MOST_CACHE_MARKS = 4
 """Anthropic takes no more in one prompt."""
 
@@ -24,7 +27,7 @@ def fused(messages: Iterable[Message]) -> list[Message]:
     return result
 
 
-def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool) -> list[dict[str, Any]]:
+def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool) -> Turns:
     """The messages as LiteLLM takes them; `mark` sets the cache marks that Anthropic's models want."""
     turns = fused(messages) if fuse else messages
     marked = {place for place, turn in enumerate(turns) if mark and turn.stable}
@@ -54,12 +57,17 @@ def incoming(response: Any, messages: Sequence[Message]) -> Reply:
     refused = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
     finish = "refusal" if refused and not text else str(choice.finish_reason or "stop")
     return Reply(
-        redact(text),
-        reasoning=redact(str(getattr(message, "reasoning_content", None) or refused or "")),
+        _sound(text),
+        reasoning=_sound(str(getattr(message, "reasoning_content", None) or refused or "")),
         finish=finish,
         usage=_usage(getattr(response, "usage", None)) or _estimate(messages, text),
-        model=redact(str(response.model or "")),
+        model=_sound(str(response.model or "")),
     )
+
+
+def _sound(text: str) -> str:
+    """The text without secrets and without halves of signs (lone surrogates), which no journal can hold."""
+    return redact(text).encode("utf-8", "replace").decode()
 
 
 def _usage(counted: Any) -> Usage | None:

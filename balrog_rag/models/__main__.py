@@ -85,7 +85,7 @@ def _refuse_taken(port: int) -> None:
 def _testserver_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_testserver)
     command.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (0: a free one)")
-    command.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    command.add_argument("--latency", type=float, default=0.0, help="seconds from a request to its answer")
     command.add_argument("--tokens", type=int, nargs=3, metavar=("IN", "OUT", "CACHED"), help="claimed usage")
     command.add_argument("--per-second", type=int, help="requests a second, 429 beyond")
     command.add_argument("--fault", action="append", default=[], help="what goes wrong (again for more)")

@@ -97,6 +97,11 @@ async def _bad_utf8(exchange: Exchange) -> None:
     exchange.connection.send(200, marked.replace(b"\\u0001", b"\xff\xfe\xc3"))
 
 
+async def _half_a_sign(exchange: Exchange) -> None:
+    marked = exchange.body(exchange.text + "\u0001")
+    exchange.connection.send(200, marked.replace(b"\\u0001", b"\\ud83d"))
+
+
 async def _cut_short(exchange: Exchange) -> None:
     exchange.connection.send(200, exchange.body(exchange.text[: len(exchange.text) // 2], "length"))
 
@@ -126,6 +131,7 @@ FAULTS: dict[str, Fault] = {
     "null": lambda exchange: _message(content=None)(exchange),
     "refusal": lambda exchange: _message(content=None, refusal="I cannot help with that.")(exchange),
     "length": _cut_short,
+    "half-a-sign": _half_a_sign,
     "big": _big,
     "tool-call": lambda exchange: _message("tool_calls", content=None, tool_calls=TOOL_CALL)(exchange),
     "400": _status(400, "temperature must be a number", "invalid_request_error", "bad_value"),

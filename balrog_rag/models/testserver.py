@@ -66,7 +66,7 @@ class TestServer:
     ) -> None:
         """Say how it behaves.
 
-        latency      seconds before each answer
+        latency      seconds from a request to its answer, the server's own work included
         answer       makes the text from the prompt's messages; None: an action of those listed
         tokens       input, output and cached tokens that every answer claims; None: from the lengths
         per_second   requests answered in a second, 429 with Retry-After beyond it
@@ -138,6 +138,8 @@ class TestServer:
             connection.send(404, error_body("no such page", "invalid_request_error"))
 
     async def _complete(self, request: HttpRequest, connection: Connection) -> None:
+        clock = asyncio.get_running_loop().time
+        due = clock() + self._latency
         try:
             asked = msgspec.json.decode(request.body, type=ChatRequest)
         except msgspec.DecodeError as error:
@@ -147,10 +149,10 @@ class TestServer:
         self.counts[key] += 1
         fault = self._fault(key)
         self.calls.append(Call(key, self.counts[key], fault, request.body, request.headers))
-        if self._latency:
-            await asyncio.sleep(self._latency)
         texts = tuple(plain_text(message) for message in asked.messages)
         text = self._answer(texts)
+        if self._latency:
+            await asyncio.sleep(due - clock())
         if fault:
             await FAULTS[fault](
                 Exchange(request, connection, text, self._body_maker(asked, texts), self._retry_after)

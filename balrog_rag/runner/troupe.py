@@ -56,7 +56,8 @@ class LocalTroupe:
 
     async def start(self, runs: Sequence[Run]) -> list[str]:
         """Start the workers, and meanwhile the models and indexes."""
-        _, notes = await asyncio.gather(self._pool.start(), warm(self._studio, runs))
+        games = min(runs[0].config.runner.concurrency, sum(len(run.specs) for run in runs))
+        _, notes = await asyncio.gather(self._pool.start(games), warm(self._studio, runs))
         return notes
 
     def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from balrog_rag.errors import ContextTooLong, ModelRefused, ModelUnavailable
@@ -19,7 +20,7 @@ AGAIN = [
     *("429", "429-retry-after", "500", "502", "503", "hang", "drip", "reset"),
     *("truncated", "wrong-json", "no-json", "invalid-utf8", "echo-500"),
 ]
-ANSWERS = ["empty", "null", "refusal", "length", "big", "tool-call"]
+ANSWERS = ["empty", "null", "refusal", "length", "big", "tool-call", "half-a-sign"]
 NEVER = {
     "400": (ModelRefused, "refused"),
     "401": (ModelRefused, "key"),
@@ -30,6 +31,16 @@ NEVER = {
 }
 
 
+preset = "vllm"
+
+
+@pytest.fixture(params=["vllm", "openai"], autouse=True)
+def both_ways(request, monkeypatch):
+    """Every fault meets both ways of calling: the direct one to an own server, and LiteLLM's ordinary one."""
+    monkeypatch.setenv("OPENAI_API_KEY", "test-key-0123456789")
+    monkeypatch.setattr(f"{__name__}.preset", request.param)
+
+
 def client(server, **changes):
     settings = {
         "base_url": server.url,
@@ -38,7 +49,7 @@ def client(server, **changes):
         "timeout": 0.6,
         "connect_timeout": 0.5,
     }
-    return build(model_config("vllm", **{**settings, **changes}))
+    return build(model_config(preset, **{**settings, **changes}))
 
 
 def patience(fault):
@@ -98,6 +109,7 @@ def test_an_odd_answer_is_an_answer_with_its_cost(fault):
     expected = {"length": "length", "refusal": "refusal", "tool-call": "tool_calls"}.get(fault, "stop")
     assert reply.finish == expected
     assert (len(reply.text) > 4_000_000) == (fault == "big")
+    assert msgspec.json.encode(reply)  # a journal can hold it
     assert (reply.text == "") == (fault in ("empty", "null", "refusal", "tool-call"))
 
 

@@ -1,0 +1,39 @@
+"""How one attempt at a call goes out: LiteLLM's ordinary way, or the direct one where there is one."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from balrog_rag.llm import direct, transport
+from balrog_rag.llm.wire import Turns
+
+
+class Call(Protocol):
+    """Sends a prompt once; gives LiteLLM's response object or raises one of LiteLLM's errors."""
+
+    async def __call__(self, turns: Turns) -> Any:
+        """Send it."""
+        ...
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        ...
+
+
+def make(litellm: Any, settings: Mapping[str, Any]) -> Call:
+    """The call of the model that these settings name; made in a running event loop."""
+    return direct.prepare(litellm, settings) or Ordinary(litellm, settings)
+
+
+class Ordinary:
+    """`litellm.acompletion`, to any provider."""
+
+    def __init__(self, litellm: Any, settings: Mapping[str, Any]) -> None:
+        self._litellm, self._settings = litellm, settings
+        self._client = transport.make_client(litellm)
+
+    async def __call__(self, turns: Turns) -> Any:
+        return await self._litellm.acompletion(messages=turns, client=self._client, **self._settings)
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        await self._client.close()

@@ -1,0 +1,142 @@
+"""Calls to one's own server, with what LiteLLM works out for each of them worked out once.
+
+`litellm.acompletion` takes 2 to 3 ms of processor time a call: it finds the provider, maps the settings,
+prices the answer and logs it, every time anew. A model behind a paid API is too slow for that to show; a
+vLLM server under hundreds of episodes is not. For such a server LiteLLM's own provider class is asked once
+for the address, the headers and the settings, and then only to put messages in and to read answers out.
+The request is the one that acompletion sends, the reply is read by the same code, the errors are the same.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+import msgspec
+
+from balrog_rag.llm.transport import hear
+from balrog_rag.llm.wire import Turns
+
+PROVIDER = "hosted_vllm"
+HOW = ("model", "base_url", "api_key", "extra_headers", "timeout", "num_retries", "max_retries")
+"""Settings that say how to call; all others go into the body."""
+
+
+def prepare(litellm: Any, settings: Mapping[str, Any]) -> "Direct | None":
+    """The direct call of such a server's model; None where the ordinary way has to be gone.
+
+    That is any other provider, an address behind TLS or a proxy, a setting that LiteLLM refuses, and a
+    LiteLLM whose classes are not those known here.
+    """
+    if not str(settings["model"]).startswith(f"{PROVIDER}/"):
+        return None
+    try:
+        direct = Direct(litellm, settings)
+        direct.body([{"role": "user", "content": ""}])
+    except Exception:  # noqa: BLE001 - acompletion meets it again and says it in its own words
+        return None
+    return direct if _plain(direct.url) else None
+
+
+def _plain(url: str) -> bool:
+    """Whether the address is reached without TLS, whose settings are LiteLLM's, and without a proxy."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and ("http" not in getproxies() or bool(proxy_bypass(parts.netloc)))
+
+
+class Direct:
+    """One model of one server."""
+
+    def __init__(self, litellm: Any, settings: Mapping[str, Any]) -> None:
+        self._litellm = litellm
+        self._model, provider, key, base = litellm.get_llm_provider(
+            settings["model"], api_base=settings.get("base_url"), api_key=settings.get("api_key")
+        )
+        self._provider = litellm.ProviderConfigManager.get_provider_chat_config(
+            model=self._model, provider=litellm.LlmProviders(provider)
+        )
+        body = {name: value for name, value in settings.items() if name not in HOW}
+        self._options = litellm.get_optional_params(
+            model=self._model, custom_llm_provider=provider, stream=None, **body
+        )
+        self._extra = self._options.pop("extra_body", None) or {}
+        self._place = {"custom_llm_provider": provider, "api_base": base}
+        about = {"model": self._model, "optional_params": self._options, "litellm_params": self._place}
+        headers = dict(settings.get("extra_headers", {}))
+        self._headers = self._provider.validate_environment(
+            headers=headers, messages=[], api_key=key, api_base=base, **about
+        )
+        self.url: str = self._provider.get_complete_url(api_key=key, api_base=base, **about)
+        self._connect = settings["timeout"].connect
+        self._session: aiohttp.ClientSession | None = None
+
+    def body(self, turns: Turns) -> dict[str, Any]:
+        """What is sent."""
+        sent: dict[str, Any] = self._provider.transform_request(
+            self._model, turns, dict(self._options), self._place, self._headers
+        )
+        if self._extra:
+            sent.update(self._provider.transform_extra_body(self._extra, sent, self._model, self._place))
+        return sent
+
+    async def __call__(self, turns: Turns) -> Any:
+        sent = self.body(turns)
+        try:
+            return self._provider.transform_response(
+                model=self._model,
+                raw_response=await self._post(msgspec.json.encode(sent)),
+                model_response=self._litellm.ModelResponse(),
+                logging_obj=_Unlogged(),
+                request_data=sent,
+                messages=turns,
+                optional_params=self._options,
+                litellm_params=self._place,
+                encoding=None,
+            )
+        except Exception as error:
+            raise self._known(error) from error
+
+    async def _post(self, body: bytes) -> httpx.Response:
+        """The answer, in the class that LiteLLM reads; raises where it is an error."""
+        async with self._open().post(
+            self.url, headers=self._headers, data=body, allow_redirects=False
+        ) as answer:
+            hear(answer.status, answer.headers)
+            content = await answer.read()
+        kind = answer.headers.get("content-type", "application/json")
+        response = httpx.Response(answer.status, headers={"content-type": kind}, content=content)
+        if answer.status >= 300:
+            raise self._provider.get_error_class(response.text, answer.status, dict(answer.headers))
+        return response
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),  # how many at once is for the pace to say
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            )
+        return self._session
+
+    def _known(self, error: Exception) -> Exception:
+        """The same error in LiteLLM's classes, as acompletion raises it."""
+        if not hasattr(error, "status_code"):
+            error = self._provider.get_error_class(str(error) or type(error).__name__, 500, {})
+        known: Exception = self._litellm.exception_type(
+            model=self._model, custom_llm_provider=PROVIDER, original_exception=error
+        )
+        return known
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+
+class _Unlogged:
+    """LiteLLM's log of a call, which nobody reads."""
+
+    def post_call(self, **_: object) -> None:
+        """Keep nothing."""
