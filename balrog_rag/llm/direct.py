@@ -7,13 +7,13 @@ for the address, the headers and the settings, and then only to put messages in 
 The request is the one that acompletion sends, the reply is read by the same code, the errors are the same.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import httpx
 import msgspec
 
 from balrog_rag.llm.transport import hear
@@ -98,18 +98,17 @@ class Direct:
         except Exception as error:
             raise self._known(error) from error
 
-    async def _post(self, body: bytes) -> httpx.Response:
-        """The answer, in the class that LiteLLM reads; raises where it is an error."""
+    async def _post(self, body: bytes) -> "_Answer":
+        """The answer; raises where it is an error."""
         async with self._open().post(
             self.url, headers=self._headers, data=body, allow_redirects=False
         ) as answer:
             hear(answer.status, answer.headers)
             content = await answer.read()
-        kind = answer.headers.get("content-type", "application/json")
-        response = httpx.Response(answer.status, headers={"content-type": kind}, content=content)
+        heard = _Answer(answer.status, answer.headers, content)
         if answer.status >= 300:
-            raise self._provider.get_error_class(response.text, answer.status, dict(answer.headers))
-        return response
+            raise self._provider.get_error_class(heard.text, answer.status, dict(answer.headers))
+        return heard
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -133,6 +132,23 @@ class Direct:
         """Give back the connections."""
         if self._session is not None:
             await self._session.close()
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What LiteLLM's provider classes read of an httpx.Response."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The body, where nothing better can be made of it."""
+        return self.content.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body; raises where it is no JSON."""
+        return json.loads(self.content)  # msgspec refuses half a sign, which an answer may hold
 
 
 class _Unlogged:

@@ -26,6 +26,8 @@ from balrog_rag.vocabulary import digest
 
 Answerer = Callable[[tuple[str, ...]], str]
 CHARACTERS_PER_TOKEN = 4
+TICK = 0.001
+"""asyncio sleeps whole milliseconds, rounded up: with half of one less the mean latency is as asked for."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -152,7 +154,7 @@ class TestServer:
         texts = tuple(plain_text(message) for message in asked.messages)
         text = self._answer(texts)
         if self._latency:
-            await asyncio.sleep(due - clock())
+            await asyncio.sleep(due - clock() - TICK / 2)
         if fault:
             await FAULTS[fault](
                 Exchange(request, connection, text, self._body_maker(asked, texts), self._retry_after)
