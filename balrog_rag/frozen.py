@@ -8,6 +8,7 @@ import msgspec
 from omegaconf import MISSING
 
 from balrog_rag.config import leaves
+from balrog_rag.episode.spec import REACH
 from balrog_rag.errors import ConfigError
 from balrog_rag.vocabulary import digest
 
@@ -20,6 +21,7 @@ CHANGEABLE_ON_RESUME = (
     "limits.episode.",
     "limits.run.",
     "runner.",
+    *(f"{section}.{name}" for section, names in REACH.items() for name in names),
 )
 """Keys that do not change what an episode is, and so may differ when a run is resumed."""
 

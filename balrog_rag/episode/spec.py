@@ -17,6 +17,25 @@ class Cast(msgspec.Struct, frozen=True):
     prompt_tokens: int | None = None
     """Tokens a prompt may have before old turns are left out; null: no limit."""
 
+    def identity(self) -> "Cast":
+        """The same without what only says how services are reached."""
+        model = {name: value for name, value in self.model.items() if name not in REACH["model"]}
+        knowledge = {name: value for name, value in self.knowledge.items() if name not in REACH["knowledge"]}
+        return msgspec.structs.replace(self, model=model, knowledge=knowledge)
+
+
+REACH = {
+    "model": (
+        *("base_url", "api_key_env", "connect_timeout", "timeout", "retry", "price", "price_table"),
+        *("concurrency", "requests_per_minute", "tokens_per_minute"),
+    ),
+    "knowledge": ("folder", "threads"),
+}
+"""Settings of a cast that say where a service is, how patiently it is asked and what it costs.
+
+They are no part of an episode's identity: a run goes on although its server has moved.
+"""
+
 
 class Fork(msgspec.Struct, frozen=True):
     """From step `at` on, somebody else plays."""
@@ -42,7 +61,16 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Identity of the spec."""
-        return digest(msgspec.json.encode(self, order="sorted"))
+        forks = tuple(Fork(fork.at, fork.cast.identity()) for fork in self.forks)
+        bare = msgspec.structs.replace(self, cast=self.cast.identity(), forks=forks)
+        return digest(msgspec.json.encode(bare, order="sorted"))
+
+    def carried_on_by(self, cast: Cast) -> "EpisodeSpec":
+        """The same episode with another last cast, e.g. one that knows where the server is now."""
+        if not self.forks:
+            return msgspec.structs.replace(self, cast=cast)
+        last = msgspec.structs.replace(self.forks[-1], cast=cast)
+        return msgspec.structs.replace(self, forks=(*self.forks[:-1], last))
 
 
 def episode_seeds(run_seed: int, episode: str) -> Seeds:

@@ -55,7 +55,8 @@ def start(config: Config) -> int:
 def resume(run: Path, overrides: list[str]) -> int:
     """Go on with a run: its frozen configuration, with the changes that are allowed."""
     config = resumed_config(run, overrides)
-    return play_in(run, config, folder.forked_specs(run) or planned(config))
+    forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
+    return play_in(run, config, forked or planned(config))
 
 
 def resumed_config(run: Path, words: list[str]) -> Config:

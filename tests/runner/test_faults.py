@@ -80,6 +80,31 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
     assert "answered at attempt" in (run / "eval.log").read_text()
 
 
+def test_a_run_goes_on_although_its_server_has_moved(tmp_path: Path) -> None:
+    """Where a service is and how patiently it is asked is no part of what an episode is."""
+    first, run = Server("--latency", "0.01"), tmp_path / "results/r"
+    words = ["agent=naive", *model_of(first), "env.episodes=4", "limits.steps=40", "run.name=r"]
+    with running(tmp_path, *words, "model.retry.attempts=1") as process:
+        while not run.exists() or len(completions(run)) < 40:
+            time.sleep(0.05)
+        first.kill()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    before = len(completions(run))
+    second = Server("--latency", "0.01")
+    moved = [f"model.base_url={second.root}/v1", "model.concurrency=2", "model.timeout=60"]
+    with running(tmp_path, f"resume={run}", *moved) as process:
+        _, err = process.communicate(timeout=60)
+    asked = int(second.counts()["requests"])
+    second.close()
+    assert process.returncode == 0, err
+    assert len(completions(run)) == 160
+    assert asked == 160 - before
+    with running(tmp_path, f"resume={run}", "model.temperature=1") as process:
+        _, err = process.communicate(timeout=60)
+    assert "resume cannot change model.temperature" in err
+
+
 @pytest.mark.slow
 def test_a_key_that_is_refused_stops_the_run(tmp_path: Path) -> None:
     server = Server("--fault", "401")
