@@ -3,7 +3,7 @@
 Every case is the real command in a process of its own, its times taken from its JSON log: play goes from
 the first observation to the last end, and so leaves out the start of Python, the workers and LiteLLM.
 The model is the loopback test server in another process, or the scripted model inside the run. Memory is
-what belongs to the run's processes alone (USS). Both cores are wanted: other load shows in the figures.
+anonymous memory, what no file backs. Both cores are wanted: other load shows in the figures.
 """
 
 import argparse
@@ -37,7 +37,7 @@ class Played:
         self.steps = self.ended = self.seen = 0
         self.first = self.last = 0.0
         self.memory = 0
-        self.samples: list[tuple[int, int]] = []
+        self.samples: list[tuple[int, int, int]] = []
         begun = time.monotonic()
         self.folder = folder / "results" / "r"
         command = [sys.executable, "-m", "balrog_rag.eval", *BATCH, *words]
@@ -75,12 +75,20 @@ class Played:
         while self.process.poll() is None:
             time.sleep(0.5)
             try:
-                main = psutil.Process(self.process.pid)
-                held = [process.memory_full_info().uss for process in (main, *main.children())]
-            except psutil.Error:
+                workers = sum(anonymous(worker.pid) for worker in self.workers())
+                main = anonymous(self.process.pid)
+            except (psutil.Error, OSError):
                 continue
-            self.memory = max(self.memory, sum(held))
-            self.samples.append((self.seen, sum(held)))
+            self.memory = max(self.memory, main + workers)
+            self.samples.append((self.seen, main, workers))
+
+
+def anonymous(process: int) -> int:
+    """Bytes that a process holds and no file could give back; other programs make no difference to it."""
+    found = re.search(
+        r"^Anonymous: +(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE
+    )
+    return int(found[1]) * 1024 if found else 0
 
 
 @contextmanager
@@ -217,23 +225,26 @@ def soak(folder: Path, steps: int) -> None:
     words = [
         "agent=robust_cot",
         "model=scripted",
-        f"env.episodes={max(16, steps // 600)}",
+        f"env.episodes={max(16, steps // 945)}",  # a few end before their 1,000 steps
         "limits.steps=1000",
     ]
     played = Played(folder, [*words, "runner.concurrency=16", "run.csv=false"])
     written = sum(path.stat().st_size for path in played.folder.rglob("*.jsonl"))
-    steady = [(at, held) for at, held in played.samples if 0.2 <= at / played.steps <= 0.9]
-    growth = slope(steady) / MEGABYTE * 100_000 if len(steady) > 2 else float("nan")
-    report(f"soak of {played.steps:,} steps: growth a 100k steps", "flat", f"{growth:+.1f} MB")
+    steady = [sample for sample in played.samples if 0.2 <= sample[0] / played.steps <= 0.9]
+    report(f"soak of {played.steps:,} steps, growth a 100k steps: main", "flat", growth(steady, 1))
+    report("  both workers, 16 games", "flat", growth(steady, 2))
     report("  journal", "<= 1,500 B/step", f"{written / played.steps:,.0f} B/step")
     report("  most memory", "", f"{played.memory / MEGABYTE:,.0f} MB")
 
 
-def slope(points: list[tuple[int, int]]) -> float:
-    """Of the straight line through these points that fits best."""
+def growth(samples: list[tuple[int, int, int]], column: int) -> str:
+    """Of the straight line through these samples that fits best."""
     from numpy import polyfit
 
-    return float(polyfit(*zip(*points, strict=True), 1)[0])
+    if len(samples) < 3:
+        return "too short"
+    slope = polyfit([sample[0] for sample in samples], [sample[column] for sample in samples], 1)[0]
+    return f"{slope * 100_000 / MEGABYTE:+.2f} MB"
 
 
 def ray(folder: Path) -> None:
