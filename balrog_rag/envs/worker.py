@@ -104,8 +104,9 @@ def serve(connection: socket.socket) -> None:
     worker, unpacker = Worker(say), frames.Unpacker()
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)
     say(Ready())
-    while data := connection.recv(_CHUNK):
-        for frame in unpacker.feed(data):
+    buffer = memoryview(bytearray(_CHUNK))  # one for good: one an order tears holes into the heap
+    while size := connection.recv_into(buffer):
+        for frame in unpacker.feed(bytes(buffer[:size])):
             say(worker.obey(decoder.decode(frame)))
 
 
