@@ -3,7 +3,8 @@
 Every case is the real command in a process of its own, its times taken from its JSON log: play goes from
 the first observation to the last end, and so leaves out the start of Python, the workers and LiteLLM.
 The model is the loopback test server in another process, or the scripted model inside the run. Memory is
-anonymous memory, what no file backs. Both cores are wanted: other load shows in the figures.
+what is resident in all of a run's processes, files among it; growth is that of anonymous memory, which no
+file backs and no other program changes. Both cores are wanted: other load shows in the figures.
 """
 
 import argparse
@@ -75,20 +76,19 @@ class Played:
         while self.process.poll() is None:
             time.sleep(0.5)
             try:
-                workers = sum(anonymous(worker.pid) for worker in self.workers())
-                main = anonymous(self.process.pid)
+                workers = [worker.pid for worker in self.workers()]
+                main, games = held("Anonymous", self.process.pid), held("Anonymous", *workers)
+                self.memory = max(self.memory, held("Rss", self.process.pid, *workers))
             except (psutil.Error, OSError):
                 continue
-            self.memory = max(self.memory, main + workers)
-            self.samples.append((self.seen, main, workers))
+            self.samples.append((self.seen, main, games))
 
 
-def anonymous(process: int) -> int:
-    """Bytes that a process holds and no file could give back; other programs make no difference to it."""
-    found = re.search(
-        r"^Anonymous: +(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE
-    )
-    return int(found[1]) * 1024 if found else 0
+def held(kind: str, *processes: int) -> int:
+    """Bytes of that kind of memory that these processes hold."""
+    maps = (Path(f"/proc/{process}/smaps_rollup").read_text() for process in processes)
+    found = (re.search(rf"^{kind}: +(\d+) kB", text, re.MULTILINE) for text in maps)
+    return sum(int(match[1]) * 1024 for match in found if match)
 
 
 @contextmanager
