@@ -1,4 +1,4 @@
-"""Configurations as a run folder and a spec keep them: plain, frozen, with a digest."""
+"""Configurations as a run folder and a spec keep them: plain, frozen, with a digest and dotted keys."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -48,3 +48,37 @@ def thaw(tree: Mapping[str, Any], kind: type[T]) -> T:
 def config_digest(plain: dict[str, Any]) -> str:
     """Identity of a configuration."""
     return digest(msgspec.json.encode(plain, order="sorted"))
+
+
+def leaf_keys(tree: dict[str, Any], prefix: str = "") -> set[str]:
+    """The dotted keys of a plain configuration."""
+    return {
+        key
+        for name, value in tree.items()
+        for key in (leaf_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}"})
+    }
+
+
+def value_at(tree: dict[str, Any], key: str) -> Any:
+    """The value of a dotted key; None where there is none."""
+    value: Any = tree
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def with_value(tree: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """A copy with another value at a dotted key."""
+    name, _, rest = key.partition(".")
+    return {**tree, name: with_value(tree.get(name, {}), rest, value) if rest else value}
+
+
+def differing_keys(old: Any, new: Any, prefix: str = "") -> list[str]:
+    """The dotted keys in which two plain configurations differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            path
+            for name in sorted({*old, *new})
+            for path in differing_keys(old.get(name), new.get(name), f"{prefix}{name}.")
+        ]
+    return [] if old == new else [prefix.rstrip(".")]

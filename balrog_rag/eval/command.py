@@ -12,11 +12,19 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError
 from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import experiment_of
-from balrog_rag.frozen import CHANGEABLE_ON_RESUME, plain, thaw
+from balrog_rag.frozen import (
+    CHANGEABLE_ON_RESUME,
+    differing_keys,
+    leaf_keys,
+    plain,
+    thaw,
+    value_at,
+    with_value,
+)
 from balrog_rag.llm.secrets import redact
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
-from balrog_rag.runner.plan import differing_keys, plan
+from balrog_rag.runner.plan import plan
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.studio import LiveStudio, cast_of
@@ -85,29 +93,6 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
         if key.startswith(CHANGEABLE_ON_RESUME):
             frozen = with_value(frozen, key, value_at(defaults, key))
     return frozen
-
-
-def leaf_keys(tree: dict[str, Any], prefix: str = "") -> set[str]:
-    """The dotted keys of a plain configuration."""
-    return {
-        key
-        for name, value in tree.items()
-        for key in (leaf_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}"})
-    }
-
-
-def value_at(tree: dict[str, Any], key: str) -> Any:
-    """The value of a dotted key; None where there is none."""
-    value: Any = tree
-    for name in key.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def with_value(tree: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """A copy with another value at a dotted key."""
-    name, _, rest = key.partition(".")
-    return {**tree, name: with_value(tree.get(name, {}), rest, value) if rest else value}
 
 
 def run_folder(config: Config) -> Path:

@@ -9,11 +9,10 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
 from balrog_rag.errors import ConfigError, JournalError
-from balrog_rag.eval.command import play_in, resumed_config, value_at, with_value
+from balrog_rag.eval.command import play_in, resumed_config
 from balrog_rag.eval.compose import compose
-from balrog_rag.frozen import config_digest, plain, thaw
+from balrog_rag.frozen import config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.results import folder
-from balrog_rag.runner.plan import differing_keys
 from balrog_rag.runner.provenance import versions
 from balrog_rag.runner.studio import cast_of
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from balrog_rag.config import documented_keys
 from balrog_rag.eval.compose import compose, group_options
-from balrog_rag.frozen import plain
+from balrog_rag.frozen import plain, value_at
 
 USAGE = """\
 usage: python -m balrog_rag.eval [GROUP=OPTION ...] [KEY=VALUE ...]
@@ -32,16 +32,10 @@ def text(words: list[str]) -> str:
     groups = [
         f"  {name + '=':<12} {' '.join(options)}" for name, options in group_options().items() if options
     ]
-    keys = [f"  {key:<34} {_short(_at(values, key)):<22} {doc}" for key, doc in documented_keys()]
+    keys = [f"  {key:<34} {_short(value_at(values, key)):<22} {doc}" for key, doc in documented_keys()]
     return "\n".join(
         [USAGE, "groups (folders in conf/):", *groups, "", "keys, with the value they have now:", *keys]
     )
-
-
-def _at(tree: Any, key: str) -> Any:
-    for name in key.split("."):
-        tree = tree[name]
-    return tree
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,5 @@
 """From a configuration to the episodes it asks for."""
 
-from typing import Any
-
 from balrog_rag.config import Config, EnvConfig
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
 from balrog_rag.errors import ConfigError
@@ -59,14 +57,3 @@ def seeds_for(config: Config, episode: str, number: int) -> Seeds:
             f"env.seeds: {len(given)} seeds for {config.env.episodes} episodes a task; give one for each"
         )
     return Seeds(core=given[number], disp=given[number])
-
-
-def differing_keys(old: Any, new: Any, prefix: str = "") -> list[str]:
-    """The dotted keys in which two plain configurations differ."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            path
-            for name in sorted({*old, *new})
-            for path in differing_keys(old.get(name), new.get(name), f"{prefix}{name}.")
-        ]
-    return [] if old == new else [prefix.rstrip(".")]
