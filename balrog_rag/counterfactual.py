@@ -74,8 +74,9 @@ async def ask(studio: "LiveStudio", path: Path, at: int) -> "Asked":
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     done = recording.steps[at].taken
     spec = recording.header.spec
-    without = await act(studio, recording, spec, at, _off(spec.cast.agent))
-    again = await act(studio, recording, spec, at, spec.cast.agent)
+    agent = spec.player_at(at).agent
+    without = await act(studio, recording, spec, at, _off(agent))
+    again = await act(studio, recording, spec, at, agent)
     return Asked(spec.episode, at, done, without, again)
 
 
@@ -105,7 +106,7 @@ async def act(
         ) -> None:
             self.taken = taken
 
-    fork = Fork(at, msgspec.structs.replace(spec.cast, agent=agent))
+    fork = Fork(at, msgspec.structs.replace(spec.player_at(at), agent=agent))
     earlier = [old for old in spec.forks if old.at < at]
     forked = msgspec.structs.replace(spec, forks=(*earlier, fork), steps=at + 1)
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]

@@ -63,7 +63,7 @@ class Tape:
                 raise TapeEnd
             return None
         entry = self._entries[self._next]
-        if isinstance(entry, End) and kind is not End and entry.outcome in RESUMABLE:
+        if isinstance(entry, End) and kind is Completion and entry.outcome in RESUMABLE:
             raise LimitReached(entry.outcome)  # here a cap had cut the episode
         if not isinstance(entry, kind):
             raise ReplayError(

@@ -84,8 +84,9 @@ class Stage:
         except (BalrogError, LimitReached, TapeEnd, Stopped):
             raise
         except Exception as error:
+            player = self.spec.player_at(self.clock.step).agent
             raise PluginError(
-                f"{self.clock.where()}: agent {self.spec.cast.agent.get('name')!r} raised "
+                f"{self.clock.where()}: agent {player.get('name')!r} raised "
                 f"{type(error).__name__}: {error}; the episode stays as journaled and can be resumed"
             ) from error
 

@@ -65,6 +65,15 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
         bare = msgspec.structs.replace(self, cast=self.cast.identity(), forks=forks)
         return digest(msgspec.json.encode(bare, order="sorted"))
 
+    @property
+    def player(self) -> Cast:
+        """Who plays behind every fork."""
+        return self.forks[-1].cast if self.forks else self.cast
+
+    def player_at(self, step: int) -> Cast:
+        """Who decides at a step."""
+        return msgspec.structs.replace(self, forks=tuple(f for f in self.forks if f.at <= step)).player
+
     def carried_on_by(self, cast: Cast) -> "EpisodeSpec":
         """The same episode with another last cast, e.g. one that knows where the server is now."""
         if not self.forks:

@@ -64,6 +64,8 @@ def resume(run: Path, overrides: list[str]) -> int:
     """Go on with a run: its frozen configuration, with the changes that are allowed."""
     config = resumed_config(run, overrides)
     forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
+    if forked:
+        check(config)
     return play_in(run, config, forked or planned(config))
 
 
@@ -74,8 +76,9 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     if not words:
         return thaw(frozen, Config)
     asked = plain(compose(words))
-    named = {word.partition("=")[0].lstrip("+") for word in words}
-    changed = {*differing_keys(defaults, asked), *(named & leaf_keys(asked))}
+    named = tuple(word.partition("=")[0].lstrip("+") for word in words)
+    said = {key for key in leaf_keys(asked) if key in named or key.startswith(tuple(f"{n}." for n in named))}
+    changed = {*differing_keys(defaults, asked), *said}
     changed = {key for key in changed if value_at(frozen, key) != value_at(asked, key)}
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
@@ -106,14 +109,19 @@ def planned(config: Config) -> list[EpisodeSpec]:
     """The episodes of a configuration, every name in it checked before anything is written."""
     from balrog_rag.envs import check_game
 
-    refuse_secrets(plain(config))
-    llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
-    players = registry.policies if config.agent.name in registry.policies.names() else registry.agents
-    players.get(config.agent.name)  # a plug-in that cannot be imported says so now
+    check(config)
     specs = plan(config, cast_of(config))
     for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
         check_game(game)
     return specs
+
+
+def check(config: Config) -> None:
+    """Say now what is wrong with who plays: no secret in plain words, a model and a player that exist."""
+    refuse_secrets(plain(config))
+    llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
+    players = registry.policies if config.agent.name in registry.policies.names() else registry.agents
+    players.get(config.agent.name)  # a plug-in that cannot be imported says so now
 
 
 def refuse_secrets(tree: dict[str, Any]) -> None:

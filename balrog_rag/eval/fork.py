@@ -9,7 +9,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
 from balrog_rag.errors import ConfigError, JournalError
-from balrog_rag.eval.command import play_in, resumed_config
+from balrog_rag.eval.command import check, play_in, resumed_config
 from balrog_rag.eval.compose import compose
 from balrog_rag.frozen import config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.results import folder
@@ -28,6 +28,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
     if at > len(recording.steps):
         raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
     config = recast(run_of(path, recording.header.spec.episode), overrides)
+    check(config)
     parent = recording.header.spec
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(

@@ -5,7 +5,7 @@ it. Calls in flight count with the mean cost so far, so that many at once do not
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import get_args
 
 import msgspec
@@ -47,15 +47,6 @@ class Spending(msgspec.Struct):
         return cls(1, usage.input, usage.output, usage.cached, dollars, unpriced, reply.attempts)
 
 
-class Snapshot(msgspec.Struct, frozen=True):
-    """A run's spending at one moment, for a dashboard."""
-
-    total: Spending
-    by_purpose: Mapping[str, Spending]
-    in_flight: int
-    seconds: float
-
-
 class RunBudget:
     """The caps of a run and the meters of its episodes; one for a process."""
 
@@ -75,10 +66,6 @@ class RunBudget:
         meter = self._meters[name] = EpisodeMeter(self, name, self._limits.episode, self._clock)
         return meter
 
-    def carry(self, spent: Spending) -> None:
-        """Count what finished episodes of an earlier launch of this run cost."""
-        self.total.add(spent)
-
     @property
     def seconds(self) -> float:
         """Wall time of this launch."""
@@ -87,11 +74,6 @@ class RunBudget:
     def check(self) -> None:
         """Raise LimitReached where a cap of the run leaves no room for another call."""
         _check(self._limits.run, self.total, self.in_flight, self.seconds)
-
-    def snapshot(self) -> Snapshot:
-        """What was spent up to now."""
-        copies = {name: msgspec.structs.replace(spent) for name, spent in self.by_purpose.items()}
-        return Snapshot(msgspec.structs.replace(self.total), copies, self.in_flight, self.seconds)
 
     @property
     def capped_in_dollars(self) -> bool:

@@ -12,7 +12,7 @@ from balrog_rag.errors import ContextTooLong
 from balrog_rag.llm import failures, loading, secrets, settings, transport, wire
 from balrog_rag.llm.failures import Failure, Heard, Kind
 from balrog_rag.llm.fit import shorter
-from balrog_rag.llm.pace import Pace
+from balrog_rag.llm.pace import Pace, Slot
 from balrog_rag.llm.prices import Card, card_of
 from balrog_rag.llm.tokens import count_messages
 from balrog_rag.vocabulary import Message, Reply, Request
@@ -81,13 +81,14 @@ class LiteLLMModel:
     async def _ask(self, messages: tuple[Message, ...]) -> Reply | Failure:
         """The reply after as many attempts as it needs, or that the prompt is too long."""
         bounds = self._config.retry
-        begun = time.monotonic()
         tokens = count_messages(messages) + (self._config.max_tokens or 0) // 4
         body = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks())
-        attempt = 0
+        attempt, begun = 0, 0.0
         while True:
             attempt += 1
-            outcome = await self._attempt(body, messages, tokens, attempt)
+            async with self.pace.slot(tokens) as slot:
+                begun = begun or time.monotonic()  # waiting for a place is no sign of trouble
+                outcome = await self._attempt(slot, body, messages, attempt)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
                 return outcome
             wait = self._wait(outcome, attempt)
@@ -105,25 +106,24 @@ class LiteLLMModel:
         return longest * random.uniform(0.5, 1.0)
 
     async def _attempt(
-        self, body: wire.Turns, messages: tuple[Message, ...], tokens: int, attempt: int
+        self, slot: Slot, body: wire.Turns, messages: tuple[Message, ...], attempt: int
     ) -> Reply | Failure:
         """Send it once."""
-        async with self.pace.slot(tokens) as slot:
-            heard = Heard()
-            transport.heard_now.set(heard)
-            sent = time.monotonic()
-            try:
-                async with asyncio.timeout(self._config.timeout):
-                    assert self._call is not None
-                    response = await self._call(body)
-                reply = wire.incoming(response, messages)
-            except Exception as error:  # noqa: BLE001 - LiteLLM raises what its many providers raise
-                failure = failures.classify(error, heard)
-                if failure.kind is Kind.RATE_LIMIT:
-                    self.pace.rate_limited(slot, self._pause(failure))
-                return failure
-            self.pace.used(slot, reply.usage.input + reply.usage.output)
-            return self._finish(reply, response, time.monotonic() - sent, attempt)
+        heard = Heard()
+        transport.heard_now.set(heard)
+        sent = time.monotonic()
+        try:
+            async with asyncio.timeout(self._config.timeout):
+                assert self._call is not None
+                response = await self._call(body)
+            reply = wire.incoming(response, messages)
+        except Exception as error:  # noqa: BLE001 - LiteLLM raises what its many providers raise
+            failure = failures.classify(error, heard)
+            if failure.kind is Kind.RATE_LIMIT:
+                self.pace.rate_limited(slot, self._pause(failure))
+            return failure
+        self.pace.used(slot, reply.usage.input + reply.usage.output)
+        return self._finish(reply, response, time.monotonic() - sent, attempt)
 
     def _finish(self, reply: Reply, response: Any, latency: float, attempt: int) -> Reply:
         assert self._card is not None

@@ -119,11 +119,12 @@ class EpisodePlayer(JournaledPlayer):
     async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
         """Play a tape and go on behind its end."""
         game = await self._house.open(spec.game, self._ttyrec_path(spec))
+        meter = self.budget.episode(spec.episode)
         try:
-            meter = self.budget.episode(spec.episode)
             stage = Stage(spec, game, tape, self._studio, meter, self.watcher, self.stopping)
             return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
         finally:
+            meter.release()
             await game.close()
 
     def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:

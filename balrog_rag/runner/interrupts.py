@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: once, the run winds up; twice, it stops where it stands."""
+"""Ctrl-C and SIGTERM: once, the run winds up; twice, or before it plays, it stops where it stands."""
 
 import asyncio
 import signal
@@ -17,6 +17,8 @@ class Interrupts:
         self._gate = gate
         self._task = asyncio.current_task()
         self.signal: int | None = None
+        self.playing = False
+        """Whether anything has begun that is worth waiting for."""
         self.told: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
@@ -38,5 +40,7 @@ class Interrupts:
             self.signal = number
             self._gate.change(stopping=True)
             self.told()
-        elif self._task is not None:
+            if self.playing:
+                return
+        if self._task is not None:
             self._task.cancel()

@@ -153,8 +153,6 @@ class NodeLine:
         self._orders = []
 
     async def _listen(self) -> None:
-        from ray.exceptions import RayError
-
         try:
             await self._actor.start.remote()
             self.ready = True
@@ -162,7 +160,7 @@ class NodeLine:
                 for word in words.unpack_words(await packet):
                     self._act(word)
                 self._send()
-        except RayError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, episodes there would be waited for in vain
             self._lose(f"node {self.node} was lost: {' '.join(str(error).split())[:200]}")
 
     def _lose(self, why: str) -> None:
@@ -270,7 +268,7 @@ class RayTroupe:
         self._own_words = ExitStack()
         self._looking: asyncio.Task[None] | None = None
 
-    async def start(self, runs: Sequence[Run]) -> list[str]:
+    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
         """Join the cluster, or make one of this machine alone, and wait for its first node."""
         self._own_words.enter_context(
             redirect_stdout(self._own_words.enter_context(said_by_ray(runs[0].folder)))
@@ -278,7 +276,7 @@ class RayTroupe:
         await asyncio.to_thread(connect, self._runner.address)
         self._looking = asyncio.ensure_future(self._look())
         await self.line()
-        return []
+        return [[] for _ in runs]
 
     def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
         """Plays the episodes of one run."""

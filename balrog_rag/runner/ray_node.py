@@ -222,6 +222,10 @@ class Node:
             self._line.say(words.Broken(part.episode, Failed("Stopped", "")))
         except BalrogError as error:
             self._line.say(words.Broken(part.episode, Failed(type(error).__name__, str(error))))
+        except Exception as error:  # noqa: BLE001 - unheard, it would be waited for for ever
+            self._line.say(
+                words.Broken(part.episode, Failed("EnvironmentFailure", f"{part.episode}: {error!r}"))
+            )
         finally:
             del self._parts[part.episode]
 

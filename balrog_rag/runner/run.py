@@ -42,13 +42,16 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
     gate, board = Gate(runner.concurrency), Scoreboard(runs)
     studio.hold = gate.hold
     tallies = [Tally() for _ in runs]
+    notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
         try:
             async with AsyncExitStack() as stack:
                 watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts))
                 troupe = troupe_of(runner, studio)
                 stack.push_async_callback(troupe.close)
-                board.notes.extend(await troupe.start(runs))
+                notes = await troupe.start(runs)
+                board.notes.extend(dict.fromkeys(note for own in notes for note in own))
+                interrupts.playing = True
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
                         group.create_task(_play(run, rank, tally, troupe, board, watcher, gate))
@@ -57,7 +60,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 raise
             for run, tally in zip(runs, tallies, strict=True):
                 _leave_open(run, tally)
-        return [RunOutcome(tally, interrupts.signal, board.notes) for tally in tallies]
+        return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, notes, strict=True)]
 
 
 def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:

@@ -1,6 +1,9 @@
 """Makes what a cast names, once for all episodes of a process: models, knowledge bases, agents."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any, TypeVar
 
 import msgspec
@@ -44,8 +47,11 @@ class LiveStudio:
 
     def model(self, cast: Cast) -> Model | None:
         """The model, shared by all episodes."""
-        model: Model = _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
+        model = self._bare_model(cast)
         return model if self.hold is None else Held(model, self.hold)
+
+    def _bare_model(self, cast: Cast) -> Model:
+        return _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
 
     def retriever(self, cast: Cast) -> Retriever | None:
         """The knowledge base, shared by all episodes; None where the agent retrieves nothing."""
@@ -64,8 +70,7 @@ class LiveStudio:
 
     async def warm(self, cast: Cast) -> list[str]:
         """Begin what is slow to begin; returns what a user should know of the model beforehand."""
-        self.model(cast)
-        services = [self.retriever(cast), *self._models.values()]
+        services = [await aside(lambda: self.retriever(cast)), self._bare_model(cast)]
         for service in services:
             begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
             if begin is not None:
@@ -117,6 +122,21 @@ def fitting(limit: int | None) -> Fit:
         return fit(messages, limit)
 
     return fit_to_limit
+
+
+async def aside(make: Callable[[], T]) -> T:
+    """Have it made in a thread; who is cancelled meanwhile, e.g. by Ctrl-C, does not wait for the thread."""
+    made: Future[T] = Future()
+
+    def work() -> None:
+        made.set_running_or_notify_cancel()
+        try:
+            made.set_result(make())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            made.set_exception(error)
+
+    Thread(target=work, name="aside", daemon=True).start()
+    return await asyncio.wrap_future(made)
 
 
 def _once(made: dict[str, T], settings: Mapping[str, Any], make: Callable[[], T]) -> T:

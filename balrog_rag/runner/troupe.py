@@ -34,8 +34,8 @@ class Run(msgspec.Struct):
 class Troupe(Protocol):
     """Plays the episodes of several runs, wherever its games and agents live."""
 
-    async def start(self, runs: Sequence[Run]) -> list[str]:
-        """Begin what is slow to begin; returns what a user should know before it goes on."""
+    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+        """Begin what is slow to begin; returns what a user should know of each run before it goes on."""
         ...
 
     def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
@@ -54,7 +54,7 @@ class LocalTroupe:
         self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
         self._studio = studio
 
-    async def start(self, runs: Sequence[Run]) -> list[str]:
+    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
         """Start the workers, and meanwhile the models and indexes."""
         games = min(runs[0].config.runner.concurrency, sum(len(run.specs) for run in runs))
         _, notes = await asyncio.gather(self._pool.start(games), warm(self._studio, runs))
@@ -79,8 +79,10 @@ class LocalTroupe:
         await self._pool.close()
 
 
-async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[str]:
-    """Begin what is slow to begin, each model and index once; returns what a user should know."""
-    casts = [run.specs[0].cast for run in runs if run.specs]
-    notes = [note for cast in casts if not studio.is_policy(cast) for note in await studio.warm(cast)]
-    return list(dict.fromkeys(notes))
+async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[list[str]]:
+    """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
+    casts = [[run.specs[0].player] if run.specs else [] for run in runs]
+    return [
+        [note for cast in own if not studio.is_policy(cast) for note in await studio.warm(cast)]
+        for own in casts
+    ]
