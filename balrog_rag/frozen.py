@@ -14,8 +14,6 @@ from balrog_rag.vocabulary import digest
 
 CHANGEABLE_ON_RESUME = (
     "resume",
-    "run.folder",
-    "run.name",
     "run.csv",
     "run.ttyrec",
     "limits.episode.",

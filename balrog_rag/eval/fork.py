@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag import registry
 from balrog_rag.config import Config
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
@@ -29,6 +30,9 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
         raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
     config = recast(run_of(path, recording.header.spec.episode), overrides)
     check(config)
+    for player in (recording.header.spec.player.agent["name"], config.agent.name):
+        if player in registry.policies.names():
+            raise ConfigError(f"{player}: is a policy, which plays whole episodes; only agents can be forked")
     parent = recording.header.spec
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(

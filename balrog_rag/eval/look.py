@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.errors import BalrogError, ConfigError, RunFolderError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +71,10 @@ def _verify(options: argparse.Namespace) -> int:
 
     bad = 0
     for path in options.paths:
-        for journal in journals(path) if path.is_dir() else [path]:
+        found = journals(path) if path.is_dir() else [path]
+        if not found:
+            raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+        for journal in found:
             try:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:

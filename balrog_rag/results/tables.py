@@ -111,7 +111,7 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
-        _line(console, f"{len(run.unfinished)} episodes unfinished; go on with resume={run.folder}")
+        _line(console, f"{len(run.unfinished)} episodes begun and not ended; go on with resume={run.folder}")
     if run.problems:
         _line(console, f"{len(run.problems)} journals left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:

@@ -38,7 +38,7 @@ class Lines:
             return
         try:
             print(line, file=self._out, flush=True)
-        except BrokenPipeError:
+        except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
             self._out = None
 
 

@@ -31,7 +31,7 @@ class RunOutcome(msgspec.Struct):
     @property
     def exit_code(self) -> int:
         """0: every episode ended; 1: an error; 128 + n: stopped by signal n."""
-        if self.signal is not None:
+        if self.signal is not None and not self.tally.complete:
             return 128 + self.signal
         return 0 if self.tally.complete else 1
 

@@ -4,6 +4,7 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -135,7 +136,12 @@ async def _play_one(
     except (ModelRefused, RunFolderError) as error:
         tally.fatal = tally.fatal or error
         tally.open.append(spec.episode)
-        watcher.troubled(spec.episode, error, again=False)
+        _tell(watcher, spec, error)
     except BalrogError as error:
         tally.failed[spec.episode] = error
+        _tell(watcher, spec, error)
+
+
+def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
+    with suppress(RunFolderError):  # the log itself may be what cannot be written
         watcher.troubled(spec.episode, error, again=False)
