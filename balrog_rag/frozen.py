@@ -23,6 +23,12 @@ CHANGEABLE_ON_RESUME = (
 )
 """Keys that do not change what an episode is, and so may differ when a run is resumed."""
 
+SETTLED = {
+    "agent.demonstrations_digest": "agent.demonstrations",
+    "knowledge.corpus_digest": "knowledge.corpus",
+}
+"""Keys that a run fills in when it starts, with the content of what another key names."""
+
 T = TypeVar("T")
 
 

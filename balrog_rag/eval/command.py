@@ -17,6 +17,7 @@ from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import experiment_of
 from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
+    SETTLED,
     differing_keys,
     leaf_keys,
     plain,
@@ -30,7 +31,7 @@ from balrog_rag.results import folder
 from balrog_rag.runner.plan import plan
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
-from balrog_rag.runner.studio import LiveStudio, cast_of
+from balrog_rag.runner.studio import LiveStudio, cast_of, settled
 from balrog_rag.runner.troupe import Run
 
 
@@ -59,6 +60,7 @@ SWEEP = "sweep.json"
 
 def start(config: Config) -> int:
     """Play a new run."""
+    config = settled(config)
     specs = planned(config)
     run = run_folder(config)
     folder.create(run, plain(config))
@@ -85,6 +87,7 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     said = {key for key in leaf_keys(asked) if key in named or key.startswith(tuple(f"{n}." for n in named))}
     changed = {*differing_keys(defaults, asked), *said}
     changed = {key for key in changed if value_at(frozen, key) != value_at(asked, key)}
+    changed -= {key for key in SETTLED if value_at(asked, key) is None}
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(

@@ -12,10 +12,10 @@ from balrog_rag.episode.spec import Fork
 from balrog_rag.errors import ConfigError, JournalError
 from balrog_rag.eval.command import check, play_in, resumed_config
 from balrog_rag.eval.compose import compose
-from balrog_rag.frozen import config_digest, differing_keys, plain, thaw, value_at, with_value
+from balrog_rag.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.results import folder
 from balrog_rag.runner.provenance import versions
-from balrog_rag.runner.studio import cast_of
+from balrog_rag.runner.studio import cast_of, settled
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: who plays and where, never the game."""
@@ -65,7 +65,10 @@ def recast(run: Path, overrides: list[str]) -> Config:
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
-    return thaw(config, Config)
+    for content, source in SETTLED.items():
+        if source in names:
+            config = with_value(config, content, None)
+    return settled(thaw(config, Config))
 
 
 def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:

@@ -26,7 +26,7 @@ from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.scheduler import Tally
-from balrog_rag.runner.studio import LiveStudio
+from balrog_rag.runner.studio import LiveStudio, settled
 from balrog_rag.runner.troupe import Run
 
 
@@ -99,7 +99,7 @@ def of_sweep(top: Path, combination: Combination) -> Config:
     """The configuration of one run of a sweep."""
     config = compose(combination.words)
     config.run.folder, config.run.name = str(top), combination.name
-    return config
+    return settled(config)
 
 
 def play_all(runs: list[Run]) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -20,10 +21,21 @@ from balrog_rag.vocabulary import Message, Reply, Request, TaskView, digest
 T = TypeVar("T")
 
 
+def settled(config: Config) -> Config:
+    """The configuration complete with the content of the files it names, as a run freezes it."""
+    retrieves = agents.retrieves(config.agent)
+    return replace(
+        config,
+        agent=agents.resolve(config.agent),
+        knowledge=knowledge.resolve(config.knowledge) if retrieves else config.knowledge,
+    )
+
+
 def cast_of(config: Config) -> Cast:
     """The cast that a configuration names, resolved to plain settings."""
+    config = settled(config)
     return Cast(
-        agent=plain(agents.resolve(config.agent)),
+        agent=plain(config.agent),
         model=plain(config.model),
         knowledge=plain(config.knowledge),
         prompt_tokens=llm.prompt_limit(config.model, config.agent.max_prompt_tokens),
