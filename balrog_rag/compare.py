@@ -46,9 +46,8 @@ def parser() -> argparse.ArgumentParser:
 
 def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
-    from rich.console import Console
-
     from balrog_rag.registry import nearest
+    from balrog_rag.results import terminal
     from balrog_rag.results.comparing import duel
     from balrog_rag.results.scoring import MEASURES
 
@@ -57,7 +56,7 @@ def compare(options: argparse.Namespace) -> int:
         raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
     arms = [one_arm(path) for path in options.runs]
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
-    console = Console()
+    console = terminal.console()
     show_settings(console, arms)
     show_verdicts(console, found)
     if options.planned:
@@ -151,7 +150,7 @@ def _table(title: str, headings: list[str], rows: list[list[str]]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     made = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     for place, heading in enumerate(headings):
@@ -162,7 +161,7 @@ def _table(title: str, headings: list[str], rows: list[list[str]]) -> "Table":
 
 
 def _say(console: "Console", text: str) -> None:
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 

@@ -35,13 +35,11 @@ def parser() -> argparse.ArgumentParser:
 
 def report(options: argparse.Namespace) -> int:
     """Write the report and say where it lies."""
-    from rich.console import Console
-
     from balrog_rag.results.arms import load_arms
     from balrog_rag.results.experiments import of_sweep
     from balrog_rag.results.export import has_parquet
     from balrog_rag.results.report.write import KINDS, write_report
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import console, printable
 
     usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
@@ -58,10 +56,10 @@ def report(options: argparse.Namespace) -> int:
             experiment.baseline if experiment.baseline in {arm.name for arm in arms} else None
         )
     found = write_report(arms, out, title, baseline, kinds, options.detect)
-    console = Console()
+    screen = console()
     for verdict in found.verdicts:
         line = f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}"
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        screen.print(printable(line), markup=False, highlight=False, soft_wrap=True)
     print(f"report: {out / 'report.html' if 'html' in kinds else out}")
     return 0
 

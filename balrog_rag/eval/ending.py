@@ -5,16 +5,16 @@ import sys
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
+from balrog_rag.results.terminal import console
 from balrog_rag.runner.run import RunOutcome
 
 
 def print_ending(run: Path, outcome: RunOutcome, summary: Summary) -> None:
     """Print to the terminal: results on stdout, troubles on stderr."""
-    print_summary(summary, Console())
+    print_summary(summary, console())
     print(f"run folder: {run}")
     print_troubles(run, outcome)
 
@@ -44,5 +44,6 @@ def troubles(outcome: RunOutcome) -> list[str]:
     if outcome.signal is not None:
         lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
     if tally.open:
-        lines.append(f"{len(tally.open)} episodes are not finished")
+        count = len(tally.open)
+        lines.append(f"{count} {'episode is' if count == 1 else 'episodes are'} not finished")
     return lines

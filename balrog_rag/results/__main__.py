@@ -24,13 +24,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _rebuild(chosen: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from balrog_rag.results.summary import write_all
     from balrog_rag.results.tables import print_summary
+    from balrog_rag.results.terminal import console
 
     for run in chosen.runs:
-        print_summary(write_all(run, use_index=False), Console())
+        print_summary(write_all(run, use_index=False), console())
     return 0
 
 
