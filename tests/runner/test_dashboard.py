@@ -99,6 +99,54 @@ def test_more_episodes_than_lines(board: Scoreboard) -> None:
     assert any("more in play" in line for line in asyncio.run(draw()))
 
 
+@pytest.fixture
+def sweep(tmp_path: Path) -> Scoreboard:
+    """Two runs of a sweep, an episode of each in play."""
+    runs = []
+    for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
+        config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
+        runs.append(Run(tmp_path / label, config, plan(config, cast_of(config)), label))
+    board = Scoreboard(runs)
+    first = asyncio.run(InlineHouse().open(runs[0].specs[0].game)).start
+    for run in runs:
+        name = f"{run.label}:nle/NetHackChallenge-v0/01"
+        board.started(name, first.observation)
+        board.looked_up(name, 0, "newt", [Passage("p", "Newt", "A newt.")])
+        board.stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first)
+    board.outcomes = {"died": 3, "steps": 2, "episode_dollars": 1, "quit": 4}
+    return board
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_at_any_width_actions_outcomes_and_arms_are_told_apart(sweep: Scoreboard, width: int) -> None:
+    shown = text(sweep, width, 30)
+    first, second = [line for line in shown if "far southwest" in line]
+    assert first.partition("far")[0] != second.partition("far")[0]
+    assert first.lstrip().startswith("naive,1 ")
+    assert all(
+        any(one in line for line in shown) for one in ("died 3", "steps 2", "episode_dollars 1", "quit 4")
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+def test_a_live_screen_shows_status_action_look_up_and_reasoning(
+    sweep: Scoreboard, width: int, height: int
+) -> None:
+    shown = "\n".join(text(sweep, width, height, next(iter(sweep.rows))))
+    assert all(
+        words in shown for words in ("@", "Dlvl:1 $", "action far southwest", "looked up: newt", "Away.")
+    )
+
+
+def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
+    gate = Gate(4)
+    gate.change(paused=True)
+    for holds, says in ((True, "no call goes out"), (False, "no episode begins; those in play go on")):
+        sweep.holds_calls = holds
+        shown = "".join(segment.text for line in lines(View(sweep, gate), 120, 30) for segment in line)
+        assert f"PAUSED: {says}" in shown
+
+
 @pytest.mark.parametrize("evil", [EVIL, "\x1b]0;title\x07", "\x85", "a\u2028b", "\u200bx", "\ud800"])
 def test_inert(evil: str) -> None:
     assert one_line(evil).isprintable()
