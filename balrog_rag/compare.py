@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended
+from balrog_rag.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +20,8 @@ MOST_PAIRS = 20
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    try:
-        return compare(parser().parse_args(arguments))
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    options = parser().parse_args(arguments)
+    return ended(lambda: compare(options))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,16 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended, folder_to_write
+from balrog_rag.errors import ConfigError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    try:
-        return report(parser().parse_args(arguments))
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    options = parser().parse_args(arguments)
+    return ended(lambda: report(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,6 +45,7 @@ def report(options: argparse.Namespace) -> int:
         raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
     name, arms = options.runs[0].resolve().name, load_arms(options.runs)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
+    folder_to_write("--out", out)
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:
         order = [arm.name for arm in experiment.arms]

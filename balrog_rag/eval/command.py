@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from balrog_rag import llm, registry
+from balrog_rag import extras, llm, registry
 from balrog_rag.config import Config
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError
@@ -119,6 +119,8 @@ def planned(config: Config) -> list[EpisodeSpec]:
 def check(config: Config) -> None:
     """Say now what is wrong with who plays: no secret in plain words, a model and a player that exist."""
     refuse_secrets(plain(config))
+    if config.runner.backend == "ray":
+        extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
     players = registry.policies if config.agent.name in registry.policies.names() else registry.agents
     players.get(config.agent.name)  # a plug-in that cannot be imported says so now

@@ -1,6 +1,5 @@
 """Command lines with flags: --help and -m are ours; --cfg, --info and shell completion are Hydra's own."""
 
-import signal
 import sys
 from typing import Any
 
@@ -20,7 +19,6 @@ def with_flags(words: list[str]) -> int:
     if "--help" in words or "-h" in words:
         from balrog_rag.eval.help import text
 
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `--help | head` ends quietly
         print(text([word for word in words if not word.startswith("-")]))
         return 0
     if any(word in SWEEP for word in words):

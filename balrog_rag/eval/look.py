@@ -2,11 +2,10 @@
 
 import argparse
 import asyncio
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from balrog_rag.command_line import ended
 from balrog_rag.errors import BalrogError, ConfigError
 
 
@@ -14,13 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     options, words = parser().parse_known_args(arguments)
     options.overrides = overrides(words)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `show ... | head` ends quietly when head has seen enough
-    try:
-        code: int = options.run(options)
-        return code
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    return ended(lambda: options.run(options))
 
 
 def overrides(words: Sequence[str]) -> list[str]:

@@ -42,6 +42,10 @@ def sweep(words: list[str]) -> int:
     own = [word for word in words if word not in hydra and not word.startswith("resume=")]
     if hydra and not any(word.startswith("hydra/launcher=") for word in hydra):
         raise ConfigError(f"{hydra[0]}: Hydra runs a sweep only with hydra/launcher=...; see docs/running.md")
+    if hydra:
+        from balrog_rag.eval.launch import check_launcher
+
+        check_launcher(hydra)
     runs = reopened(Path(resumed[-1]), own) if resumed else begun(own)
     if hydra:
         from balrog_rag.eval.launch import launch

@@ -163,12 +163,17 @@ def _search(options: Namespace) -> int:
 
 
 def _evaluate(options: Namespace) -> int:
+    from balrog_rag.command_line import file_to_write
     from balrog_rag.knowledge.evaluate import evaluate
 
+    if options.plot is not None:
+        file_to_write("--plot", options.plot, (".png", ".svg"))
     return evaluate(_config(options), options)
 
 
 def _serve(options: Namespace) -> int:
+    from balrog_rag.command_line import MOST_PORT, within
     from balrog_rag.knowledge.serve import serve
 
+    within("--port", options.port, 0, MOST_PORT)
     return serve(_config(options), options.host, options.port)
