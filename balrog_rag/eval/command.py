@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag import extras, llm, registry
-from balrog_rag.config import Config
+from balrog_rag.compose import compose
+from balrog_rag.config import Config, check_together
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError
-from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import experiment_of
 from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
@@ -54,6 +54,7 @@ SWEEP = "sweep.json"
 
 def start(config: Config) -> int:
     """Play a new run."""
+    check_together(config)
     run = run_folder(config)
     specs = planned(config)
     folder.create(run, plain(config))

@@ -10,6 +10,7 @@ from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
 from balrog_rag.results.terminal import console
 from balrog_rag.runner.run import RunOutcome
+from balrog_rag.wording import many
 
 
 def print_ending(run: Path, outcome: RunOutcome, summary: Summary) -> None:
@@ -44,6 +45,5 @@ def troubles(outcome: RunOutcome) -> list[str]:
     if outcome.signal is not None:
         lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
     if tally.open:
-        count = len(tally.open)
-        lines.append(f"{count} {'episode is' if count == 1 else 'episodes are'} not finished")
+        lines.append(f"{many(len(tally.open), 'episodes')} not finished")
     return lines

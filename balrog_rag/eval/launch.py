@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from balrog_rag.compose import one_line_errors, register_schema
 from balrog_rag.errors import BalrogError
 from balrog_rag.eval.command import resume
-from balrog_rag.eval.compose import one_line_errors, register_schema
 from balrog_rag.eval.sweep import outcomes_on_disk, tell
 from balrog_rag.extras import require
 from balrog_rag.paths import data

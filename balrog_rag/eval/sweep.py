@@ -14,9 +14,10 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.compose import compose
+from balrog_rag.config import check_together
 from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.command import SWEEP, planned, resumed_config
-from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import Combination, combinations
 from balrog_rag.frozen import plain
 from balrog_rag.prompts import fingerprint
@@ -62,6 +63,8 @@ def begun(words: list[str]) -> list[Run]:
             f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
         )
     configs = [compose(combination.words) for combination in chosen]
+    for config in configs:
+        check_together(config)
     name = configs[0].run.name or f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_sweep"
     top = Path(configs[0].run.folder) / name
     runs = []

@@ -105,8 +105,8 @@ class OnePassage:
 async def _perform(overrides: list[str], actions: list[str]) -> None:
     """Play the first episode and print what is asked at its last step."""
     from balrog_rag import agents
+    from balrog_rag.compose import compose
     from balrog_rag.envs.inline import InlineHouse
-    from balrog_rag.eval.compose import compose
     from balrog_rag.registry import policies
     from balrog_rag.runner.plan import game_spec
 

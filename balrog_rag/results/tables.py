@@ -8,6 +8,7 @@ from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import printable, table
+from balrog_rag.wording import many
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,9 +101,9 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
-        _line(console, f"{len(run.unfinished)} episodes unfinished; go on with resume={run.folder}")
+        _line(console, f"{many(len(run.unfinished), 'episodes')} unfinished; go on with resume={run.folder}")
     if run.problems:
-        _line(console, f"{len(run.problems)} journals left out:")
+        _line(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:
         _line(console, f"  {problem.path}: {problem.what}")
     if len(run.problems) > SHOWN_PROBLEMS:

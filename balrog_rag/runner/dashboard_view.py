@@ -14,6 +14,7 @@ from balrog_rag.runner.figures import Interim, clock, money, spending
 from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Row, Scoreboard
+from balrog_rag.wording import many
 
 Line = list[Segment]
 
@@ -78,9 +79,9 @@ def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
     yield from _flowed(
         [
             Segment(" spent ", DIM), Segment(spending(board), _spend_style(board)),
-            Segment(f"   {board.retries} retries", WARN if board.retries else DIM),
-            Segment(f"   {board.replays} replays", WARN if board.replays else DIM),
-            Segment(f"   {board.errors} errors", BAD if board.errors else DIM),
+            Segment(f"   {many(board.retries, 'retries')}", WARN if board.retries else DIM),
+            Segment(f"   {many(board.replays, 'replays')}", WARN if board.replays else DIM),
+            Segment(f"   {many(board.errors, 'errors')}", BAD if board.errors else DIM),
         ],
         width,
     )  # fmt: skip

@@ -52,6 +52,8 @@ def files(folder: Path) -> dict[Path, bytes]:
         ("models testserver --latency -1", "--latency -1: must be at least 0"),
         ("models testserver --fault-rate 7", "--fault-rate 7: must be 0 to 1"),
         ("models testserver --fault 429s", "no fault '429s'; did you mean 429"),
+        ("episode show J --step 9999", "--step 9999: the journal holds 5 steps, counted from 0"),
+        ("episode show J --step -1", "--step -1: the journal holds 5 steps"),
         ("prompts demonstrate J /nowhere/x.json", "demonstrate /nowhere/x.json: no folder /nowhere"),
         ("prompts demonstrate J r", "demonstrate r: is a folder; name a file"),
         ("prompts demonstrate J x.json --steps 0", "--steps 0: must be at least 1"),

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.errors import WorkerLost
-from balrog_rag.eval.compose import compose
 from balrog_rag.runner.dashboard_view import View, lines
 from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.keys import split
@@ -88,7 +88,7 @@ def test_says_how_it_stands(board: Scoreboard) -> None:
     assert "myrun" in shown
     assert "2/6 ended   3 in play of 4 at once" in shown
     assert "progression 2.00 %" in shown  # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
-    assert "8 retries   1 replays   0 errors" in shown
+    assert "8 retries   1 replay   0 errors" in shown
     assert re.search(r"…?\S*Challenge-v0/02 +1 +3 +2 +0/9 +1\.85 +1\.0k", shown)
 
 
