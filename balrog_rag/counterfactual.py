@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from balrog_rag.errors import BalrogError
+from balrog_rag.command_line import ended
 
 if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
@@ -33,11 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     made.add_argument("--seed", type=int, default=0, help="which steps are drawn (default: %(default)s)")
     options = made.parse_args(arguments)
-    try:
-        return counterfactual(options.run, options.sample, options.seed)
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    return ended(lambda: counterfactual(options.run, options.sample, options.seed))
 
 
 def counterfactual(run: Path, count: int, seed: int) -> int:

@@ -5,18 +5,14 @@ import sys
 import time
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended, folder_to_write
+from balrog_rag.errors import ConfigError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
     options = parser().parse_args(arguments)
-    try:
-        code: int = options.run(options)
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return code
+    return ended(lambda: options.run(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,6 +59,7 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
 
+    folder_to_write("--out", options.out)
     arms = load_arms(options.runs)
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
@@ -81,6 +78,7 @@ def _build(options: argparse.Namespace) -> int:
 def _submit(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.submission import Metadata, submit
 
+    folder_to_write("--out", options.out)
     metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
     target, objections = submit(options.folder, options.out, metadata)
     print(f"submission: {target}")

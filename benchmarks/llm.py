@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from balrog_rag.eval.compose import compose
+from balrog_rag.compose import compose
 from balrog_rag.llm import build
 from balrog_rag.llm.secrets import redact
 from balrog_rag.llm.tokens import count_text

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from balrog_rag import llm, registry
-from balrog_rag.config import Config
+from balrog_rag import extras, llm, registry
+from balrog_rag.compose import compose
+from balrog_rag.config import Config, check_together
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError, RunFolderError
-from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import experiment_of
 from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
@@ -60,6 +60,7 @@ SWEEP = "sweep.json"
 
 def start(config: Config) -> int:
     """Play a new run."""
+    check_together(config)
     config = settled(config)
     specs = planned(config)
     run = run_folder(config)
@@ -132,6 +133,8 @@ def planned(config: Config) -> list[EpisodeSpec]:
 def check(config: Config) -> None:
     """Say now what is wrong with who plays: no secret in plain words, a model and a player that exist."""
     refuse_secrets(plain(config))
+    if config.runner.backend == "ray":
+        extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
     players = registry.policies if is_policy(config) else registry.agents
     players.get(config.agent.name)  # a plug-in that cannot be imported says so now

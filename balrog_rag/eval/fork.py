@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag import registry
+from balrog_rag.compose import compose
 from balrog_rag.config import Config
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
 from balrog_rag.errors import ConfigError, JournalError
 from balrog_rag.eval.command import check, play_in, resumed_config
-from balrog_rag.eval.compose import compose
 from balrog_rag.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.results import folder
 from balrog_rag.runner.provenance import versions

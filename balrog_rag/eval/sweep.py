@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.config import Config
+from balrog_rag.compose import compose
+from balrog_rag.config import Config, check_together
 from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.command import SWEEP, planned, resumed_config
-from balrog_rag.eval.compose import compose
 from balrog_rag.eval.grid import Combination, combinations
 from balrog_rag.frozen import plain
 from balrog_rag.prompts import fingerprint
@@ -44,6 +44,10 @@ def sweep(words: list[str]) -> int:
     own = [word for word in words if word not in hydra and not word.startswith("resume=")]
     if hydra and not any(word.startswith("hydra/launcher=") for word in hydra):
         raise ConfigError(f"{hydra[0]}: Hydra runs a sweep only with hydra/launcher=...; see docs/running.md")
+    if hydra:
+        from balrog_rag.eval.launch import check_launcher
+
+        check_launcher(hydra)
     runs = reopened(Path(resumed[-1]), own) if resumed else begun(own)
     if hydra:
         from balrog_rag.eval.launch import launch
@@ -99,6 +103,7 @@ def of_sweep(top: Path, combination: Combination) -> Config:
     """The configuration of one run of a sweep."""
     config = compose(combination.words)
     config.run.folder, config.run.name = str(top), combination.name
+    check_together(config)
     return settled(config)
 
 

@@ -9,7 +9,7 @@ RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,5 +118,6 @@ def write_bytes(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # where the folder cannot be made there is no draft either
+            draft.unlink()
         raise RunFolderError(f"{path}: cannot be written ({error.strerror or error})") from error

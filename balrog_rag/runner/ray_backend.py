@@ -24,7 +24,6 @@ from balrog_rag.episode.journal import Completion, End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import (
     BalrogError,
-    ConfigError,
     EnvironmentFailure,
     LimitReached,
     RunFolderError,
@@ -345,10 +344,8 @@ def connect(address: str | None) -> None:
     if address is None:  # a token of this run's own: nobody else's work runs here, and no file is left
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    try:
-        import ray  # reads these variables when it is imported
-    except ImportError as error:
-        raise ConfigError("runner=ray: Ray is not installed; pip install 'balrog_rag[ray]'") from error
+    import ray  # reads these variables when it is imported
+
     local = {} if address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     try:
         ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **local)

@@ -72,6 +72,9 @@ class Scoreboard(Unwatched):
         specs = [spec for run in runs for spec in run.specs]
         self.total = len(specs)
         self.title = runs[0].folder.name if len(runs) == 1 else runs[0].folder.parent.name
+        self.sweep = len(runs) > 1
+        self.holds_calls = runs[0].config.runner.backend == "local"
+        """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
         self.nethack = all(spec.game.env == "nle" for spec in specs)
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from balrog_rag import agents, registry
 from balrog_rag.agents import retrieves
+from balrog_rag.compose import compose, group_options
 from balrog_rag.errors import ConfigError
-from balrog_rag.eval.compose import compose, group_options
 from balrog_rag.prompts import Prompts, fingerprint, names
 from balrog_rag.vocabulary import TaskView
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform

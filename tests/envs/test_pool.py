@@ -9,10 +9,10 @@ import time
 import pytest
 
 import balrog_rag.envs.pool as pool_module
+from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.envs.pool import WorkerPool
 from balrog_rag.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
-from balrog_rag.eval.compose import compose
 from balrog_rag.frozen import plain
 from balrog_rag.vocabulary import GameSpec, Seeds
 from tests.envs.support import minihack, nethack

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.config import ModelConfig
 from balrog_rag.episode.journal import Completion, Header, Start, Writer
 from balrog_rag.errors import BalrogError, ConfigError, ModelRefused
-from balrog_rag.eval.compose import compose
 from balrog_rag.llm import build
 from balrog_rag.llm.grammar import grammar
 from balrog_rag.llm.weights import weights
