@@ -25,7 +25,6 @@ from balrog_rag.frozen import (
     value_at,
     with_value,
 )
-from balrog_rag.llm.secrets import redact
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
 from balrog_rag.runner.plan import plan
@@ -33,6 +32,7 @@ from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.studio import LiveStudio, cast_of, settled
 from balrog_rag.runner.troupe import Run
+from balrog_rag.secrets import redact
 
 
 def evaluate(overrides: list[str]) -> int:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from balrog_rag import litellm_loading, secrets
 from balrog_rag.config import ModelConfig
 from balrog_rag.errors import ContextTooLong
-from balrog_rag.llm import failures, loading, secrets, settings, transport, wire
+from balrog_rag.llm import failures, settings, transport, wire
 from balrog_rag.llm.failures import Failure, Heard, Kind
 from balrog_rag.llm.fit import shorter
 from balrog_rag.llm.pace import Pace, Slot
@@ -46,7 +47,7 @@ class LiteLLMModel:
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
-        litellm = await loading.load_aside(self._config.price_table)
+        litellm = await litellm_loading.load_aside(self._config.price_table)
         self._card = card_of(self._config, litellm)
         from balrog_rag.llm import calls  # what it stands on has come with LiteLLM, in that thread
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 
+from balrog_rag import secrets
 from balrog_rag.config import ModelConfig
 from balrog_rag.errors import ConfigError
-from balrog_rag.llm import secrets
 
 
 def of_config(config: ModelConfig) -> dict[str, Any]:

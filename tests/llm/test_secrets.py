@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
+from balrog_rag import secrets
 from balrog_rag.errors import ConfigError, ModelError
-from balrog_rag.llm import build, secrets
+from balrog_rag.llm import build
 from balrog_rag.models.testserver import TestServer
 from tests.llm.support import model_config, question
 
