@@ -17,7 +17,7 @@ from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
 
 INDEX = ".episodes"
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 IN_PARALLEL_FROM = 200 << 20
 """Bytes of journals from which reading them in several processes pays."""
 
