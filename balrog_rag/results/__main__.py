@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code: int = chosen.command(chosen)
     except BalrogError as error:
-        print(error, file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return code
 
