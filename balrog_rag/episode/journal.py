@@ -82,6 +82,7 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=T
     steps: int
     facts: Mapping[str, Any] = {}
     seconds: float = 0.0
+    """Wall time of the attempt that came to this end; earlier attempts and stops are not in it."""
 
 
 Event = Start | Completion | Lookup | Step | End

@@ -41,7 +41,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "key_presses": episode.keys,
         "invalid_actions": episode.invalid,
         "return": episode.total_reward,
-        "seconds": episode.seconds,
+        "seconds_waiting": episode.seconds,
         "calls": total.count,
         "input_tokens": total.input,
         "output_tokens": total.output,

@@ -12,7 +12,7 @@ from balrog_rag.envs.progression import Progression
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.results.episodes import Calls, Episode, Point
-from balrog_rag.vocabulary import Stats
+from balrog_rag.vocabulary import Reply, Stats
 
 
 def read_episode(path: Path) -> Episode | None:
@@ -40,7 +40,8 @@ class _Tally:
         self._tokens = 0
         self._dollars = 0.0
         self._queries: set[str] = set()
-        self._searched = -1
+        self._searched = self._acted = -1
+        self._asks = (player.agent.get("retrieval") or {}).get("when") == "asked"
         self._progression = Progression()
 
     def take(self, entry: journal.Event) -> None:
@@ -119,21 +120,11 @@ class _Tally:
         dollars = reply.cost or 0.0
         self._tokens += usage.input + usage.output
         self._dollars += dollars
-        calls = self.episode.calls.get(line.purpose)
-        if calls is None:
-            calls = self.episode.calls[line.purpose] = Calls()
-        calls.count += 1
-        calls.input += usage.input
-        calls.output += usage.output
-        calls.cached += usage.cached
-        calls.reasoning += usage.reasoning
-        calls.dollars += dollars
-        calls.unpriced += reply.cost is None
-        calls.seconds += reply.latency
-        calls.repeats += reply.attempts - 1
-        calls.empty += not reply.text
-        calls.cut += reply.finish == "length"
-        calls.trimmed += reply.trimmed > 0
+        _add(self.episode.calls.setdefault(line.purpose, Calls()), reply)
+        if line.purpose == "act":
+            if self._asks and self._acted == line.step:
+                _add(self.episode.asked_again, reply)
+            self._acted = line.step
 
     def _lookup(self, line: Lookup) -> None:
         lookups = self.episode.lookups
@@ -149,9 +140,26 @@ class _Tally:
     def _end(self, line: End) -> None:
         episode = self.episode
         self.ended = True
-        episode.outcome, episode.steps, episode.seconds = line.outcome, line.steps, line.seconds
+        episode.outcome, episode.steps = line.outcome, line.steps
         episode.facts = line.facts
         made = self._progression
         episode.highest = made.highest_achievement
         episode.dungeon_levels, episode.experience_levels = made.dlvl_list, made.xplvl_list
         self._mark(self._steps)
+
+
+def _add(calls: Calls, reply: Reply) -> None:
+    """Count an answer in."""
+    usage = reply.usage
+    calls.count += 1
+    calls.input += usage.input
+    calls.output += usage.output
+    calls.cached += usage.cached
+    calls.reasoning += usage.reasoning
+    calls.dollars += reply.cost or 0.0
+    calls.unpriced += reply.cost is None
+    calls.seconds += reply.latency
+    calls.repeats += reply.attempts - 1
+    calls.empty += not reply.text
+    calls.cut += reply.finish == "length"
+    calls.trimmed += reply.trimmed > 0
