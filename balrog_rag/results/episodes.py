@@ -132,7 +132,8 @@ class Episode(msgspec.Struct, dict=True):
     """Steps at which the agent was told that it repeats itself."""
     curve: list[Point] = []
     facts: Mapping[str, Any] = {}
-    forked: bool = False
+    forked: str = ""
+    """Who decided the first steps, and how many, where that was another player."""
 
     @property
     def env(self) -> str:

@@ -55,6 +55,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "different_queries": lookups.queries,
         "steps_with_search": lookups.steps,
         "steps_using_passages": lookups.used,
+        "forked": episode.forked,
         "spec_digest": episode.spec_digest,
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 from balrog_rag.envs.progression import Progression
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
+from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
 from balrog_rag.vocabulary import Reply, Stats
 
@@ -33,7 +34,7 @@ class _Tally:
         spec, player = header.spec, header.spec.player
         self.episode = Episode(
             spec.episode, spec.game, player.agent, player.model, player.knowledge,
-            header.spec_digest, header.config_digest, forked=bool(spec.forks),
+            header.spec_digest, header.config_digest, forked=_before(spec),
         )  # fmt: skip
         self.ended = False
         self._steps = 0
@@ -146,6 +147,15 @@ class _Tally:
         episode.highest = made.highest_achievement
         episode.dungeon_levels, episode.experience_levels = made.dlvl_list, made.xplvl_list
         self._mark(self._steps)
+
+
+def _before(spec: EpisodeSpec) -> str:
+    """Who decided the steps before the last player's, e.g. 'naive / gpt-4o to step 30'."""
+    casts = [spec.cast, *[fork.cast for fork in spec.forks]]
+    return ", ".join(
+        f"{cast.agent.get('name')} / {cast.model.get('name')} to step {fork.at}"
+        for cast, fork in zip(casts, spec.forks, strict=False)
+    )
 
 
 def _add(calls: Calls, reply: Reply) -> None:
