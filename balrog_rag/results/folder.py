@@ -75,7 +75,7 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
         return []
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[EpisodeSpec])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error})") from error
 
 

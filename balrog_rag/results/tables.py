@@ -27,7 +27,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
         _line(
             console,
             f"retrieval: searched at {share.asked:.0%} of steps, {share.hit:.0%} of searches hit, "
-            f"reference text in {share.used:.0%} of prompts, {share.token_share:.0%} of all tokens",
+            f"reference text in {share.used:.0%} of prompts; the calls made for it alone took "
+            f"{share.token_share:.0%} of all tokens",
         )
     if not summary.run.episodes:
         _line(console, "no finished episode yet.")

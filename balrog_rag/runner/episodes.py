@@ -15,7 +15,7 @@ from balrog_rag.errors import Bystander, JournalError, WorkerLost
 from balrog_rag.llm.budget import RunBudget
 from balrog_rag.protocols import Game, Watcher
 from balrog_rag.results.folder import episode_stem, journal_path
-from balrog_rag.runner.progress import progression_of
+from balrog_rag.results.tally import read_episode
 from balrog_rag.vocabulary import GameSpec
 
 LOSSES = 5
@@ -63,7 +63,8 @@ class JournaledPlayer:
         for entry in recording.entries:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
-        self.watcher.found(episode, end.outcome, end.steps, progression_of(episode, recording))
+        played = read_episode(journal_path(self.run, episode))
+        self.watcher.found(episode, end.outcome, end.steps, played.progression if played else 0.0)
         return end
 
     def recording(self, spec: EpisodeSpec) -> Recording:

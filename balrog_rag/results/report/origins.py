@@ -52,6 +52,13 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
             ]
             if run.unfinished:
                 left_out.append(f"Unfinished in {run.name}: {len(run.unfinished)} episodes.")
+            if run.missing:
+                left_out.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
+            left_out += [
+                f"Forked in {run.name}: {episode.name}, decided by {episode.forked}."
+                for episode in run.episodes
+                if episode.forked
+            ]
     headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "versions", "prompts"]
     return Section("Provenance", left_out, [Table(headings, rows)])
 
