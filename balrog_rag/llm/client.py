@@ -55,7 +55,7 @@ class LiteLLMModel:
     @property
     def notes(self) -> list[str]:
         """What a user should know of this model before it is asked, e.g. that its price is unknown."""
-        if self._card is None or self._card.known or self.name.startswith("openrouter/"):
+        if self._card is None or self._card.known:
             return []
         return [
             f"the price of {self.name} is not known: dollars are not counted and no dollar cap can hold; "
