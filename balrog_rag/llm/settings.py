@@ -39,7 +39,7 @@ def _headers(config: ModelConfig) -> dict[str, str]:
 def _body(config: ModelConfig) -> dict[str, Any]:
     """Further fields of the body, given to LiteLLM in the one way that each provider's code passes on."""
     body = dict(config.extra_body)
-    secrets.remember(*(str(value) for name, value in body.items() if secrets.is_secret_name(name)))
+    secrets.remember(*secrets.secret_values(body))
     apart = config.name.startswith(("gemini/", "vertex_ai/"))
     return {"extra_body": body or None} if apart else body
 
@@ -48,9 +48,11 @@ def _key(config: ModelConfig) -> str | None:
     name = config.api_key_env
     if name is None:
         return None
-    if not os.environ.get(name):
+    value = os.environ.get(name)
+    if not value:
         raise ConfigError(f"model.api_key_env={name}: not set; put {name}=... into the environment or .env")
-    return os.environ[name]
+    secrets.remember(value)  # whatever its name looks like
+    return value
 
 
 def _thinking(config: ModelConfig) -> dict[str, Any] | None:
