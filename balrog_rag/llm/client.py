@@ -95,7 +95,7 @@ class LiteLLMModel:
             late = time.monotonic() - begun + wait > bounds.seconds
             if not outcome.kind.again or attempt >= bounds.attempts or late:
                 raise failures.describe(self._config, outcome, attempt)
-            await asyncio.sleep(wait)
+            await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:
         """Seconds until the next attempt: the provider's word, else exponential with jitter."""
