@@ -14,7 +14,7 @@ def of_config(config: ModelConfig) -> dict[str, Any]:
     """What every call of this model says besides its messages; unset things are not sent at all."""
     said: dict[str, Any] = {
         "model": config.name,
-        "base_url": config.base_url and secrets.resolve(config.base_url),
+        "base_url": _address(config),
         "api_key": _key(config),
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
@@ -28,6 +28,18 @@ def of_config(config: ModelConfig) -> dict[str, Any]:
     timeout = httpx.Timeout(config.timeout, connect=config.connect_timeout)
     always = {"timeout": timeout, "num_retries": 0, "max_retries": 0}
     return {name: value for name, value in said.items() if value is not None} | always
+
+
+def _address(config: ModelConfig) -> str | None:
+    if config.base_url:
+        return secrets.resolve(config.base_url)
+    if config.name.startswith("hosted_vllm/") and not os.environ.get("HOSTED_VLLM_API_BASE"):
+        # LiteLLM would send prompts and key to OpenAI.
+        raise ConfigError(
+            f"model.base_url=null: {config.name} is a server of your own; "
+            "set model.base_url, or HOSTED_VLLM_API_BASE in the environment or .env"
+        )
+    return None
 
 
 def _headers(config: ModelConfig) -> dict[str, str]:
