@@ -56,7 +56,7 @@ class LiteLLMModel:
     @property
     def notes(self) -> list[str]:
         """What a user should know of this model before it is asked, e.g. that its price is unknown."""
-        if self._card is None or self._card.known or self.name.startswith("openrouter/"):
+        if self._card is None or self._card.known:
             return []
         return [
             f"the price of {self.name} is not known: dollars are not counted and no dollar cap can hold; "
@@ -96,7 +96,7 @@ class LiteLLMModel:
             late = time.monotonic() - begun + wait > bounds.seconds
             if not outcome.kind.again or attempt >= bounds.attempts or late:
                 raise failures.describe(self._config, outcome, attempt)
-            await asyncio.sleep(wait)
+            await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:
         """Seconds until the next attempt: the provider's word, else exponential with jitter."""

@@ -40,7 +40,7 @@ class Gate:
         self.stopping = False
         self.paused = False
         self.inside = 0
-        self._resumed = asyncio.Event()
+        self._resumed, self._stopped = asyncio.Event(), asyncio.Event()
         self._queue: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = itertools.count()
 
@@ -56,8 +56,10 @@ class Gate:
                 self.leave()
             raise
 
-    async def hold(self) -> None:
-        """Wait while the run is paused; raise Stopped where it stops meanwhile."""
+    async def hold(self, seconds: float = 0.0) -> None:
+        """Wait so long, and while the run is paused; raise Stopped where it stops meanwhile."""
+        if seconds > 0:
+            await passes(seconds, self._stopped)
         while self.paused and not self.stopping:
             await self._resumed.wait()
         if self.stopping:
@@ -75,6 +77,8 @@ class Gate:
         self.width = max(1, width if width is not None else self.width)
         self.paused = paused if paused is not None else self.paused
         self.stopping = self.stopping or bool(stopping)
+        if self.stopping:
+            self._stopped.set()
         if self.paused and not self.stopping:
             self._resumed.clear()
         else:
@@ -87,6 +91,13 @@ class Gate:
             if not turn.done():
                 self.inside += not self.stopping
                 turn.set_result(not self.stopping)
+
+
+async def passes(seconds: float, stopped: asyncio.Event) -> None:
+    """Wait so long, or until that happens."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stopped.wait()
 
 
 async def play_all(

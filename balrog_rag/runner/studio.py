@@ -15,6 +15,7 @@ from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import Cast
 from balrog_rag.frozen import plain, thaw
 from balrog_rag.llm.fit import fit
+from balrog_rag.llm.pace import Hold, Pace
 from balrog_rag.protocols import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.vocabulary import Message, Reply, Request, TaskView, digest
 
@@ -45,8 +46,8 @@ def cast_of(config: Config) -> Cast:
 class LiveStudio:
     """The studio of a run that may go live."""
 
-    def __init__(self, hold: Callable[[], Awaitable[None]] | None = None) -> None:
-        """`hold` is awaited before every call of a model: a run that pauses spends nothing."""
+    def __init__(self, hold: Hold | None = None) -> None:
+        """`hold` is awaited before every call of a model and between its attempts: a pause spends nothing."""
         self.hold = hold
         self._models: dict[str, Model] = {}
         self._retrievers: dict[str, Retriever] = {}
@@ -60,7 +61,12 @@ class LiveStudio:
     def model(self, cast: Cast) -> Model | None:
         """The model, shared by all episodes."""
         model = self._bare_model(cast)
-        return model if self.hold is None else Held(model, self.hold)
+        if self.hold is None:
+            return model
+        pace = getattr(model, "pace", None)
+        if isinstance(pace, Pace):
+            pace.hold = self.hold
+        return Held(model, self.hold)
 
     def _bare_model(self, cast: Cast) -> Model:
         return _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
@@ -100,7 +106,7 @@ class LiveStudio:
 class Held:
     """A model that is asked nothing while the run pauses."""
 
-    def __init__(self, model: Model, hold: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, model: Model, hold: Hold) -> None:
         self.name = model.name
         self._model, self._hold = model, hold
 

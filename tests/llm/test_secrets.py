@@ -166,6 +166,14 @@ def test_a_provider_that_echoes_the_request_tells_no_secret(fault, monkeypatch, 
         assert "canary" not in seen.lower()
 
 
+def test_what_a_configuration_names_as_secret_is_known_whatever_its_variables_name_and_depth(monkeypatch):
+    monkeypatch.setenv("LAB_ACCESS", "canary.access.0123456789")
+    xargs = {"vllm_xargs": {"tools": [{"token": "canary.nested.0123456789"}], "colour": "green and blue"}}
+    build(model_config("vllm", base_url="http://127.0.0.1:9/v1", api_key_env="LAB_ACCESS", extra_body=xargs))
+    said = secrets.redact("took canary.access.0123456789 and canary.nested.0123456789, green and blue")
+    assert said == "took [redacted] and [redacted], green and blue"
+
+
 @pytest.mark.parametrize("kind", CANARIES)
 def test_an_answer_that_holds_a_key_is_redacted_before_anybody_reads_it(kind):
     async def run():
