@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag import litellm_loading
 from balrog_rag.config import ModelConfig
-from balrog_rag.llm import loading
 from balrog_rag.vocabulary import Usage
 
 MILLION = 1_000_000
@@ -63,7 +63,7 @@ class Card(msgspec.Struct, frozen=True):
 async def price_known(config: ModelConfig) -> bool:
     """Whether what a call costs can be told before the first one is paid for."""
     if config.backend == "litellm" and not Prices.of_config(config).known:
-        return card_of(config, await loading.load_aside(config.price_table)).known
+        return card_of(config, await litellm_loading.load_aside(config.price_table)).known
     return config.backend != "scripted" or Prices.of_config(config).known
 
 
