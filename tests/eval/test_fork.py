@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.episode import journal
 from balrog_rag.results.folder import journals
-from tests.support import command, evaluate
+from tests.support import command, evaluate, own_cache
 
 SMALL = ("env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=8", "run.name=r")
 
@@ -70,7 +70,7 @@ def test_a_run_freezes_what_its_corpus_holds(tmp_path: Path) -> None:
     pages.mkdir()
     (pages / "newt.md").write_text("# Newt\n\nA newt bites.\n")
     words = ("agent=robust_star_rag", *SMALL, "limits.steps=2", f"knowledge.corpus={pages}", "env.episodes=2")
-    cache = str(tmp_path / "cache")
+    cache = str(own_cache(tmp_path / "cache"))
     done = evaluate(*words, cwd=tmp_path, BALROG_RAG_CACHE=cache)
     assert done.returncode == 0, done.stderr
     run = tmp_path / "results" / "r"
