@@ -2,10 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.command_line import ended, folder_to_write
 from balrog_rag.errors import ConfigError
+from balrog_rag.vocabulary import digest
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,7 +46,7 @@ def report(options: argparse.Namespace) -> int:
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
-    name, arms = options.runs[0].resolve().name, load_arms(options.runs)
+    name, arms = name_of(options.runs), load_arms(options.runs)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     folder_to_write("--out", out)
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
@@ -62,6 +64,16 @@ def report(options: argparse.Namespace) -> int:
         screen.print(printable(line), markup=False, highlight=False, soft_wrap=True)
     print(f"report: {out / 'report.html' if 'html' in kinds else out}")
     return 0
+
+
+LONGEST_NAME = 80
+"""Characters of a folder's name that is made of many."""
+
+
+def name_of(runs: Sequence[Path]) -> str:
+    """All their names, so that no report takes the place of another on fewer runs."""
+    names = "+".join(dict.fromkeys(run.resolve().name for run in runs))
+    return names if len(names) <= LONGEST_NAME else f"{names[: LONGEST_NAME - 9]}-{digest(names)[:8]}"
 
 
 if __name__ == "__main__":
