@@ -503,6 +503,50 @@ def test_a_difference_that_is_not_there_is_rarely_found():
     assert inside / 600 >= 0.93
 
 
+PAIRED_TRUTHS = [(0.05, 0.15), (0.1, 0.0), (0.3, 0.5), ("paper", "published"), ("published", "published")]
+
+
+def drawn_arm(kind, shares):
+    if isinstance(kind, float):
+        return 100.0 * (shares > 1 - kind)
+    values, weights = lump(kind)
+    return values[np.minimum(np.searchsorted(np.cumsum(weights), shares), len(values) - 1)]
+
+
+def truth_of(kind):
+    return 100 * kind if isinstance(kind, float) else float(np.dot(*lump(kind)))
+
+
+def difference_covered(kinds, count, alike, repeats):
+    """How often, in percent, a verdict's interval holds the truth; other games where `alike` is None."""
+    dice, hits = np.random.default_rng(11), 0
+    bounds = {"nle": Bounds(binary=isinstance(kinds[0], float))}
+    for _ in range(repeats):
+        shares = stats.norm.cdf(dice.multivariate_normal([0, 0], [[1, alike or 0], [alike or 0, 1]], count))
+        ours, theirs = (drawn_arm(kind, shares[:, side]) for side, kind in enumerate(kinds))
+        made = compare(
+            scores(ours), scores(theirs, first=100 if alike is None else 0), bounds=bounds
+        ).interval
+        hits += made.low - 1e-9 <= truth_of(kinds[0]) - truth_of(kinds[1]) <= made.high + 1e-9
+    return 100 * hits / repeats
+
+
+@pytest.mark.parametrize("alike", [None, 0.5])
+def test_differences_of_solved_or_not_are_covered(alike):
+    # 300 repeats: good to about two and a half points
+    assert difference_covered((0.05, 0.15), 8, alike, 300) >= 92.5
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("alike", [None, 0.0, 0.5])
+@pytest.mark.parametrize("count", [8, 10, 20])
+@pytest.mark.parametrize("kinds", PAIRED_TRUTHS, ids=lambda kinds: f"{kinds[0]}-{kinds[1]}")
+def test_coverage_of_differences(kinds, count, alike):
+    # too wide is honest, too short is not; the lowest are pairs of strongly alike solved-or-not scores
+    assert difference_covered(kinds, count, alike, 500) >= 89
+
+
 def test_spending_adds_up_to_alpha():
     assert spending(1.0) == pytest.approx(0.05)
     assert spending(0.0) == 0.0

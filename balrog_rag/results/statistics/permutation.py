@@ -4,11 +4,13 @@ Two-sided, and counting ties as evidence against a difference, so that no p is t
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import ceil, comb, exp, lgamma
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from balrog_rag.results.statistics.units import ALPHA, Floats
 
@@ -101,11 +103,14 @@ def _gap(part: Stratum, our_sum: Floats | np.float64) -> Floats:
 
 
 def _every_sum(pooled: Floats, size: int) -> Floats:
-    chosen = np.fromiter(
-        (place for pick in combinations(range(len(pooled)), size) for place in pick), dtype=np.intp
-    ).reshape(-1, size)
-    sums: Floats = pooled[chosen].sum(axis=1)
+    sums: Floats = pooled[_every_pick(len(pooled), size)].sum(axis=1)
     return sums
+
+
+@lru_cache(maxsize=2)  # a family of comparisons is mostly of arms of one size
+def _every_pick(count: int, size: int) -> NDArray[np.int32]:
+    places = (place for pick in combinations(range(count), size) for place in pick)
+    return np.fromiter(places, dtype=np.int32).reshape(-1, size)
 
 
 def _random_sums(pooled: Floats, size: int, count: int, rng: np.random.Generator) -> Floats:
