@@ -49,6 +49,7 @@ def compare(options: argparse.Namespace) -> int:
     from balrog_rag.results.comparing import duel
     from balrog_rag.results.scoring import MEASURES
 
+    check_plan(options)
     measures = {measure.name: measure for measure in MEASURES}
     if options.measure not in measures:
         raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
@@ -59,10 +60,17 @@ def compare(options: argparse.Namespace) -> int:
         _say(console, f"note: {caveat}.")
     show_settings(console, arms)
     show_verdicts(console, found)
-    if options.planned:
+    if options.planned is not None:
         show_look(console, found, options.planned, options.look)
     show_partings(console, arms)
     return 0
+
+
+def check_plan(options: argparse.Namespace) -> None:
+    """Refuse a plan or a look that cannot be."""
+    for name, value in (("--planned", options.planned), ("--look", options.look)):
+        if value is not None and value < 1:
+            raise ConfigError(f"{name} {value}: must be 1 or more")
 
 
 def one_arm(path: Path) -> "Arm":
@@ -111,7 +119,7 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
     """Whether a sequential design may stop here."""
     from balrog_rag.results.statistics.sequential import Look, look
 
-    count = found.whole.paired or min(found.whole.our_count, found.whole.their_count)
+    count = min(found.whole.our_count, found.whole.their_count)
     before: Look | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from balrog_rag.command_line import ended
+from balrog_rag.errors import ConfigError
 
 if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
@@ -40,6 +41,8 @@ def counterfactual(run: Path, count: int, seed: int) -> int:
     from balrog_rag.results.counterfactual import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
 
+    if count < 1:
+        raise ConfigError(f"--sample {count}: must be 1 or more")
     asked = asyncio.run(ask_all(sample(load(run), count, seed)))
     found = Counterfactual(tuple(asked))
     keep(run, found)

@@ -62,6 +62,12 @@ def test_a_run_without_retrieval_has_nothing_to_ask(runs, capsys):
     assert "no step's prompt held reference text" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("count", ["0", "-3"])
+def test_an_empty_sample_is_a_mistake(runs, capsys, count):
+    assert main([str(runs / "naive_rag"), "--sample", count]) == 2
+    assert capsys.readouterr().err == f"error: --sample {count}: must be 1 or more\n"
+
+
 def test_the_sentence_counts_both():
     asked = tuple(Asked("e", n, "a", "b" if n < 3 else "a", "a") for n in range(4))
     assert Counterfactual(asked).sentence == (
