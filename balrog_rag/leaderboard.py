@@ -4,9 +4,13 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.command_line import ended, folder_to_write
 from balrog_rag.errors import ConfigError
+
+if TYPE_CHECKING:
+    from balrog_rag.episode.spec import EpisodeSpec
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,9 +62,20 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.board import AVERAGE, build, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
+    from balrog_rag.results.tables import printable
 
     folder_to_write("--out", options.out)
-    arms = load_arms(options.runs)
+    everybody = load_arms(options.runs, use_index=False)
+    arms = [arm for arm in everybody if not arm.forked]
+    for caveat in (run.caveat for arm in everybody for run in arm.runs if run.caveat):
+        print(printable(f"note: {caveat}"))
+    for arm in everybody:
+        if arm.forked:
+            print(
+                printable(
+                    f"note: {arm.name}: not ranked, since its player did not play from the first step on"
+                )
+            )
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
@@ -76,31 +91,49 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _submit(options: argparse.Namespace) -> int:
+    from balrog_rag.compose import compose
+    from balrog_rag.frozen import plain
     from balrog_rag.results.leaderboard.submission import Metadata, submit
+    from balrog_rag.results.tables import printable
 
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
-    target, objections = submit(options.folder, options.out, metadata)
+    protocol = plain(compose(["env=balrog", "agent=naive"]))
+    target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
     print(f"submission: {target}")
     for objection in objections:
-        print(f"note: {objection}")
+        print(printable(f"note: {objection}"))
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
-    import asyncio
-
     from balrog_rag.results.leaderboard.verified import verify
-    from balrog_rag.runner.replay import verify as play_again
+    from balrog_rag.results.tables import printable
 
     bad = 0
     for path in options.folders:
-        wrong = verify(path, lambda journal: asyncio.run(play_again(journal)), print)
+        wrong = verify(path, _planned(path), _play_again, lambda line: print(printable(line)))
         for line in wrong:
-            print(f"differs: {line}")
+            print(printable(f"differs: {line}"))
         print(f"{path}: {f'{len(wrong)} differences' if wrong else 'verified'}")
         bad += bool(wrong)
     return 1 if bad else 0
+
+
+def _planned(run: Path) -> "list[EpisodeSpec]":
+    from balrog_rag.eval.command import resumed_config, specs_of
+
+    return specs_of(run, resumed_config(run, []))
+
+
+def _play_again(journal: Path, into: Path) -> None:
+    import asyncio
+
+    from balrog_rag.runner.csv_log import CsvLog
+    from balrog_rag.runner.replay import replay
+
+    with CsvLog(into) as trajectory:
+        asyncio.run(replay(journal, trajectory))
 
 
 if __name__ == "__main__":

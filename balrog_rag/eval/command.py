@@ -71,10 +71,16 @@ def start(config: Config) -> int:
 def resume(run: Path, overrides: list[str]) -> int:
     """Go on with a run: its frozen configuration, with the changes that are allowed."""
     config = resumed_config(run, overrides)
+    check(config)
+    specs = specs_of(run, config)
+    check_games(specs)
+    return play_in(run, config, specs)
+
+
+def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
+    """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
     forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
-    if forked:
-        check(config)
-    return play_in(run, config, forked or planned(config))
+    return forked or plan(config, cast_of(config))
 
 
 def resumed_config(run: Path, words: list[str]) -> Config:
@@ -121,13 +127,18 @@ def run_folder(config: Config) -> Path:
 
 def planned(config: Config) -> list[EpisodeSpec]:
     """The episodes of a configuration, every name in it checked before anything is written."""
-    from balrog_rag.envs import check_game
-
     check(config)
     specs = plan(config, cast_of(config))
+    check_games(specs)
+    return specs
+
+
+def check_games(specs: list[EpisodeSpec]) -> None:
+    """Say now which game does not exist."""
+    from balrog_rag.envs import check_game
+
     for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
         check_game(game)
-    return specs
 
 
 def check(config: Config) -> None:

@@ -1,6 +1,6 @@
 """What a run folder says of each episode: every score, cost and count, made from its journal alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -123,6 +123,8 @@ class Episode(msgspec.Struct, dict=True):
     actions: dict[str, int] = {}
     failed_candidates: list[str] = []
     calls: dict[str, Calls] = {}
+    answered_by: list[str] = []
+    """What the models that answered called themselves."""
     asked_again: Calls = msgspec.field(default_factory=Calls)
     """Those of `calls` that asked for an action once more, since the first answer wanted a look-up."""
     lookups: Lookups = msgspec.field(default_factory=Lookups)
@@ -185,3 +187,8 @@ class Episode(msgspec.Struct, dict=True):
         for calls in self.calls.values():
             together.add(calls)
         return together
+
+
+def answering(episodes: Iterable[Episode]) -> list[str]:
+    """What the models that answered in these episodes called themselves."""
+    return sorted({name for episode in episodes for name in episode.answered_by})

@@ -23,6 +23,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "task": episode.task,
         "agent": episode.agent_name,
         "model": episode.model_name,
+        "answered_by": ", ".join(episode.answered_by),
         "core_seed": episode.game.seeds.core,
         "disp_seed": episode.game.seeds.disp,
         "lgen_seed": episode.game.seeds.lgen,

@@ -122,6 +122,8 @@ class _Tally:
         self._tokens += usage.input + usage.output
         self._dollars += dollars
         _add(self.episode.calls.setdefault(line.purpose, Calls()), reply)
+        if reply.model and reply.model not in self.episode.answered_by:
+            self.episode.answered_by.append(reply.model)
         if line.purpose == "act":
             if self._asks and self._acted == line.step:
                 _add(self.episode.asked_again, reply)

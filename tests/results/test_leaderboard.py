@@ -7,11 +7,23 @@ import sys
 import msgspec
 import pytest
 
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.frozen import config_digest
 from balrog_rag.leaderboard import main
+from balrog_rag.results import folder, runs
+from balrog_rag.results.leaderboard import verified
 from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.leaderboard.ranks import ranks
+from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.units import Score
-from balrog_rag.results.summary import mean_and_error
+from balrog_rag.results.summary import mean_and_error, write_all
+from tests.support import command, evaluate
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    """What is verified here is noted here."""
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
 def arm(values):
@@ -79,21 +91,91 @@ def run(played, tmp_path):
     return shutil.copytree(played, tmp_path / "run")
 
 
+def shown(run, out):
+    """What the board says of this run."""
+    assert main(["build", str(run), "--out", str(out)]) == 0
+    rows = msgspec.json.decode((out / "leaderboard.json").read_bytes())
+    (row,) = [row for row in rows if row["own"]]
+    return row
+
+
+def rebuilt(run):
+    """What a forger does last: make every file follow from the forged journals."""
+    write_all(run, use_index=False)
+
+
 def test_a_real_run_is_proved_by_replay_and_then_shown_as_replayed(run, tmp_path, capsys):
     assert main(["verify", str(run)]) == 0
     assert capsys.readouterr().out.count("equal: ") == 4
-    main(["build", str(run), "--out", str(tmp_path / "out")])
-    rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
-    assert [row["verified"] for row in rows if row["own"]] == ["replayed"]
+    assert shown(run, tmp_path / "out")["verified"] == "replayed"
 
 
-def journal_of(run):
-    return next(run.glob("nle/*/*_00.journal.jsonl"))
+def test_a_proof_is_not_part_of_the_folder(run, tmp_path, monkeypatch):
+    before = {path.name for path in run.rglob("*")}
+    assert main(["verify", str(run)]) == 0
+    assert {path.name for path in run.rglob("*")} <= {*before, ".episodes"}
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path / "another machine"))
+    assert shown(run, tmp_path / "out")["verified"] == "no"
+
+
+def test_a_proof_is_of_one_version(run, tmp_path, monkeypatch):
+    assert main(["verify", str(run)]) == 0
+    monkeypatch.setattr(verified, "__version__", "0.0.1")
+    assert shown(run, tmp_path / "out")["verified"] == "no"
+
+
+def test_the_board_reads_journals_and_not_the_index(run, tmp_path):
+    assert main(["verify", str(run)]) == 0
+    index = runs._read_index(run)
+    for known in index.values():
+        known.episode.progression = 0.42
+    runs._write_index(run, index)
+    assert load(run).episodes[0].progression == 0.42
+    row = shown(run, tmp_path / "out")
+    assert (row["verified"], row["sort"]) == ("replayed", 0.0)
+
+
+TASK = "NetHackChallenge-v0"
+
+
+def journal_of(run, number=0):
+    return run / "nle" / TASK / f"{TASK}_run_{number:02d}.journal.jsonl"
+
+
+def edit(path, kind, change):
+    """Change the journal's first line of this kind."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode()))
+    entry = msgspec.json.decode(lines[at])
+    change(entry)
+    lines[at] = msgspec.json.encode(entry) + b"\n"
+    path.write_bytes(b"".join(lines))
+
+
+def retell(run, number, change):
+    """Another spec in a journal's header, with the digest that fits it."""
+
+    def changed(header):
+        change(header["spec"])
+        header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
+
+    edit(journal_of(run, number), "header", changed)
+
+
+def reconfigure(run, change):
+    """Another configuration, with every journal's header made to fit."""
+    config = msgspec.json.decode((run / "config.json").read_bytes())["config"]
+    change(config)
+    digest = config_digest(config)
+    folder.write_json(run / "config.json", {"digest": digest, "config": config})
+    for path in run.rglob("*.journal.jsonl"):
+        edit(path, "header", lambda header: header.update(config_digest=digest))
 
 
 def claim_a_deeper_level(run):
     path = journal_of(run)
     path.write_bytes(path.read_bytes().replace(b'"depth":1', b'"depth":9', 1))
+    rebuilt(run)
 
 
 def claim_another_answer(run):
@@ -101,6 +183,45 @@ def claim_another_answer(run):
     lines = path.read_bytes().splitlines(keepends=True)
     lines[2] = lines[2].replace(b'"text":"', b'"text":"x', 1)
     path.write_bytes(b"".join(lines))
+    rebuilt(run)
+
+
+def claim_other_facts(run):
+    edit(journal_of(run), "end", lambda end: end.update(facts={"death": "ascended to demigod-hood"}))
+    rebuilt(run)
+
+
+def drop_an_episode(run):
+    for path in journal_of(run).parent.glob("*_run_01.*"):
+        path.unlink()
+    rebuilt(run)
+
+
+def hand_one_in_twice(run):
+    shutil.copy(journal_of(run, 0), journal_of(run, 1))
+    retell(run, 1, lambda spec: spec.update(episode=f"nle/{TASK}/01"))
+    journal_of(run, 1).with_name(f"{TASK}_run_01.csv").unlink()
+    rebuilt(run)
+
+
+def shop_for_seeds(run):
+    reconfigure(run, lambda config: config["run"].update(seed=5))
+    rebuilt(run)
+
+
+def claim_more_steps(run):
+    reconfigure(run, lambda config: config["limits"].update(steps=None))
+    rebuilt(run)
+
+
+def claim_another_agent(run):
+    reconfigure(run, lambda config: config["agent"].update(name="cot"))
+    rebuilt(run)
+
+
+def claim_another_model_in_the_configuration(run):
+    reconfigure(run, lambda config: config["model"].update(name="openai/better"))
+    rebuilt(run)
 
 
 def raise_a_score(run):
@@ -113,17 +234,61 @@ def raise_the_summary(run):
     path.write_bytes(path.read_bytes().replace(b'"average_progress": 0.0', b'"average_progress": 9.0'))
 
 
+def edit_the_table(run):
+    (run / "episodes.csv").write_text("episode,progression_percent\n")
+
+
+def edit_a_trajectory(run):
+    path = journal_of(run).with_name(f"{TASK}_run_00.csv")
+    path.write_bytes(path.read_bytes() + b"13,win,,You win,1.0,True\n")
+
+
 @pytest.mark.parametrize(
-    "forge", [claim_a_deeper_level, claim_another_answer, raise_a_score, raise_the_summary]
+    ("forge", "told"),
+    [
+        (claim_a_deeper_level, "starts with other numbers"),
+        (claim_another_answer, "step 0"),
+        (claim_other_facts, "the facts of the end"),
+        (drop_an_episode, "01: missing, though the configuration asks for it"),
+        (hand_one_in_twice, "01: its game, seeds, limits, agent, model or knowledge are not"),
+        (shop_for_seeds, "00: its game, seeds, limits"),
+        (claim_more_steps, "00: its game, seeds, limits"),
+        (claim_another_agent, "00: its game, seeds, limits"),
+        (claim_another_model_in_the_configuration, "00: its game, seeds, limits"),
+        (raise_a_score, "does not follow from the journals"),
+        (raise_the_summary, "does not follow from the journals"),
+        (edit_the_table, "episodes.csv: does not follow from the journals"),
+        (edit_a_trajectory, "is not the trajectory of its journal"),
+    ],
 )
-def test_a_forged_run_is_found_out_and_loses_its_proof(run, forge, capsys):
+def test_a_forged_run_is_found_out_and_is_not_shown_as_replayed(run, tmp_path, forge, told, capsys):
     assert main(["verify", str(run)]) == 0
-    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     forge(run)
-    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} != before
+    assert shown(run, tmp_path / "out")["verified"] == "no"
+    capsys.readouterr()
     assert main(["verify", str(run)]) == 1
-    assert "differs: " in capsys.readouterr().out
-    assert not (run / "verified.json").exists()
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("differs: ")]
+    assert any(told in line for line in said), said
+    assert shown(run, tmp_path / "out")["verified"] == "no"
+
+
+def test_who_answered_stands_beside_a_claim_to_another_model(run, tmp_path):
+    """Nothing proves which model answered, but what it called itself is shown."""
+    assert shown(run, tmp_path / "out")["answered_by"] == ""
+    reconfigure(run, lambda config: config["model"].update(name="openai/better"))
+    for path in run.rglob("*.journal.jsonl"):
+
+        def claim(header):
+            header["spec"]["cast"]["model"]["name"] = "openai/better"
+            header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
+
+        edit(path, "header", claim)
+    rebuilt(run)
+    row = shown(run, tmp_path / "out")
+    assert (row["model"], row["answered_by"]) == ("openai/better", "scripted")
+    assert main(["submit", str(run), "--name", "Mine", "--date", "2026-11-21", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "20261121_naive_better/README.md").read_text()
+    assert "model openai/better (whoever answered called itself scripted)" in page
 
 
 def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, capsys):
@@ -143,6 +308,83 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     assert stem.with_suffix(".csv").is_file()
     assert "python -m balrog_rag.leaderboard verify" in (target / "README.md").read_text()
     assert main(["verify", str(target)]) == 0
+    (target / "README.md").write_text((target / "README.md").read_text().replace("0.00", "99.0"))
+    assert main(["verify", str(target)]) == 1
+    assert "README.md: does not follow from the journals" in capsys.readouterr().out
+
+
+def test_a_submission_carries_no_claim_to_be_verified(run, tmp_path):
+    (run / "verified.json").write_text("{}")
+    main(["submit", str(run), "--name", "Mine", "--date", "2026-11-21", "--out", str(tmp_path / "out")])
+    assert not list((tmp_path / "out").rglob("verified.json"))
+
+
+def test_what_is_not_balrogs_protocol_is_said_key_by_key(tmp_path, capsys):
+    words = [
+        "agent=naive", "agent.lenient=true", "agent.batch.size=2", "env.episodes=6", "limits.steps=2",
+        f"env.tasks=[nle/{TASK},minihack/MiniHack-Room-5x5-v0]", "env.character=val-dwa-law-fem",
+        "env.no_progress=99", "env.skip_more=false", "env.max_steps.nle=500",
+        "env.autopickup=false", "env.seeding=fixed", "run.name=odd",
+    ]  # fmt: skip
+    assert evaluate(*words, cwd=tmp_path).returncode == 0
+    run = tmp_path / "results/odd"
+    assert main(["submit", str(run), "--name", "Odd", "--out", str(tmp_path / "out")]) == 0
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert [note.removeprefix("note: ") for note in notes if "protocol" in note] == [
+        "agent.batch.size=2: BALROG's protocol is 1",
+        "agent.lenient=true: BALROG's protocol is false",
+        "env.actions=full: BALROG's protocol is balrog",
+        "env.autopickup=false: BALROG's protocol is null",
+        "env.character=val-dwa-law-fem: BALROG's protocol is @",
+        "env.max_steps.nle=500: BALROG's protocol is 100000",
+        "env.no_progress=99: BALROG's protocol is 150",
+        "env.seeding=fixed: BALROG's protocol is spread",
+        "env.skip_more=false: BALROG's protocol is true",
+        "limits.steps=2: BALROG's protocol is null",
+    ]
+    assert "note: nle: 6 episodes; BALROG plays 5" in notes
+    assert "note: minihack/MiniHack-Room-5x5-v0: no task of BALROG's" in notes
+
+
+def test_a_policy_is_handed_in_without_a_model_it_never_asked(tmp_path, capsys):
+    words = ["agent=random", f"env.tasks=[nle/{TASK}]", "env.episodes=1", "limits.steps=5", "run.name=r"]
+    assert evaluate(*words, cwd=tmp_path).returncode == 0
+    run, out = tmp_path / "results/r", tmp_path / "out"
+    assert main(["submit", str(run), "--name", "R", "--date", "2026-11-21", "--out", str(out)]) == 0
+    assert "Agent random, without a model" in (out / "20261121_random/README.md").read_text()
+    assert shown(run, tmp_path / "board")["model"] == "no model"
+
+
+def test_a_name_is_one_line_and_inert(run, tmp_path, capsys):
+    words = ["--date", "2026-11-21", "--out", str(tmp_path / "out")]
+    assert main(["submit", str(run), "--name", "Mine\n# 99 %", *words]) == 2
+    assert "--name 'Mine\\n# 99 %': write it on one line" in capsys.readouterr().err
+    assert main(["submit", str(run), "--name", "<img src=q onerror=alert(1)>", *words]) == 0
+    page = (tmp_path / "out/20261121_naive_scripted/README.md").read_text()
+    assert page.startswith("# \\<img src=q onerror=alert(1)\\>\n")
+
+
+def test_a_fork_is_neither_ranked_nor_handed_in(run, tmp_path, capsys):
+    fork = tmp_path / "fork"
+    words = ["--at", "3", "--out", str(fork), "agent=cot"]
+    assert command("balrog_rag.episode", "fork", str(journal_of(run)), *words, cwd=tmp_path).returncode == 0
+    assert main(["verify", str(fork)]) == 0
+    assert main(["build", str(run), str(fork), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "note: fork (forked): not ranked" in said
+    rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
+    assert [row["name"] for row in rows if row["own"]] == ["run"]
+    assert main(["submit", str(fork), "--name", "Mine", "--out", str(tmp_path / "handed")]) == 1
+    assert "was forked" in capsys.readouterr().err
+    (fork / folder.FORKED).unlink()
+    assert main(["verify", str(fork)]) == 1
+
+
+def test_the_board_says_what_is_left_out(run, tmp_path, capsys):
+    drop_an_episode(run)
+    shown(run, tmp_path / "out")
+    assert "note: run: 1 of 4 episodes missing\n" in capsys.readouterr().out
+    assert "1 of 4 episodes missing" in (tmp_path / "out/leaderboard.html").read_text()
 
 
 def test_a_submission_counts_up_as_the_board_counts(run, tmp_path):
@@ -165,6 +407,7 @@ def test_a_submission_counts_up_as_the_board_counts(run, tmp_path):
     [
         (lambda run: journal_of(run).write_bytes(journal_of(run).read_bytes()[:-9]), "1 episodes unfinished"),
         (lambda run: journal_of(run).write_bytes(b"[]\n[]\n"), "a submission has no holes"),
+        (drop_an_episode, "01: missing, though the configuration asks for it (1 such episodes)"),
     ],
 )
 def test_an_incomplete_run_is_not_handed_in(run, tmp_path, capsys, break_it, problem):

@@ -6,8 +6,10 @@ from statistics import fmean
 import msgspec
 
 from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.episodes import answering
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
+from balrog_rag.results.leaderboard.submission import any_asked
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.protocols import netplay_score
 from balrog_rag.results.provenance import origin
@@ -33,6 +35,8 @@ class Entry(msgspec.Struct, frozen=True):
     dollars: str
     verified: str
     date: str
+    answered_by: str = ""
+    """What the models that answered called themselves, where that is not the name they were asked by."""
     own: bool = True
 
 
@@ -71,12 +75,13 @@ def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
         arm.name,
         rank.text,
         first.agent_name,
-        first.model_name,
+        first.model_name if any_asked(arm.episodes) else "no model",
         figures,
         mean if by == AVERAGE else overall["environments"][by]["progression_percentage"],
         f"{sum(total.dollars for total in totals) / count:,.3f}" + ("+?" if unknown else ""),
         "replayed" if all(is_verified(run.folder) for run in arm.runs) else "no",
         max(origin(run.folder).started for run in arm.runs).partition("T")[0],
+        ", ".join(name for name in answering(arm.episodes) if name != first.model_name),
     )
 
 
@@ -119,8 +124,9 @@ def page(entries: Sequence[Entry], arms: Sequence[Arm], by: str, title: str) -> 
     """The board as a page."""
     sources = published().sources
     notes = [f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()]
+    caveats = [f"{run.caveat}." for arm in arms for run in arm.runs if run.caveat]
     sections = [
-        Section(f"Ranked by {by}", tables=[board_table(entries, by)]),
+        Section(f"Ranked by {by}", caveats, [board_table(entries, by)]),
         against_section(arms) if by == "nle" else Section(""),
         netplay_section(arms),
     ]
@@ -140,18 +146,19 @@ def board_table(entries: Sequence[Entry], by: str) -> Table:
     envs = [AVERAGE, *in_order({env for entry in entries for env in entry.figures} - {AVERAGE})]
     envs.sort(key=lambda env: env != by)
     rows: list[list[Cell]] = [
-        [_title(entry), entry.rank,
-         *[entry.figures.get(env, "") for env in envs], entry.dollars, entry.verified, entry.date]
+        [_title(entry), entry.rank, *[entry.figures.get(env, "") for env in envs],
+         entry.dollars, entry.verified, entry.answered_by, entry.date]
         for entry in entries
     ]  # fmt: skip
     note = (
         "Own rows share ranks where they cannot be told apart (permutation tests, Holm over all pairs). "
-        "Brackets hold 95 % intervals; ± SE is what BALROG reports. † published elsewhere, without a rank "
-        "here: other games, other versions, not replayed. An average is over the environments shown, for "
-        "published rows over all of BALROG's."
+        "Brackets hold 95 % intervals; ± SE is what BALROG reports. Replayed: verified on the machine that "
+        "made this page. Answered by: what the models called themselves, where that is no name they were "
+        "asked by. † published elsewhere, without a rank here: other games, other versions, not replayed. An "
+        "average is over the environments shown, for published rows over all of BALROG's."
     )
     return Table(
-        ["agent / model", "rank", *envs, "dollars an episode", "verified", "date"],
+        ["agent / model", "rank", *envs, "dollars an episode", "verified", "answered by", "date"],
         rows,
         note,
         [entry.own for entry in entries],

@@ -6,19 +6,32 @@ beside BALROG's own files the journals and config.json, so that anybody can repl
 
 import re
 import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError, RunFolderError
+from balrog_rag.frozen import differing_keys, value_at
 from balrog_rag.results import folder
+from balrog_rag.results.arms import short
+from balrog_rag.results.episodes import Episode, answering
+from balrog_rag.results.leaderboard.off_plan import off_plan
+from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import Run
 from balrog_rag.results.summary import Summary, write_all
 from balrog_rag.results.tables import short_number
 
 ENVIRONMENTS = {"babyai": 50, "babaisai": 120, "crafter": 10, "textworld": 30, "minihack": 40, "nle": 5}
 """BALROG's environments and how many episodes it plays of each."""
-ROOT_FILES = ("config.json", "run.json", "verified.json", "episodes.csv")
+ROOT_FILES = ("config.json", "run.json", "episodes.csv")
+METADATA, README = "metadata.yaml", "README.md"
+OF_THE_PROTOCOL = ("env.", "limits.steps", "agent.lenient", "agent.batch.size")
+"""Settings in which a run keeps to BALROG's protocol or does not; all else is the agent's own affair."""
+COUNTED_APART = ("env.tasks", "env.episodes", "env.seeds")
 
 
 class Metadata(msgspec.Struct, frozen=True):
@@ -32,24 +45,42 @@ class Metadata(msgspec.Struct, frozen=True):
     trajs: bool = True
 
 
-def submit(run_folder: Path, out: Path, metadata: Metadata) -> tuple[Path, list[str]]:
-    """Write the submission's folder into `out`; returns it, and what the board may object to."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", metadata.date):
-        raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
+def submit(
+    run_folder: Path,
+    out: Path,
+    metadata: Metadata,
+    planned: Sequence[EpisodeSpec],
+    protocol: dict[str, Any],
+) -> tuple[Path, list[str]]:
+    """Write the submission's folder into `out`; returns it, and what the board may object to.
+
+    `planned` is what the run's configuration asks for, `protocol` the configuration of BALROG's own play.
+    """
+    check(metadata)
     summary = write_all(run_folder, use_index=False)
-    refuse_incomplete(summary.run)
+    refuse_incomplete(summary.run, planned)
     target = out / name_of(summary, metadata.date)
     if target.exists():
         raise RunFolderError(f"{target}: is there already; remove it or choose another --out")
     _copy(summary.run, target)
     folder.write_json(target / "summary.json", summary.overall)
-    folder.write_bytes(target / "metadata.yaml", msgspec.yaml.encode(metadata))
-    folder.write_bytes(target / "README.md", readme(summary, metadata).encode())
-    return target, objections(summary.run)
+    folder.write_bytes(target / METADATA, msgspec.yaml.encode(metadata))
+    folder.write_bytes(target / README, readme(summary, metadata).encode())
+    return target, objections(summary.run, protocol)
 
 
-def refuse_incomplete(run: Run) -> None:
-    """A submission has no holes."""
+def check(metadata: Metadata) -> None:
+    """What the user said of the entry."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", metadata.date):
+        raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
+    if not metadata.name.strip() or not metadata.name.isprintable():
+        raise ConfigError(f"--name {metadata.name!r}: write it on one line, in printable signs")
+
+
+def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
+    """A submission has no holes, and one player from the first step on."""
+    if run.is_fork:
+        raise RunFolderError(f"{run.folder}: was forked; a submission's agent plays from the first step on")
     if run.problems:
         raise RunFolderError(
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission has no holes"
@@ -58,27 +89,34 @@ def refuse_incomplete(run: Run) -> None:
         raise RunFolderError(
             f"{run.folder}: {len(run.unfinished)} episodes unfinished; finish with resume={run.folder}"
         )
+    if wrong := off_plan(run, planned):
+        raise RunFolderError(
+            f"{run.folder}: {wrong[0]} ({len(wrong)} such episodes); finish with resume={run.folder}"
+        )
 
 
 def name_of(summary: Summary, date: str) -> str:
-    """The folder's name: date, agent and model."""
+    """The folder's name: date, agent, and the model where one was asked."""
     first = summary.run.episodes[0]
-    plain = re.sub(r"[^\w.-]+", "-", f"{first.agent_name}_{first.model_name.rpartition('/')[2]}")
+    model = f"_{first.model_name.rpartition('/')[2]}" if any_asked(summary.run.episodes) else ""
+    plain = re.sub(r"[^\w.-]+", "-", first.agent_name + model)
     return f"{date.replace('-', '')}_{plain}"
 
 
-def objections(run: Run) -> list[str]:
+def any_asked(episodes: Iterable[Episode]) -> bool:
+    """Whether any model was asked anything: a policy plays without one."""
+    return any(episode.calls for episode in episodes)
+
+
+def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
     """In what the run is not BALROG's protocol, or falls short of it."""
-    env = run.config.get("env", {})
-    said = []
-    for name, wanted in (("actions", "balrog"), ("seeding", "spread"), ("layout", "hybrid")):
-        if env.get(name, wanted) != wanted:
-            said.append(f"env.{name}={env[name]}: BALROG's protocol is {wanted}")
+    said = [
+        f"{key}={short(value_at(run.config, key))}: BALROG's protocol is {short(value_at(protocol, key))}"
+        for key in differing_keys(protocol, run.config)
+        if key.startswith(OF_THE_PROTOCOL) and key not in COUNTED_APART
+    ]
+    said += miscounted(run, protocol)
     played = run.by_env()
-    for env_name, count in ENVIRONMENTS.items():
-        have = len(played.get(env_name, []))
-        if 0 < have < count:
-            said.append(f"{env_name}: {have} episodes; BALROG plays {count}")
     if missing := [env_name for env_name in ENVIRONMENTS if env_name not in played]:
         said.append(
             f"no results for {', '.join(missing)}: the board averages what is there, so tell its keepers"
@@ -91,6 +129,22 @@ def objections(run: Run) -> list[str]:
         said.append(
             f"{len(without)} episodes have no trajectory CSV (run.csv=true writes them), e.g. {without[0]}"
         )
+    return said
+
+
+def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
+    """Environments and tasks of which more or less was played than BALROG plays."""
+    said = []
+    tasks, each = protocol["env"]["tasks"], protocol["env"]["episodes"]
+    for env, episodes in run.by_env().items():
+        right = len(episodes) == ENVIRONMENTS.get(env)
+        if env in ENVIRONMENTS and not right:
+            said.append(f"{env}: {len(episodes)} episodes; BALROG plays {ENVIRONMENTS[env]}")
+        for task, count in Counter(f"{env}/{episode.task}" for episode in episodes).items():
+            if task not in tasks:
+                said.append(f"{task}: no task of BALROG's")
+            elif right and count != each:
+                said.append(f"{task}: {count} episodes; BALROG plays {each}")
     return said
 
 
@@ -117,11 +171,10 @@ def _copy(run: Run, target: Path) -> None:
 
 def readme(summary: Summary, metadata: Metadata) -> str:
     """What a reader of the submission wants to know first."""
-    first = summary.run.episodes[0]
     lines = [
-        f"# {metadata.name}",
+        f"# {escaped(metadata.name)}",
         "",
-        f"Agent `{first.agent_name}`, model `{first.model_name}`, played with balrog_rag.",
+        f"{_players(summary.run.episodes)}, played with balrog_rag.",
         "",
     ]
     for env, scored in summary.environments.items():
@@ -137,3 +190,14 @@ def readme(summary: Summary, metadata: Metadata) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _players(episodes: Sequence[Episode]) -> str:
+    first = episodes[0]
+    if not any_asked(episodes):
+        return f"Agent {escaped(first.agent_name)}, without a model"
+    names = ", ".join(answering(episodes)) or "no name"
+    return (
+        f"Agent {escaped(first.agent_name)}, model {escaped(first.model_name)} "
+        f"(whoever answered called itself {escaped(names)})"
+    )

@@ -1,50 +1,80 @@
-"""Proof that a folder's figures follow from its journals, and that its journals replay."""
+"""Proof that a folder's figures follow from its journals, and its journals from its configuration.
 
-from collections.abc import Callable
+What was proved is noted on this machine, never in the folder: a note that travels with a folder could be
+written by anybody.
+"""
+
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
 from balrog_rag import __version__
+from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import BalrogError
+from balrog_rag.fetch import cache_folder
 from balrog_rag.results import folder
+from balrog_rag.results.export import csv_text, row
+from balrog_rag.results.leaderboard.off_plan import off_plan
+from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, readme
 from balrog_rag.results.runs import Run, load
-from balrog_rag.results.summary import episode_record, summarise
+from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.vocabulary import digest
 
-FILE = "verified.json"
-Replay = Callable[[Path], Any]
-"""Plays a journal again and raises a BalrogError where anything differs."""
+Replay = Callable[[Path, Path], None]
+"""Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder."""
+ROOT_FILES = ("config.json", folder.FORKED, "summary.json", "episodes.csv", METADATA, README)
 
 
-class Verified(msgspec.Struct, frozen=True):
-    """What was proved: all journals of this content replayed equal."""
+class Proof(msgspec.Struct, frozen=True):
+    """What is noted of a folder in which everything fitted; its name is the hash of what was proved."""
 
-    journals: str
+    folder: str
     episodes: int
     version: str
 
 
-def verify(path: Path, replay: Replay, told: Callable[[str], None] = lambda line: None) -> list[str]:
-    """Everything that does not fit, one line each; nothing wrong leaves a verified.json behind."""
+def verify(
+    path: Path,
+    planned: Sequence[EpisodeSpec],
+    replay: Replay,
+    told: Callable[[str], None] = lambda line: None,
+) -> list[str]:
+    """Everything that does not fit, one line each; where nothing is wrong, that is noted on this machine."""
+    proof = _proof(path)
     run = load(path, use_index=False)
     wrong = [f"{problem.path}: {problem.what}" for problem in run.problems]
     wrong += [f"{name}: unfinished" for name in run.unfinished]
+    wrong += off_plan(run, planned)
     wrong += wrong_files(run)
-    for episode in run.episodes:
-        try:
-            replay(folder.journal_path(path, episode.name))
-        except BalrogError as error:
-            wrong.append(str(error))
-        else:
-            told(f"equal: {episode.name}, {episode.steps} steps")
+    wrong += wrong_replays(run, replay, told)
     if not run.episodes:
         wrong.append(f"{path}: no finished episode")
     if wrong:
-        (path / FILE).unlink(missing_ok=True)
+        proof.unlink(missing_ok=True)
     else:
-        folder.write_json(path / FILE, Verified(contents(path), len(run.episodes), __version__))
+        folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__))
+    return wrong
+
+
+def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None]) -> list[str]:
+    """Journals that do not replay, and trajectories that are not those of the replay."""
+    wrong = []
+    for episode in run.episodes:
+        kept = folder.episode_stem(run.folder, episode.name).with_suffix(".csv")
+        with TemporaryDirectory() as place:
+            again = folder.episode_stem(Path(place), episode.name).with_suffix(".csv")
+            again.parent.mkdir(parents=True)
+            try:
+                replay(folder.journal_path(run.folder, episode.name), Path(place))
+            except BalrogError as error:
+                wrong.append(str(error))
+                continue
+            if kept.exists() and kept.read_bytes() != again.read_bytes():
+                wrong.append(f"{kept}: is not the trajectory of its journal")
+        told(f"equal: {episode.name}, {episode.steps} steps")
     return wrong
 
 
@@ -57,11 +87,20 @@ def wrong_files(run: Run) -> list[str]:
     for episode in run.episodes:
         stem = folder.episode_stem(run.folder, episode.name)
         expected[stem.with_suffix(".json")] = episode_record(episode)
-    return [
-        f"{path}: does not follow from the journals"
-        for path, value in expected.items()
-        if _read(path) != _plain(value)
-    ]
+    wrong = [path for path, value in expected.items() if _read(path) != _plain(value)]
+    texts = {run.folder / "episodes.csv": csv_text(row(episode) for episode in run.episodes)}
+    if (run.folder / METADATA).exists():
+        texts[run.folder / README] = _readme(run, summary)
+    wrong += [path for path, text in texts.items() if _bytes(path) != text.encode()]
+    return [f"{path}: does not follow from the journals" for path in wrong]
+
+
+def _readme(run: Run, summary: Summary) -> str:
+    try:
+        metadata = msgspec.yaml.decode((run.folder / METADATA).read_bytes(), type=Metadata)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return readme(summary, metadata) if run.episodes else ""
 
 
 def _plain(value: Any) -> Any:
@@ -75,18 +114,25 @@ def _read(path: Path) -> Any:
         return None
 
 
-def is_verified(path: Path) -> bool:
-    """Whether this folder's journals are those that were proved."""
+def _bytes(path: Path) -> bytes | None:
     try:
-        proof = msgspec.json.decode((path / FILE).read_bytes(), type=Verified)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return proof.journals == contents(path)
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def is_verified(path: Path) -> bool:
+    """Whether this machine has proved this folder as it stands, by this version."""
+    return _proof(path).is_file()
+
+
+def _proof(path: Path) -> Path:
+    return cache_folder() / "verified" / f"{contents(path)}.json"
 
 
 def contents(path: Path) -> str:
-    """One hash over all journals and their places."""
-    lines = [
-        f"{journal.relative_to(path)} {digest(journal.read_bytes())}" for journal in folder.journals(path)
-    ]
-    return digest("\n".join(lines))
+    """One hash over everything that is verified, where it lies, and the version that verifies it."""
+    files = [path / name for name in ROOT_FILES]
+    files += [found for pattern in ("*.jsonl", "*.json", "*.csv") for found in path.glob(f"*/**/{pattern}")]
+    lines = [f"{file.relative_to(path)} {digest(file.read_bytes())}" for file in files if file.is_file()]
+    return digest("\n".join([__version__, *sorted(lines)]))
