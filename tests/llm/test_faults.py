@@ -168,12 +168,26 @@ def test_a_prompt_too_long_loses_its_oldest_turns_and_says_how_many():
             return reply, [call.json["messages"] for call in server.calls]
 
     reply, sent = asyncio.run(run())
+    assert reply.attempts == len(sent) == 3
     assert [len(messages) for messages in sent] == sorted({len(messages) for messages in sent}, reverse=True)
     assert reply.trimmed == len(sent[0]) - len(sent[-1]) > 0
     for messages in sent:
         assert messages[0] == sent[0][0]
         assert messages[-1] == sent[0][-1]
         assert messages[1]["role"] == "user"
+
+
+def test_a_cut_prompt_gets_no_new_attempts():
+    history = [Message("user", f"turn {n} " + "stone " * 50) for n in range(21)]
+    asked = Request((Message("system", "You play.", stable=True), *history))
+
+    async def run():
+        async with TestServer(script=["500", "context", "500"]) as server:
+            with pytest.raises(ModelUnavailable, match="after 3 attempts"):
+                await ask(server, asked)
+            return server.counts
+
+    assert sum(asyncio.run(run()).values()) == QUICK["attempts"]
 
 
 def test_no_time_is_slept_away_after_the_last_attempt():
