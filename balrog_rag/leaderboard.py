@@ -62,7 +62,7 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.board import AVERAGE, build, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False)
@@ -94,7 +94,7 @@ def _submit(options: argparse.Namespace) -> int:
     from balrog_rag.compose import compose
     from balrog_rag.frozen import plain
     from balrog_rag.results.leaderboard.submission import Metadata, submit
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
@@ -108,7 +108,7 @@ def _submit(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.verified import verify
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     bad = 0
     for path in options.folders:
