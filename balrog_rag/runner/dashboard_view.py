@@ -180,14 +180,14 @@ def _table(view: View, width: int, room: int) -> list[Line]:
     columns = _columns(width - name_width - 1)
     titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
     found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
-    shown = max(0, room - 1)
-    shown -= shown > 1 and len(rows) > shown  # the last line says how many more there are
+    shown = max(1, room - 1)
+    shown -= shown < len(rows)  # the last line says how many more there are
     _scroll(view, rows, shown)
     for row in rows[view.top : view.top + shown]:
         cells = "".join(f" {value(row):>{size}}" for _, size, value in columns)
         found.append(_row(row, name_width, cells, width, row.episode == view.selected))
     hidden = len(rows) - len(rows[view.top : view.top + shown])
-    if hidden and shown:
+    if hidden:
         found.append([Segment(f" … {hidden} more in play", DIM)])
     return found
 
