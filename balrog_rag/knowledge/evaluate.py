@@ -168,5 +168,8 @@ def plot(outcomes: Sequence[Outcome], path: Path) -> None:
     axes.legend(loc="lower left")
     axes.grid(axis="x", alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:  # ValueError: a format that it cannot write
+        raise KnowledgeError(f"cannot write the plot {path}: {error}; choose another --plot") from error
     pyplot.close(figure)
