@@ -18,7 +18,7 @@ from balrog_rag import registry
 from balrog_rag.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Embedder, Progress, Vectors
 from balrog_rag.knowledge.index import Index
-from balrog_rag.knowledge.passages import content_hash
+from balrog_rag.knowledge.passages import content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
 from balrog_rag.vocabulary import Passage
 
@@ -150,11 +150,6 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def text_to_embed(passage: Passage) -> str:
-    """What stands for a passage in vector space: its title and its text."""
-    return f"{passage.title}\n{passage.text}"
-
-
 def _embed(
     passages: Sequence[Passage],
     embedder: Embedder,
@@ -176,7 +171,7 @@ def _embed(
             if name in known:
                 vectors[start + number] = known[name]
         if fresh:
-            texts = [text_to_embed(chunk[number]) for number in fresh]
+            texts = [wording(chunk[number]) for number in fresh]
             vectors[[start + number for number in fresh]] = embedder.passages(texts, progress)
         progress(len(chunk) - len(fresh))
         embedded += len(fresh)

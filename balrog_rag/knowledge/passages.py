@@ -55,9 +55,14 @@ def slug(text: str) -> str:
     return _NO_SLUG.sub("-", text.lower()).strip("-")[:60] or digest(text)[:8]
 
 
+def wording(passage: Passage) -> str:
+    """What a passage says: its title and its text. This is embedded, hashed and reranked."""
+    return f"{passage.title}\n{passage.text}"
+
+
 def content_hash(passage: Passage) -> str:
     """Hash of what a passage says, its id apart."""
-    return digest(f"{passage.title}\n{passage.text}")
+    return digest(wording(passage))
 
 
 def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> Iterator[Passage]:

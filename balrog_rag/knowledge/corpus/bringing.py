@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 from balrog_rag import registry
@@ -64,10 +64,7 @@ def _write(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> tuple[in
 def file_sha256(path: Path) -> str:
     """The file's sha256, as sources.yaml names it."""
     with path.open("rb") as file:
-        seen = sha256()
-        while chunk := file.read(1 << 20):
-            seen.update(chunk)
-    return seen.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 class _Counted:
