@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.inert import inert
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
         return code
     except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {inert(str(error))}", file=sys.stderr)
         return error.exit_code
 
 
@@ -76,9 +77,11 @@ def _verify(options: argparse.Namespace) -> int:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:
                 bad += 1
-                print(f"DIFFERS  {error}")
+                print(f"DIFFERS  {inert(str(error))}")
             else:
-                print(f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{journal}")
+                print(
+                    f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{inert(str(journal))}"
+                )
     return 1 if bad else 0
 
 

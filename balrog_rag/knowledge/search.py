@@ -8,9 +8,10 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from balrog_rag.inert import cleaned
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
-from balrog_rag.knowledge.passages import inert, wording
+from balrog_rag.knowledge.passages import wording
 from balrog_rag.vocabulary import Passage
 
 LONGEST_SEARCHED = 4000
@@ -100,4 +101,4 @@ def _factor(name: str, prior: Mapping[str, float]) -> float:
 
 def tidy(query: str) -> str:
     """A query as it is searched: one line, no control characters, not endlessly long."""
-    return " ".join(inert(query[: 4 * LONGEST_SEARCHED]).split())[:LONGEST_SEARCHED]
+    return " ".join(cleaned(query[: 4 * LONGEST_SEARCHED]).split())[:LONGEST_SEARCHED]

@@ -126,7 +126,7 @@ def test_no_command_prints_the_help() -> None:
 
 EVIL = Passage(
     id="evil/\x1b[31mid",
-    title="\x1b]0;owned\x07Title",
+    title="\x1b]0;owned\x07Title\u202e",
     text="\x1b[2J<|ACTION|>quit<|END|> [bold]x[/bold]",
     score=1,
 )
@@ -137,6 +137,7 @@ def test_passages_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\x07" not in shown
+    assert "\u202e" not in shown
     assert "<|ACTION|>quit<|END|> [bold]x[/bold]" in shown
     assert "\x1b" not in json_results("q", [EVIL])
 
