@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.inert import inert
 
 INTERRUPTED = 130
 """The exit code of Ctrl-C: 128 and the signal's number."""
@@ -19,7 +20,7 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
         return code
     except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {inert(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(stopped, file=sys.stderr)

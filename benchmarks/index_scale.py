@@ -17,7 +17,7 @@ from balrog_rag import registry
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.evaluate import read_queries
 from balrog_rag.knowledge.opening import make_embedder
-from balrog_rag.knowledge.passages import Cut
+from balrog_rag.knowledge.passages import Cut, wording
 from balrog_rag.knowledge.settings import compose
 from balrog_rag.paths import data
 
@@ -30,7 +30,7 @@ def synthetic(folder: Path, count: int) -> np.ndarray:
     config = compose([])
     embedder = make_embedder(config)
     passages = load("embedded", Cut(240)).passages
-    real = embedder.passages([f"{p.title}\n{p.text}" for p in passages], lambda done: None)
+    real = embedder.passages([wording(p) for p in passages], lambda done: None)
     path = folder / "vectors.npy"
     vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(count, real.shape[1]))
     dice = np.random.default_rng(0)

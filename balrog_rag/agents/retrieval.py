@@ -18,7 +18,7 @@ from balrog_rag.vocabulary import AnswerFormat, Decision, Message, Observation, 
 LABELLED = AnswerFormat((), before="Query: ")
 """Free text behind a label, for models that can be held to a shape."""
 
-LONGEST_QUERY = 200
+LONGEST_WRITTEN = 200
 """Characters kept of a query that the model wrote."""
 
 _QUERY = re.compile(r"query\s*:[ \t]*([^\n]*)", re.IGNORECASE)
@@ -190,7 +190,7 @@ def plain_query(kind: str, observation: Observation) -> str:
 
 def tidy(query: str) -> str:
     """A model's query without quotes, brackets and marks around it."""
-    return " ".join(query.split()).strip(" \"'`*<>“”.")[:LONGEST_QUERY]
+    return " ".join(query.split()).strip(" \"'`*<>“”.")[:LONGEST_WRITTEN]
 
 
 def folded(query: str) -> str:

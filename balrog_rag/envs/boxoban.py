@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from balrog_rag.errors import BalrogError, ConfigError
-from balrog_rag.fetch import cache_folder
+from balrog_rag.fetch import cache_folder, download
 
 URL = "https://github.com/google-deepmind/boxoban-levels/archive/refs/heads/master.zip"
 COMMAND = "python -m balrog_rag.envs fetch boxoban"
@@ -89,7 +89,7 @@ def _archive(source: str, folder: Path) -> Iterator[zipfile.ZipFile]:
     path = Path(source).expanduser()
     if source.startswith(("http://", "https://")):
         path = folder / "levels.zip"
-        _download(source, path)
+        download(source, path, _MOST_BYTES, f"fetch it by hand and run: {COMMAND} --from FILE.zip")
     elif path.is_dir():
         path = Path(shutil.make_archive(str(folder / "levels"), "zip", path))
     try:
@@ -99,24 +99,6 @@ def _archive(source: str, folder: Path) -> Iterator[zipfile.ZipFile]:
         raise BalrogError(f"{source}: no such file") from error
     except zipfile.BadZipFile as error:
         raise BalrogError(f"{source}: is no zip file, or a broken one ({error})") from error
-
-
-def _download(url: str, path: Path) -> None:
-    import httpx
-
-    try:
-        with httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer, path.open("wb") as file:
-            answer.raise_for_status()
-            size = 0
-            for chunk in answer.iter_bytes(_CHUNK):
-                size += len(chunk)
-                _check_size(url, size)
-                file.write(chunk)
-    except httpx.HTTPError as error:
-        reason = str(error).partition("\n")[0]
-        raise BalrogError(
-            f"{url}: cannot be fetched ({reason}); fetch it by hand and run: {COMMAND} --from FILE.zip"
-        ) from error
 
 
 def _unpack(archive: zipfile.ZipFile, target: Path) -> int:

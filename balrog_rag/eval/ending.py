@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.inert import one_line
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
 from balrog_rag.results.terminal import console
-from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.run import RunOutcome
 from balrog_rag.wording import many
 

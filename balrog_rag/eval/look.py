@@ -7,6 +7,7 @@ from pathlib import Path
 
 from balrog_rag.command_line import ended
 from balrog_rag.errors import BalrogError, ConfigError, RunFolderError
+from balrog_rag.inert import inert
 from balrog_rag.wording import many
 
 
@@ -85,9 +86,11 @@ def _verify(options: argparse.Namespace) -> int:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:
                 bad += 1
-                print(f"DIFFERS  {error}")
+                print(f"DIFFERS  {inert(str(error))}")
             else:
-                print(f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{journal}")
+                print(
+                    f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{inert(str(journal))}"
+                )
     return 1 if bad else 0
 
 

@@ -20,9 +20,9 @@ from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.command import SWEEP, planned, resumed_config
 from balrog_rag.eval.grid import Combination, combinations
 from balrog_rag.frozen import plain
+from balrog_rag.inert import one_line
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
-from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.scheduler import Tally

@@ -137,7 +137,7 @@ def _refuse(action: str, accepted: frozenset[str], task: str) -> None:
 
 
 def _print(requests: Sequence[Request]) -> None:
-    from balrog_rag.runner.inert import inert
+    from balrog_rag.inert import inert
 
     for request in requests:
         print(f"########## {request.purpose}: {len(request.messages)} messages, digest {request.digest}")

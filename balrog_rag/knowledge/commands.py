@@ -130,8 +130,11 @@ def _fetch_corpus(options: Namespace) -> int:
 
 
 def _import_corpus(options: Namespace) -> int:
+    from balrog_rag.errors import ConfigError
     from balrog_rag.knowledge.corpus.bringing import import_corpus
 
+    if options.talk and options.name != "nethackwiki":
+        raise ConfigError(f"--talk: corpus {options.name} has no discussion pages; leave it out")
     import_corpus(options.name, options.path, _cut(options), {"talk": True} if options.talk else {})
     return 0
 

@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from balrog_rag import registry
-from balrog_rag.errors import ConfigError, KnowledgeError
+from balrog_rag.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Embedder, Progress, Vectors
 from balrog_rag.knowledge.index import Index
-from balrog_rag.knowledge.passages import content_hash
+from balrog_rag.knowledge.passages import content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
 from balrog_rag.vocabulary import Passage
 
@@ -92,10 +92,7 @@ class IndexFolder:
     def open(self, options: Mapping[str, Any], threads: int) -> Index:
         """The index itself; `options` say how to search in it."""
         name = self.manifest().index
-        try:
-            index: Index = registry.indexes.get(name)(self.path / "index", self.vectors(), options, threads)
-        except KeyError as error:
-            raise missing_option(name, error) from error
+        index: Index = registry.indexes.get(name)(self.path / "index", self.vectors(), options, threads)
         return index
 
     def known_vectors(self) -> dict[bytes, Vectors]:
@@ -131,8 +128,6 @@ def build(
         kind.build(part / "index", _TextsOf(passages), vectors, options, threads)
         (part / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(wanted), indent=2))
         _move(part, place.path)
-    except KeyError as error:
-        raise missing_option(wanted.index, error) from error
     except OSError as error:
         raise KnowledgeError(
             f"cannot write the index {place.path}: {error}; the old one is untouched"
@@ -153,11 +148,6 @@ def _is_installed(name: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def text_to_embed(passage: Passage) -> str:
-    """What stands for a passage in vector space: its title and its text."""
-    return f"{passage.title}\n{passage.text}"
 
 
 def _embed(
@@ -181,7 +171,7 @@ def _embed(
             if name in known:
                 vectors[start + number] = known[name]
         if fresh:
-            texts = [text_to_embed(chunk[number]) for number in fresh]
+            texts = [wording(chunk[number]) for number in fresh]
             vectors[[start + number for number in fresh]] = embedder.passages(texts, progress)
         progress(len(chunk) - len(fresh))
         embedded += len(fresh)
@@ -197,11 +187,6 @@ def _move(part: Path, place: Path) -> None:
         place.rename(old)
     part.rename(place)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def missing_option(index: str, error: KeyError) -> ConfigError:
-    """What to say where knowledge.options lacks a key."""
-    return ConfigError(f"knowledge.options.{index}: no value for {error.args[0]}; set it")
 
 
 def _build_command(path: Path) -> str:

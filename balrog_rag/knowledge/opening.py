@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -36,7 +36,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
     if config.folder is None and not place.exists():
         build_index(config, corpus, embedder)
     place.check(wanted)
-    index, reranker = place.open(index_options(config), config.threads), make_reranker(config)
+    index, reranker = place.open(options_of(config, config.index), config.threads), make_reranker(config)
     return Searcher(place.passages(), index, embedder, config.prior, reranker, config.rerank)
 
 
@@ -44,6 +44,7 @@ def build_index(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | No
     """Build the index, embedding only passages that no index of the same embedder here knows."""
     wanted = manifest(config, corpus, embedder)
     place = index_folder(config, wanted)
+    _refuse_foreign(place.path)
     try:
         place.path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(
@@ -60,13 +61,21 @@ def build_index(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | No
     return place
 
 
+def _refuse_foreign(path: Path) -> None:
+    """An index takes the place of an index, never of what somebody else keeps there."""
+    if (path / "manifest.json").is_file() or not path.exists():
+        return
+    if not path.is_dir() or any(path.iterdir()):
+        raise KnowledgeError(f"{path} is no index and stays as it is; name another place in knowledge.folder")
+
+
 def _build(
     config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None, place: IndexFolder, wanted: Manifest
 ) -> None:
     started = time.monotonic()
     with shown_progress(f"indexing {corpus.name}", wanted.passages) as progress:
         known = _known_vectors(place, wanted) if embedder else {}
-        options = index_options(config)
+        options = options_of(config, config.index)
         embedded = folders.build(
             place, corpus.passages, wanted, options, embedder, known, config.threads, progress
         )
@@ -84,22 +93,31 @@ def manifest(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None)
         embedder=embedder.identity if embedder else "",
         dimensions=embedder.dimensions if embedder else 0,
         index=config.index,
-        options=_lasting_options(config),
+        options=registry.indexes.get(config.index).lasting(options_of(config, config.index)),
         versions=folders.versions(),
     )
 
 
-def index_options(config: KnowledgeConfig) -> dict[str, Any]:
-    """The settings of the index in use."""
-    return dict(config.options.get(config.index) or {})
+class Options(dict[str, Any]):
+    """The settings of one part; whenever one is asked for that has no value, its full name is told."""
+
+    def __init__(self, path: str, values: Mapping[str, Any]) -> None:
+        """`path`: where in the configuration they stand."""
+        super().__init__(
+            {
+                key: Options(f"{path}.{key}", value) if isinstance(value, Mapping) else value
+                for key, value in values.items()
+            }
+        )
+        self._path = path
+
+    def __missing__(self, key: str) -> Any:
+        raise ConfigError(f"{self._path}.{key}: no value; set it")
 
 
-def _lasting_options(config: KnowledgeConfig) -> dict[str, Any]:
-    try:
-        lasting: dict[str, Any] = registry.indexes.get(config.index).lasting(index_options(config))
-    except KeyError as error:
-        raise folders.missing_option(config.index, error) from error
-    return lasting
+def options_of(config: KnowledgeConfig, part: str) -> Options:
+    """The settings of an index, embedder or reranker."""
+    return Options(f"knowledge.options.{part}", config.options.get(part) or {})
 
 
 def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
@@ -136,11 +154,7 @@ def make_reranker(config: KnowledgeConfig) -> Reranker | None:
 
 def _made(kind: registry.Registry[Any], name: str, config: KnowledgeConfig) -> Any:
     factory: Callable[..., Any] = kind.get(name)
-    options = dict(config.options.get(name) or {})
-    try:
-        return factory(options, config.threads)
-    except KeyError as error:
-        raise ConfigError(f"knowledge.options.{name}.{error.args[0]}: no value; set it") from error
+    return factory(options_of(config, name), config.threads)
 
 
 def _known_vectors(place: IndexFolder, wanted: Manifest) -> dict[bytes, Vectors]:

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.inert import cleaned
 from balrog_rag.vocabulary import Passage, digest
 
 _SHORT = 100_000
 """Characters up to which a text is counted whole; a longer one is surely over any budget."""
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$", re.MULTILINE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -45,19 +45,19 @@ class Cut(msgspec.Struct, frozen=True):
     overlap: int = 0
 
 
-def inert(text: str) -> str:
-    """The text with every control character but tab and newline taken out, so no terminal obeys it."""
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
 def slug(text: str) -> str:
     """A short, plain form of a title for ids."""
     return _NO_SLUG.sub("-", text.lower()).strip("-")[:60] or digest(text)[:8]
 
 
+def wording(passage: Passage) -> str:
+    """What a passage says: its title and its text. This is embedded, hashed and reranked."""
+    return f"{passage.title}\n{passage.text}"
+
+
 def content_hash(passage: Passage) -> str:
     """Hash of what a passage says, its id apart."""
-    return digest(f"{passage.title}\n{passage.text}")
+    return digest(wording(passage))
 
 
 def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> Iterator[Passage]:
@@ -65,9 +65,9 @@ def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> It
     seen: dict[str, int] = {}
     for page in pages:
         path = page.path or slug(page.title)
-        for heading, text in _sections(inert(page.text), cut, page.plain):
+        for heading, text in _sections(cleaned(page.text), cut, page.plain):
             stem = f"{source}/{path}#{slug(heading)}" if heading else f"{source}/{path}"
-            title = inert(f"{page.title}: {heading}" if heading else page.title).replace("\n", " ")
+            title = cleaned(f"{page.title}: {heading}" if heading else page.title).replace("\n", " ")
             for part in _parts(text, cut, count):
                 seen[stem] = seen.get(stem, 0) + 1
                 name = stem if seen[stem] == 1 else f"{stem}~{seen[stem]}"

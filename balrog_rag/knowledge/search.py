@@ -8,12 +8,13 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from balrog_rag.inert import cleaned
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
-from balrog_rag.knowledge.passages import inert
+from balrog_rag.knowledge.passages import wording
 from balrog_rag.vocabulary import Passage
 
-LONGEST_QUERY = 4000
+LONGEST_SEARCHED = 4000
 """Characters of a query that are looked at; a longer one is no query."""
 
 
@@ -87,7 +88,7 @@ class Searcher:
 
     def _reranked(self, reranker: Reranker, query: str, chosen: list[Passage]) -> list[Passage]:
         head = chosen[: self._rerank]
-        scores = reranker.scores(query, [f"{passage.title}\n{passage.text}" for passage in head])
+        scores = reranker.scores(query, [wording(passage) for passage in head])
         scored = [replace(passage, score=float(score)) for passage, score in zip(head, scores, strict=True)]
         return sorted(scored, key=lambda passage: -passage.score) + chosen[self._rerank :]
 
@@ -100,4 +101,4 @@ def _factor(name: str, prior: Mapping[str, float]) -> float:
 
 def tidy(query: str) -> str:
     """A query as it is searched: one line, no control characters, not endlessly long."""
-    return " ".join(inert(query[: 4 * LONGEST_QUERY]).split())[:LONGEST_QUERY]
+    return " ".join(cleaned(query[: 4 * LONGEST_SEARCHED]).split())[:LONGEST_SEARCHED]

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.knowledge.passages import inert
+from balrog_rag.inert import inert, one_line
 from balrog_rag.vocabulary import Passage
 
 _HEAD = 320
@@ -19,13 +19,13 @@ def print_results(found: Sequence[Passage], whole: bool) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     for rank, passage in enumerate(found, start=1):
         line = Text(f"{rank:2}. ", style="dim")
-        line.append(inert(passage.title), style="bold cyan")
+        line.append(one_line(passage.title), style="bold cyan")
         line.append(f"  {passage.score:.4f}", style="green")
-        line.append(f"  {inert(passage.id)}  {inert(passage.licence)}", style="dim")
+        line.append(f"  {one_line(passage.id)}  {one_line(passage.licence)}", style="dim")
         console.print(line)
         console.print(Text(_head(passage.text, whole)), style=None)
         if passage.url:
-            console.print(Text(inert(passage.url), style="blue"))
+            console.print(Text(one_line(passage.url), style="blue"))
         console.print()
     if not found:
         console.print(Text("nothing found", style="yellow"))

@@ -9,9 +9,9 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
+from balrog_rag.inert import inert, one_line
 from balrog_rag.results.tables import short_number
 from balrog_rag.runner.figures import Interim, clock, money, spending
-from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Row, Scoreboard
 from balrog_rag.wording import many

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from balrog_rag.errors import BalrogError, RunFolderError
-from balrog_rag.runner.inert import one_line
+from balrog_rag.inert import one_line
 from balrog_rag.runner.watchers import Unwatched
 from balrog_rag.vocabulary import Observation, Purpose, Reply
 

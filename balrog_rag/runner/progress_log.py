@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import msgspec
 
 from balrog_rag.errors import BalrogError
+from balrog_rag.inert import one_line
 from balrog_rag.runner.figures import Interim, clock, money, spending
-from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.interrupts import Interrupts
 from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Ended, Scoreboard

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from balrog_rag.runner.inert import inert
+from balrog_rag.inert import inert, one_line
 from balrog_rag.runner.replay import Verdict
 from balrog_rag.runner.watchers import Unwatched
 from balrog_rag.vocabulary import Decision, Observation, Passage, Purpose, Reply, Request, Transition
@@ -48,7 +48,7 @@ class Shown(Unwatched):
             return
         print(f"[search] {inert(query)}")
         for passage in passages:
-            print(f"  {passage.score:.4f}  {inert(passage.title)}  ({passage.id})")
+            print(f"  {passage.score:.4f}  {one_line(passage.title)}  ({one_line(passage.id)})")
 
     def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
         """The action and the screen that came of it."""

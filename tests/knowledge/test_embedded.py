@@ -5,10 +5,11 @@ from functools import cache
 import pytest
 from omegaconf import OmegaConf
 
+from balrog_rag.inert import cleaned
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
 from balrog_rag.knowledge.corpus.embedded import OURS, monsters, objects, read_notes, tables, world
-from balrog_rag.knowledge.passages import Cut, inert, slug
+from balrog_rag.knowledge.passages import Cut, slug
 from balrog_rag.paths import data
 
 
@@ -53,7 +54,7 @@ def test_it_is_large_licensed_and_inert() -> None:
     corpus = load("embedded", Cut(240))
     assert len(corpus.passages) >= 1000
     assert {passage.licence for passage in corpus.passages} == {"MIT", "NGPL"}
-    assert all(passage.text == inert(passage.text) and passage.text.strip() for passage in corpus.passages)
+    assert all(passage.text == cleaned(passage.text) and passage.text.strip() for passage in corpus.passages)
     assert len({passage.id for passage in corpus.passages}) == len(corpus.passages)
 
 

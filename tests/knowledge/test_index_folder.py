@@ -2,11 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
@@ -163,10 +167,34 @@ def test_a_build_that_is_killed_leaves_the_old_index_untouched(
     assert open_searcher(settings(corpus=str(notes), folder=str(folder))).search(["kitten"], 1)[0]
 
 
-def test_a_missing_setting_is_named(notes: Path, settings: Settings) -> None:
-    options = {**settings().options, "bm25": {"k1": 1.2, "b": 0.75}}
-    with pytest.raises(ConfigError, match=r"knowledge.options.bm25: no value for title"):
-        open_searcher(settings(corpus=str(notes), index="bm25", options=options))
+@pytest.mark.parametrize(
+    ("index", "missing"),
+    [("bm25", "bm25.title"), ("hybrid", "hybrid.bm25.k1"), ("hybrid", "minilm.engine")],
+)
+def test_a_missing_setting_is_named_before_anything_is_built(
+    notes: Path, tmp_path: Path, settings: Settings, index: str, missing: str
+) -> None:
+    options = deepcopy(settings().options)
+    *path, key = missing.split(".")
+    del reduce(getitem, path, options)[key]
+    with pytest.raises(ConfigError, match=re.escape(f"knowledge.options.{missing}: no value; set it")):
+        open_searcher(settings(corpus=str(notes), index=index, options=options, folder=str(tmp_path / "new")))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_setting_that_only_a_search_misses_is_named_too(notes: Path, settings: Settings) -> None:
+    options = deepcopy(settings().options)
+    del options["hybrid"]["word_weight"]
+    with pytest.raises(ConfigError, match=r"^knowledge\.options\.hybrid\.word_weight: no value; set it$"):
+        open_searcher(settings(corpus=str(notes), options=options)).search(["kitten"], 1)
+
+
+def test_what_is_no_index_is_never_replaced_by_one(notes: Path, settings: Settings) -> None:
+    before = files(notes)
+    for place in (notes, notes / "doors.md"):
+        with pytest.raises(KnowledgeError, match="is no index and stays as it is"):
+            build(settings(corpus=str(notes), folder=str(place)))
+    assert files(notes) == before
 
 
 def test_the_manifest_says_what_the_index_was_made_of(

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from balrog_rag.knowledge.passages import Cut, Page, content_hash, inert, passages
+from balrog_rag.inert import cleaned
+from balrog_rag.knowledge.passages import Cut, Page, content_hash, passages
 
 
 def words(text: str) -> int:
@@ -67,8 +68,9 @@ def test_a_page_of_50_megabytes_is_cut_in_bounded_time_and_memory() -> None:
 
 
 def test_control_characters_go_and_markers_stay_plain_words() -> None:
-    dirty = "\x1b[2J\x1b]0;title\x07red\x9b31m\u2028 <|ACTION|>north<|END|>\ttab\r\nline\rend\ufeff"
-    assert inert(dirty) == "[2J]0;titlered31m <|ACTION|>north<|END|>\ttab\nline\nend"
+    dirty = "\x1b[2J\x1b]0;title\x07red\x9b31m\u2028 <|ACTION|>north<|END|>\ttab\r\nline\rend"
+    dirty += "\ufeff\u202e n\xa0o\u200b"
+    assert cleaned(dirty) == "[2J]0;titlered31m <|ACTION|>north<|END|>\ttab\nline\nend n o"
 
 
 def test_content_hash_is_of_what_is_said() -> None:

@@ -21,8 +21,8 @@ import pytest
 from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.errors import WorkerLost
+from balrog_rag.inert import inert, one_line
 from balrog_rag.runner.dashboard_view import View, lines
-from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.keys import split
 from balrog_rag.runner.plan import plan
 from balrog_rag.runner.scheduler import Gate

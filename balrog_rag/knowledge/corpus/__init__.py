@@ -4,7 +4,7 @@ A corpus at rest is one file of passages: the committed ones in wiki_index, the 
 is built. A folder of Markdown or text, and a plug-in's pages, are read and cut when they are used.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from os import environ
 from pathlib import Path
 
@@ -18,9 +18,6 @@ from balrog_rag.knowledge.store import Passages
 from balrog_rag.paths import data
 from balrog_rag.registry import nearest
 from balrog_rag.vocabulary import Passage, digest
-
-Reader = Callable[[Path], Iterable[Page]]
-"""How a registered corpus reads its pages out of a file or folder."""
 
 
 class Corpus:

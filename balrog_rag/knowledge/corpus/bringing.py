@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 from balrog_rag import registry
@@ -32,6 +32,20 @@ def import_corpus(name: str, source: Path, cut: Cut, options: dict[str, object] 
 
 def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:
     """Cut the pages and put their passages in place of an older file once all are written."""
+    try:
+        count, read = _write(name, pages, target, cut)
+        corpus = load(str(target), cut)
+        print(f"{name}: {read} pages, {count} passages, sha256 {file_sha256(target)}: {target}")
+    except OSError as error:
+        raise KnowledgeError(
+            f"cannot bring in {name}: {error.filename or target}: {error.strerror or error}; "
+            "an old corpus is untouched"
+        ) from error
+    return corpus
+
+
+def _write(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> tuple[int, int]:
+    """The file of passages; how many there are, and of how many pages."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     counter = _Counted(pages)
@@ -44,18 +58,13 @@ def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-    corpus = load(str(target), cut)
-    print(f"{name}: {counter.pages} pages, {count} passages, sha256 {file_sha256(target)}: {target}")
-    return corpus
+    return count, counter.pages
 
 
 def file_sha256(path: Path) -> str:
     """The file's sha256, as sources.yaml names it."""
     with path.open("rb") as file:
-        seen = sha256()
-        while chunk := file.read(1 << 20):
-            seen.update(chunk)
-    return seen.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 class _Counted:

@@ -25,10 +25,12 @@ def pages(folder: Path) -> Iterator[Page]:
 
 def read_text(path: Path) -> str:
     """A text file in UTF-8; anything else is refused by name."""
-    if path.stat().st_size > LARGEST:
-        raise KnowledgeError(f"{path} is larger than {LARGEST >> 20} MB: split it")
     try:
+        if path.stat().st_size > LARGEST:
+            raise KnowledgeError(f"{path} is larger than {LARGEST >> 20} MB: split it")
         return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise KnowledgeError(f"cannot read {path}: {error.strerror}; correct it, or leave it out") from error
     except UnicodeDecodeError as error:
         raise KnowledgeError(
             f"{path} is not UTF-8 text (byte {error.start}); convert it, e.g. with iconv"

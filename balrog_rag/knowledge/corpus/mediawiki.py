@@ -15,10 +15,9 @@ from xml.etree.ElementTree import ParseError, iterparse
 import msgspec
 
 from balrog_rag.errors import KnowledgeError
+from balrog_rag.knowledge.corpus import wikitext
 from balrog_rag.knowledge.passages import Page
 
-LICENCE = "NGPL (NetHack wiki)"
-_WIKI = "https://nethackwiki.com/wiki/"
 _MAIN, _TALK = "0", "1"
 _LARGEST = 8 << 20
 """Characters of a page up to which its markup is parsed; a longer one is taken as it is."""
@@ -35,18 +34,16 @@ class Entry(msgspec.Struct, frozen=True):
 
 def pages(dump: Path, talk: bool = False) -> Iterator[Page]:
     """The dump's pages as text, each telling under which other names it is known."""
-    from balrog_rag.knowledge.corpus.wikitext import plain
-
     names = _other_names(dump)
     wanted = (_MAIN, _TALK) if talk else (_MAIN,)
     for entry in entries(dump):
         if entry.namespace not in wanted or entry.redirect:
             continue
-        text = plain(entry.text) if len(entry.text) <= _LARGEST else entry.text
+        text = wikitext.plain(entry.text) if len(entry.text) <= _LARGEST else entry.text
         also = sorted(names.get(entry.title, []))
         lead = f"Also called: {', '.join(also)}.\n\n" if also and text else ""
-        address = _WIKI + quote(entry.title.replace(" ", "_"), safe="/:'(),!")
-        yield Page(title=entry.title, text=lead + text, url=address, licence=LICENCE)
+        address = wikitext.ADDRESS + quote(entry.title.replace(" ", "_"), safe="/:'(),!")
+        yield Page(title=entry.title, text=lead + text, url=address, licence=wikitext.LICENCE)
 
 
 def _other_names(dump: Path) -> dict[str, list[str]]:

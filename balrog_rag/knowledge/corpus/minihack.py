@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 
 from balrog_rag.errors import KnowledgeError
-from balrog_rag.fetch import cache_folder
+from balrog_rag.fetch import cache_folder, download
+from balrog_rag.knowledge.corpus import wikitext
 from balrog_rag.knowledge.passages import Page
 from balrog_rag.vocabulary import digest
 
 ADDRESS = "https://www.dropbox.com/s/6qbfmsr3l89sip0/nethackwikidata.json?dl=1"
-LICENCE = "NGPL (NetHack wiki)"
-_WIKI = "https://nethackwiki.com/wiki/"
+_MOST_BYTES = 1 << 30
 
 
 def pages(source: Path) -> Iterator[Page]:
@@ -83,7 +83,8 @@ def _page(entry: dict[str, Any], place: str) -> Page:
     if not isinstance(title, str) or not title.strip():
         raise KnowledgeError(f"{place}: a page without wikipedia_title; this is not MiniHack's file")
     name = title.strip()
-    return Page(name, _text(entry), url=_WIKI + name.replace(" ", "_"), licence=LICENCE, plain=True)
+    address = wikitext.ADDRESS + name.replace(" ", "_")
+    return Page(name, _text(entry), url=address, licence=wikitext.LICENCE, plain=True)
 
 
 def _text(entry: dict[str, Any]) -> str:
@@ -93,32 +94,13 @@ def _text(entry: dict[str, Any]) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def fetch() -> Path:
+def fetch(address: str = ADDRESS) -> Path:
     """Download the file where there is internet, with a progress bar; kept in the cache."""
-    import httpx
-
-    target = cache_folder() / "nethackwikidata.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(".part")
-    try:
-        with httpx.stream("GET", ADDRESS, follow_redirects=True, timeout=30) as answer:
-            answer.raise_for_status()
-            _save(answer, part)
-        part.replace(target)
-    except httpx.HTTPError as error:
-        raise KnowledgeError(
-            f"cannot download {ADDRESS}: {error}; get the file by hand and `corpus import minihack PATH`"
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
-    return target
-
-
-def _save(answer: Any, part: Path) -> None:
     from balrog_rag.knowledge.progress import shown_progress
 
-    size = int(answer.headers.get("content-length", 0)) or None
-    with part.open("wb") as file, shown_progress("downloading nethackwikidata.json", size) as progress:
-        for chunk in answer.iter_bytes(1 << 16):
-            file.write(chunk)
-            progress(len(chunk))
+    target = cache_folder() / "nethackwikidata.json"
+    by_hand = "get the file by hand and `corpus import minihack PATH`"
+    download(
+        address, target, _MOST_BYTES, by_hand, lambda size: shown_progress(f"downloading {target.name}", size)
+    )
+    return target

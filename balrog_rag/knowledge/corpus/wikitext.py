@@ -1,12 +1,15 @@
-"""MediaWiki markup as plain text: headings kept, tables as lines, templates by their arguments."""
+"""The NetHack wiki: where it is, and its markup as plain text: headings, tables as lines, templates."""
 
 import re
 from typing import Any
 
 from balrog_rag.errors import KnowledgeError
 
+ADDRESS = "https://nethackwiki.com/wiki/"
+LICENCE = "NGPL (NetHack wiki)"
+
 _DROPPED_TAGS = ("ref", "gallery", "script", "style")
-_KEPT_LINKS = re.compile(r"^(file|image|category|[a-z]{2,3}):", re.IGNORECASE)
+_DROPPED_LINKS = re.compile(r"^(file|image|category|[a-z]{2,3}):", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t]+")
 _BLANK = re.compile(r"\n{3,}")
 _NAVIGATION = re.compile(r"^(nav|stub|reflist|references|clear|featured|spoiler|disambig)", re.IGNORECASE)
@@ -54,7 +57,7 @@ def _node(node: Any) -> str:
 
 def _link(node: Any) -> str:
     target = str(node.title).strip()
-    if _KEPT_LINKS.match(target):
+    if _DROPPED_LINKS.match(target):
         return ""
     return _nodes(node.text) if node.text is not None else target.split("#")[0].lstrip(":")
 

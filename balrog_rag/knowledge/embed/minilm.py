@@ -27,6 +27,7 @@ SHA256 = {
 DIMENSIONS = 384
 LONGEST = 256
 """Tokens the model reads, its two frame tokens included; what is beyond is not seen."""
+PRECISIONS = ("bf16", "f16", "f32")
 _BATCH_TOKENS = 4096
 
 
@@ -107,6 +108,11 @@ def _batches(order: Sequence[int], tokens: Sequence[Sequence[int]]) -> Iterator[
 
 
 def _engine(name: str, precision: str | None, threads: int) -> Engine:
+    if precision not in (None, *PRECISIONS):
+        raise ConfigError(
+            f"knowledge.options.minilm.precision={precision}: no such precision; "
+            f"valid names: {', '.join(PRECISIONS)}, null"
+        )
     weights = read_weights(files()[WEIGHTS])
     if name == "openvino":
         from balrog_rag.knowledge.embed.bert_openvino import OpenVINOBert

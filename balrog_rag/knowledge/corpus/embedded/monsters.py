@@ -24,6 +24,7 @@ _CARNIVORE, _HERBIVORE, _METALLIVORE = 0x20000000, 0x40000000, 0x80000000
 _INFRAVISIBLE = 0x200
 _UNIQUE, _NO_GEHENNOM, _GEHENNOM_ONLY, _NOT_RANDOM = 0x1000, 0x0800, 0x0400, 0x0200
 _SMALL_GROUP, _LARGE_GROUP, _GENOCIDE, _NO_CORPSE = 0x80, 0x40, 0x20, 0x10
+_PASSIVE, _WHEN_IT_DIES = 0, 14
 YOUR_SPEED = 12
 
 
@@ -75,11 +76,7 @@ def _pace(speed: int) -> str:
 
 
 def _attacks(monster: Any) -> str:
-    active = [
-        attack
-        for attack in monster.attacks
-        if attack.kind not in (0, 14) and (attack.kind or attack.damage or attack.sides)
-    ]
+    active = [attack for attack in monster.attacks if attack.kind not in (_PASSIVE, _WHEN_IT_DIES)]
     if not active:
         return "It has no active attack."
     return "Attacks each turn: it " + "; it ".join(_attack(attack) for attack in active) + "."
@@ -96,9 +93,9 @@ def _passive(monster: Any) -> str:
     said = []
     for attack in monster.attacks:
         effect = DAMAGE.get(attack.damage, "") or "damage"
-        if attack.kind == 0 and attack.damage:
+        if attack.kind == _PASSIVE and attack.damage:
             said.append(f"Danger when you hit or touch it: it harms the attacker passively by {effect}.")
-        if attack.kind == 14:
+        if attack.kind == _WHEN_IT_DIES:
             said.append(f"When it dies it explodes: {effect}, {attack.dice}d{attack.sides}.")
     return " ".join(said)
 

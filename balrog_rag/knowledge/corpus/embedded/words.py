@@ -1,7 +1,6 @@
 """What NetHack 3.6's numbers and bits mean, in words; the names follow its header files."""
 
-ATTACKS = {
-    0: "passively",
+ATTACKS = {  # without the passive ones, which are told apart
     1: "claws",
     2: "bites",
     3: "kicks",
@@ -13,7 +12,6 @@ ATTACKS = {
     11: "engulfs",
     12: "breathes from a distance",
     13: "explodes by touching you",
-    14: "explodes when it dies",
     15: "gazes at you",
     16: "grips with tentacles",
     254: "attacks with a weapon",
