@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended
+from balrog_rag.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +20,8 @@ MOST_PAIRS = 20
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    try:
-        return compare(parser().parse_args(arguments))
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    options = parser().parse_args(arguments)
+    return ended(lambda: compare(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,26 +44,33 @@ def parser() -> argparse.ArgumentParser:
 
 def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
-    from rich.console import Console
-
     from balrog_rag.registry import nearest
+    from balrog_rag.results import terminal
     from balrog_rag.results.comparing import duel
     from balrog_rag.results.scoring import MEASURES
 
+    check_plan(options)
     measures = {measure.name: measure for measure in MEASURES}
     if options.measure not in measures:
         raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
     arms = [one_arm(path) for path in options.runs]
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
-    console = Console()
+    console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         _say(console, f"note: {caveat}.")
     show_settings(console, arms)
     show_verdicts(console, found)
-    if options.planned:
+    if options.planned is not None:
         show_look(console, found, options.planned, options.look)
     show_partings(console, arms)
     return 0
+
+
+def check_plan(options: argparse.Namespace) -> None:
+    """Refuse a plan or a look that cannot be."""
+    for name, value in (("--planned", options.planned), ("--look", options.look)):
+        if value is not None and value < 1:
+            raise ConfigError(f"{name} {value}: must be 1 or more")
 
 
 def one_arm(path: Path) -> "Arm":
@@ -114,7 +119,7 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
     """Whether a sequential design may stop here."""
     from balrog_rag.results.statistics.sequential import Look, look
 
-    count = found.whole.paired or min(found.whole.our_count, found.whole.their_count)
+    count = min(found.whole.our_count, found.whole.their_count)
     before: Look | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
@@ -153,7 +158,7 @@ def _table(title: str, headings: list[str], rows: list[list[str]]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     made = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     for place, heading in enumerate(headings):
@@ -164,7 +169,7 @@ def _table(title: str, headings: list[str], rows: list[list[str]]) -> "Table":
 
 
 def _say(console: "Console", text: str) -> None:
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 

@@ -50,7 +50,7 @@ class EnvConfig:
     """The games: which tasks, how often, how they are seeded, shown and ended."""
 
     tasks: list[str] = key("tasks as env/task, e.g. nle/NetHackChallenge-v0")
-    episodes: int = key("episodes per task", ge=0, le=100_000)
+    episodes: int = key("episodes per task", ge=1, le=100_000)
     character: str = key("NetHack character, e.g. @ (any) or val-dwa-law-fem")
     actions: str = key(
         "full: every answer that works is taken; balrog: exactly those that BALROG takes",
@@ -253,6 +253,7 @@ class KnowledgeConfig:
     """Which passages can be found, and how."""
 
     corpus: str = key("corpus by its registered name, a folder of Markdown or text, or a file of passages")
+    corpus_digest: str | None = key("hash of its passages; null: taken when a run starts")
     tokens: int = key(
         "longest passage a folder's pages are cut into, in MiniLM's tokens; 0: pages stay whole", ge=0
     )
@@ -326,6 +327,28 @@ def check(config: Any) -> None:
     if config.agent.name not in players:
         raise ConfigError(
             f"agent.name: unknown agent {config.agent.name!r}{registry.nearest(config.agent.name, players)}"
+        )
+
+
+def check_together(config: Any) -> None:
+    """Raise a ConfigError for keys of a new run that contradict each other, though each is right alone."""
+    env, agent = config.env, config.agent
+    if not env.tasks:
+        raise ConfigError("env.tasks: names no task; write e.g. env.tasks=[nle/NetHackChallenge-v0]")
+    if env.seeds and env.seeding == "spread":
+        raise ConfigError(
+            "env.seeds: env.seeding=spread takes none; add env.seeding=list or fixed, or set run.seed instead"
+        )
+    ours = all(task.partition("/")[0] in ("nle", "minihack") for task in env.tasks)
+    if ours and agent.max_image_history and env.layout != "image":
+        raise ConfigError(
+            f"agent.max_image_history={agent.max_image_history}: "
+            f"env.layout={env.layout} makes no images; add env.layout=image"
+        )
+    if env.layout == "image" and not agent.max_image_history and agent.name in registry.agents.names():
+        raise ConfigError(
+            "env.layout=image: agent.max_image_history=0 shows none of the images; "
+            "add agent.max_image_history=1, or use env.layout=language"
         )
 
 

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended, folder_to_write
+from balrog_rag.errors import ConfigError
 
 if TYPE_CHECKING:
     from balrog_rag.episode.spec import EpisodeSpec
@@ -15,12 +16,7 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
     options = parser().parse_args(arguments)
-    try:
-        code: int = options.run(options)
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return code
+    return ended(lambda: options.run(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,19 +62,19 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.board import AVERAGE, build, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
+    folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False)
     arms = [arm for arm in everybody if not arm.forked]
-    for caveat in (run.caveat for arm in everybody for run in arm.runs if run.caveat):
-        print(printable(f"note: {caveat}"))
-    for arm in everybody:
-        if arm.forked:
-            print(
-                printable(
-                    f"note: {arm.name}: not ranked, since its player did not play from the first step on"
-                )
-            )
+    notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
+    notes += [
+        f"{arm.name}: not ranked, since its player did not play from the first step on"
+        for arm in everybody
+        if arm.forked
+    ]
+    for note in notes:
+        print(printable(f"note: {note}"))
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
@@ -94,11 +90,12 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _submit(options: argparse.Namespace) -> int:
-    from balrog_rag.eval.compose import compose
+    from balrog_rag.compose import compose
     from balrog_rag.frozen import plain
     from balrog_rag.results.leaderboard.submission import Metadata, submit
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
+    folder_to_write("--out", options.out)
     metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
     protocol = plain(compose(["env=balrog", "agent=naive"]))
     target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
@@ -110,7 +107,7 @@ def _submit(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.verified import verify
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import printable
 
     bad = 0
     for path in options.folders:

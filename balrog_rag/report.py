@@ -2,18 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended, folder_to_write
+from balrog_rag.errors import ConfigError
+from balrog_rag.vocabulary import digest
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    try:
-        return report(parser().parse_args(arguments))
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    options = parser().parse_args(arguments)
+    return ended(lambda: report(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -36,20 +36,19 @@ def parser() -> argparse.ArgumentParser:
 
 def report(options: argparse.Namespace) -> int:
     """Write the report and say where it lies."""
-    from rich.console import Console
-
     from balrog_rag.results.arms import load_arms
     from balrog_rag.results.experiments import of_sweep
     from balrog_rag.results.export import has_parquet
     from balrog_rag.results.report.write import KINDS, write_report
-    from balrog_rag.results.tables import printable
+    from balrog_rag.results.terminal import console, printable
 
     usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
-    name, arms = options.runs[0].resolve().name, load_arms(options.runs)
+    name, arms = name_of(options.runs), load_arms(options.runs)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
+    folder_to_write("--out", out)
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:
         order = [arm.name for arm in experiment.arms]
@@ -59,12 +58,22 @@ def report(options: argparse.Namespace) -> int:
             experiment.baseline if experiment.baseline in {arm.name for arm in arms} else None
         )
     found = write_report(arms, out, title, baseline, kinds, options.detect)
-    console = Console()
+    screen = console()
     for verdict in found.verdicts:
         line = f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}"
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        screen.print(printable(line), markup=False, highlight=False, soft_wrap=True)
     print(f"report: {out / 'report.html' if 'html' in kinds else out}")
     return 0
+
+
+LONGEST_NAME = 80
+"""Characters of a folder's name that is made of many."""
+
+
+def name_of(runs: Sequence[Path]) -> str:
+    """All their names, so that no report takes the place of another on fewer runs."""
+    names = "+".join(dict.fromkeys(run.resolve().name for run in runs))
+    return names if len(names) <= LONGEST_NAME else f"{names[: LONGEST_NAME - 9]}-{digest(names)[:8]}"
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from balrog_rag.compose import compose
 from balrog_rag.envs.pool import WorkerPool
 from balrog_rag.episode import journal
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.eval.compose import compose
 from balrog_rag.llm.budget import RunBudget
 from balrog_rag.results.folder import journal_path
 from balrog_rag.runner.episodes import EpisodePlayer

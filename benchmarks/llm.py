@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 import httpx
 
-from balrog_rag.eval.compose import compose
+from balrog_rag.compose import compose
 from balrog_rag.llm import build
-from balrog_rag.llm.secrets import redact
 from balrog_rag.llm.tokens import count_text
+from balrog_rag.secrets import redact
 from balrog_rag.vocabulary import AnswerFormat, Message, Request
 
 ROUNDS = 3

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from balrog_rag.agents import build
+from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
-from balrog_rag.eval.compose import compose
 from balrog_rag.paths import data
 from balrog_rag.vocabulary import (
     AnswerFormat,

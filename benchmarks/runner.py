@@ -272,8 +272,8 @@ def ray(folder: Path) -> None:
 
 def watching(folder: Path) -> None:
     """What the dashboard takes from play: a few assignments an event, and a drawing now and then."""
+    from balrog_rag.compose import compose
     from balrog_rag.envs.inline import InlineGame
-    from balrog_rag.eval.compose import compose
     from balrog_rag.runner.dashboard_view import View, lines
     from balrog_rag.runner.plan import plan
     from balrog_rag.runner.scheduler import Gate

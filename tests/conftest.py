@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.config import LimitsConfig
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.eval.compose import compose
 from balrog_rag.llm.budget import RunBudget
 from balrog_rag.protocols import Watcher
 from balrog_rag.runner.episodes import EpisodePlayer, GameHouse

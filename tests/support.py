@@ -5,7 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from balrog_rag.fetch import cache_folder
+
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
+
+
+def own_cache(cache: Path) -> Path:
+    """A cache of its own for what is built; fetched weights are shared with the user's."""
+    fetched = cache_folder() / "files"
+    fetched.mkdir(parents=True, exist_ok=True)
+    cache.mkdir(exist_ok=True)
+    (cache / "files").symlink_to(fetched)
+    return cache
 
 
 def command(

@@ -4,29 +4,27 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from balrog_rag.command_line import ended
 from balrog_rag.envs import boxoban
-from balrog_rag.errors import BalrogError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.command == "fetch":
-            print(f"Boxoban levels are in {boxoban.fetch(options.source)}")
-        else:
-            _list(options.env)
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    return ended(lambda: _fetch(options.source) if options.command == "fetch" else _list(options.env))
+
+
+def _fetch(source: str) -> int:
+    print(f"Boxoban levels are in {boxoban.fetch(source)}")
     return 0
 
 
-def _list(env: str) -> None:
+def _list(env: str) -> int:
     from balrog_rag.envs.tasks import known_tasks
 
     for task in known_tasks(env):
         print(f"{env}/{task}")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

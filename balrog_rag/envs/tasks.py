@@ -86,7 +86,7 @@ def check_task(env: str, task: str) -> None:
         return  # known without importing MiniHack
     known = known_tasks(env)
     if known and task not in known:
-        raise ConfigError(f"unknown task {task!r} of {env}{registry.nearest(task, known)}")
+        raise ConfigError(f"env.tasks: unknown task {task!r} of {env}{registry.nearest(task, known)}")
 
 
 def characters() -> list[str]:
@@ -109,5 +109,6 @@ def check_character(character: str) -> None:
         near = registry.nearest(character, known)
         hint = near if near.startswith("; did") else "; write @ for any, or e.g. val-dwa-law-fem"
         raise ConfigError(
-            f"unknown character {character!r}{hint} (role-race-alignment-gender, three letters each)"
+            f"env.character: unknown character {character!r}{hint} "
+            "(role-race-alignment-gender, three letters each)"
         )

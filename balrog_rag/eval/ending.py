@@ -5,16 +5,18 @@ import sys
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
+from balrog_rag.results.terminal import console
+from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.run import RunOutcome
+from balrog_rag.wording import many
 
 
 def print_ending(run: Path, outcome: RunOutcome, summary: Summary) -> None:
     """Print to the terminal: results on stdout, troubles on stderr."""
-    print_summary(summary, Console())
+    print_summary(summary, console())
     print(f"run folder: {run}")
     print_troubles(run, outcome)
 
@@ -29,7 +31,7 @@ def print_finished(run: Path, outcome: RunOutcome, summary: Summary) -> None:
 def print_troubles(run: Path, outcome: RunOutcome) -> None:
     """What kept episodes from ending, and how to go on."""
     for line in troubles(outcome):
-        print(line, file=sys.stderr)
+        print(one_line(line), file=sys.stderr)
     if not outcome.tally.complete:
         print(f"go on with it: python -m balrog_rag.eval resume={run}", file=sys.stderr)
 
@@ -44,5 +46,5 @@ def troubles(outcome: RunOutcome) -> list[str]:
     if outcome.signal is not None:
         lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
     if tally.open:
-        lines.append(f"{len(tally.open)} episodes are not finished")
+        lines.append(f"{many(len(tally.open), 'episodes')} not finished")
     return lines

@@ -1,17 +1,19 @@
 """Command lines with flags: --help and -m are ours; --cfg, --info and shell completion are Hydra's own."""
 
-import signal
 import sys
 from typing import Any
 
-from balrog_rag.eval.compose import as_hydra_wants, compose, register_schema
+from balrog_rag.compose import as_hydra_wants, compose, register_schema
+from balrog_rag.errors import ConfigError
 from balrog_rag.paths import data
+from balrog_rag.registry import nearest
 
 HYDRA_SAYS = (
     *("--cfg", "-c", "--info", "-i"),
     *("--hydra-help", "--version", "--shell-completion", "-sc"),
 )
 SWEEP = ("--multirun", "-m")
+FLAGS = (*SWEEP, "--log", "--help", "-h", *HYDRA_SAYS)
 
 
 def with_flags(words: list[str]) -> int:
@@ -20,9 +22,10 @@ def with_flags(words: list[str]) -> int:
     if "--help" in words or "-h" in words:
         from balrog_rag.eval.help import text
 
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `--help | head` ends quietly
         print(text([word for word in words if not word.startswith("-")]))
         return 0
+    if not any(word.partition("=")[0] in HYDRA_SAYS for word in words):
+        _refuse_unknown(words)
     if any(word in SWEEP for word in words):
         from balrog_rag.eval.sweep import sweep
 
@@ -32,6 +35,13 @@ def with_flags(words: list[str]) -> int:
     from balrog_rag.eval.command import evaluate
 
     return evaluate(words)
+
+
+def _refuse_unknown(words: list[str]) -> None:
+    """A flag that nobody knows; with Hydra's own flags, Hydra judges."""
+    for word in words:
+        if word.startswith("-") and word not in SWEEP:
+            raise ConfigError(f"{word}: no such flag{nearest(word, FLAGS)}")
 
 
 def _log_format(words: list[str]) -> list[str]:

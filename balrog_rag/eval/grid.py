@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from balrog_rag.compose import one_line_errors
 from balrog_rag.errors import ConfigError
-from balrog_rag.eval.compose import one_line_errors
 from balrog_rag.paths import data
 from balrog_rag.results.experiments import Experiment, find
 from balrog_rag.vocabulary import digest

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from balrog_rag.compose import compose, group_options
 from balrog_rag.config import documented_keys
-from balrog_rag.eval.compose import compose, group_options
 from balrog_rag.frozen import plain, value_at
 
 USAGE = """\

@@ -5,12 +5,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from balrog_rag.compose import one_line_errors, register_schema
 from balrog_rag.errors import BalrogError
 from balrog_rag.eval.command import resume
-from balrog_rag.eval.compose import register_schema
 from balrog_rag.eval.sweep import outcomes_on_disk, tell
+from balrog_rag.extras import require
 from balrog_rag.paths import data
 from balrog_rag.runner.troupe import Run
+
+
+def check_launcher(hydra_words: list[str]) -> None:
+    """Say what is wrong with Hydra's own words before a folder is made for them."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+
+    for word in hydra_words:
+        if word.startswith("hydra/launcher=submitit"):
+            require("submitit", "slurm", word)
+    register_schema()
+    with one_line_errors(hydra_words), initialize_config_dir(str(data("conf")), version_base="1.3"):
+        hydra_compose("config", overrides=hydra_words, return_hydra_config=True)
 
 
 def launch(runs: Sequence[Run], hydra_words: Sequence[str]) -> int:

@@ -2,25 +2,19 @@
 
 import argparse
 import asyncio
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended
+from balrog_rag.errors import BalrogError, ConfigError, RunFolderError
+from balrog_rag.wording import many
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     options, words = parser().parse_known_args(arguments)
     options.overrides = overrides(words)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `show ... | head` ends quietly when head has seen enough
-    try:
-        code: int = options.run(options)
-        return code
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    return ended(lambda: options.run(options))
 
 
 def overrides(words: Sequence[str]) -> list[str]:
@@ -59,10 +53,22 @@ def _show(options: argparse.Namespace) -> int:
     from balrog_rag.runner.replay import replay
     from balrog_rag.runner.show import Shown
 
+    refuse_step(options.journal, options.step)
     shown = Shown(only=options.step, brief=options.brief)
     verdict = asyncio.run(replay(options.journal, shown))
     shown.close(verdict)
     return 0
+
+
+def refuse_step(path: Path, step: int | None) -> None:
+    """Say so where the journal has no such step."""
+    from balrog_rag.episode.journal import read
+
+    if step is None:
+        return
+    count = len(read(path).steps)
+    if not 0 <= step < count:
+        raise ConfigError(f"--step {step}: the journal holds {many(count, 'steps')}, counted from 0")
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -71,7 +77,10 @@ def _verify(options: argparse.Namespace) -> int:
 
     bad = 0
     for path in options.paths:
-        for journal in journals(path) if path.is_dir() else [path]:
+        found = journals(path) if path.is_dir() else [path]
+        if not found:
+            raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+        for journal in found:
             try:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:

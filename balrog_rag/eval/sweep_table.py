@@ -2,16 +2,16 @@
 
 import csv
 import io
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from balrog_rag.results import folder
+from balrog_rag.results import folder, terminal
 from balrog_rag.results.scoring import overall_interval
 from balrog_rag.results.summary import write_all
-from balrog_rag.results.tables import costs, printable
+from balrog_rag.results.tables import costs
+from balrog_rag.results.terminal import printable
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -20,10 +20,11 @@ class Row(msgspec.Struct, frozen=True):
     run: str
     ended: int
     planned: int
-    progression: float
-    standard_error: float
-    low: float
-    high: float
+    progression: float | None
+    """In percent; None where nothing has ended, which is no 0 %."""
+    standard_error: float | None
+    low: float | None
+    high: float | None
     steps: int
     tokens: int
     dollars: float
@@ -36,6 +37,7 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
     for name, path, planned in runs:
         summary = write_all(path)
         episodes, overall = summary.run.episodes, summary.overall
+        known = bool(episodes)
         interval = overall_interval(summary.run.by_env())
         totals = [episode.total for episode in episodes]
         steps, tokens, dollars = costs(episodes)
@@ -44,10 +46,10 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
                 name,
                 len(episodes),
                 planned,
-                overall["average_progress"],
-                overall["standard_error"],
-                interval.low,
-                interval.high,
+                overall["average_progress"] if known else None,
+                overall["standard_error"] if known else None,
+                interval.low if known else None,
+                interval.high if known else None,
                 sum(episode.steps for episode in episodes),
                 sum(total.input + total.output for total in totals),
                 sum(total.dollars for total in totals),
@@ -57,8 +59,6 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
     return found
 
 
-WIDE = 140
-"""Columns where no terminal sets the width."""
 HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "tokens", "dollars")
 
 
@@ -67,26 +67,17 @@ def cells(row: Row) -> list[str]:
     return [
         printable(row.run),
         f"{row.ended}/{row.planned}",
-        f"{row.progression:.2f} ± {row.standard_error:.2f}",
-        f"{row.low:.2f} to {row.high:.2f}" if row.ended else "–",
+        "–" if row.progression is None else f"{row.progression:.2f} ± {row.standard_error:.2f}",
+        "–" if row.low is None else f"{row.low:.2f} to {row.high:.2f}",
         *row.shown_costs,
     ]
 
 
 def print_table(title: str, table: Sequence[Row]) -> None:
     """On stdout."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column(HEADINGS[0], overflow="fold", min_width=20)
-    for heading in HEADINGS[1:]:
-        shown.add_column(heading, justify="right", no_wrap=True)
-    for row in table:
-        shown.add_row(*map(Text, cells(row)))
-    Console(width=None if sys.stdout.isatty() else WIDE).print(shown)
+    screen = terminal.console()
+    headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
+    screen.print(terminal.table(title, headings, [cells(row) for row in table], screen.width))
 
 
 def write_tables(top: Path, table: Sequence[Row]) -> None:

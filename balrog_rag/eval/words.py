@@ -2,11 +2,11 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import ended, file_to_write, within
+from balrog_rag.errors import ConfigError
 from balrog_rag.vocabulary import AnswerFormat, Message, Passage, Purpose, Reply, Request
 
 QUERY = "a query that the model writes"
@@ -20,14 +20,7 @@ PASSAGE = Passage("0", "(title of a passage)", "(its text)", score=1.0)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     options = parser().parse_args(arguments)
-    try:
-        code: int = options.run(options)
-        return code
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except BrokenPipeError:
-        return 0  # the reader, `head` say, has seen enough
+    return ended(lambda: options.run(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -73,6 +66,8 @@ def _demonstrate(options: argparse.Namespace) -> int:
     from balrog_rag.agents.demonstrations import write
     from balrog_rag.eval.demonstrate import from_journal, from_ttyrec
 
+    within("--steps", options.steps, 1)
+    file_to_write("demonstrate", options.file)
     recorded = options.source.name.endswith((".ttyrec3.bz2", ".ttyrec.bz2"))
     made = from_ttyrec(options.source) if recorded else asyncio.run(from_journal(options.source))
     turns = made.turns[: options.steps]
@@ -110,8 +105,8 @@ class OnePassage:
 async def _perform(overrides: list[str], actions: list[str]) -> None:
     """Play the first episode and print what is asked at its last step."""
     from balrog_rag import agents
+    from balrog_rag.compose import compose
     from balrog_rag.envs.inline import InlineHouse
-    from balrog_rag.eval.compose import compose
     from balrog_rag.registry import policies
     from balrog_rag.runner.plan import game_spec
 

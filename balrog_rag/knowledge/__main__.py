@@ -3,26 +3,18 @@
 import sys
 from collections.abc import Sequence
 
-from balrog_rag.errors import BalrogError
+from balrog_rag.command_line import ended
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; every mistake a user can make ends in one line and the error's exit code."""
     from balrog_rag.knowledge.commands import run
 
-    try:
-        return run(list(sys.argv[1:] if arguments is None else arguments))
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(
-            "stopped; what was being built is thrown away, what was there before is untouched",
-            file=sys.stderr,
-        )
-        return 130
-    except BrokenPipeError:
-        return 0
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: run(words), STOPPED)
+
+
+STOPPED = "stopped; what was being built is thrown away, what was there before is untouched"
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
     if "carry_out" not in options:
         parser.print_help()
         return 2
-    options.settings += rest  # settings may stand between options
+    options.settings = [*options.settings, *rest]  # settings may stand between options
     code: int = options.carry_out(options)
     return code
 
@@ -95,7 +95,9 @@ def _index_parser(parser: ArgumentParser) -> None:
 
 
 def _with_settings(parser: ArgumentParser, carry_out: object) -> None:
-    parser.add_argument("settings", nargs="*", metavar="knowledge.KEY=VALUE", help="settings, as for a run")
+    parser.add_argument(
+        "settings", nargs="*", default=[], metavar="knowledge.KEY=VALUE", help="settings, as for a run"
+    )
     parser.set_defaults(carry_out=carry_out)
 
 
@@ -149,11 +151,16 @@ def _build_index(options: Namespace) -> int:
 def _search(options: Namespace) -> int:
     import sys
 
+    from balrog_rag.command_line import within
+    from balrog_rag.errors import ConfigError
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.show import json_results, print_results
 
+    within("-k", options.k, 1)
     config = _config(options)
     query = sys.stdin.read() if options.query == "-" else options.query
+    if not query.strip():
+        raise ConfigError("search: the query is empty; say what to look for")
     found = open_searcher(config).search([query], options.k)[0]
     if options.json:
         print(json_results(query, found))
@@ -163,12 +170,17 @@ def _search(options: Namespace) -> int:
 
 
 def _evaluate(options: Namespace) -> int:
+    from balrog_rag.command_line import file_to_write
     from balrog_rag.knowledge.evaluate import evaluate
 
+    if options.plot is not None:
+        file_to_write("--plot", options.plot, (".png", ".svg"))
     return evaluate(_config(options), options)
 
 
 def _serve(options: Namespace) -> int:
+    from balrog_rag.command_line import MOST_PORT, within
     from balrog_rag.knowledge.serve import serve
 
+    within("--port", options.port, 0, MOST_PORT)
     return serve(_config(options), options.host, options.port)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import numpy as np
 
 from balrog_rag import registry
 from balrog_rag.config import KnowledgeConfig
 from balrog_rag.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import Corpus, load
-from balrog_rag.knowledge.metrics import DEPTH, SCORES, mean, percentile, scores
+from balrog_rag.knowledge.metrics import DEPTH, SCORES, mean, scores
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.paths import data
@@ -63,7 +64,9 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
         for query in outcome.missed:
             print(f"{outcome.index}: nothing among the first five: {query}")
     if options.plot:
-        plot(outcomes, options.plot)
+        from balrog_rag.knowledge.plot import plot
+
+        plot(outcomes, options.split, options.plot)
     return 0
 
 
@@ -114,8 +117,8 @@ def measure(config: KnowledgeConfig, name: str, corpus: Corpus, queries: Sequenc
         queries=len(queries),
         scores=mean(rows),
         by_style=_by_style(queries, rows),
-        p50_ms=percentile(took, 0.5),
-        p95_ms=percentile(took, 0.95),
+        p50_ms=float(np.quantile(took, 0.5)),
+        p95_ms=float(np.quantile(took, 0.95)),
         missed=missed,
     )
 
@@ -147,26 +150,3 @@ def print_table(outcomes: Sequence[Outcome], split: str) -> None:
         table.add_row(outcome.index, outcome.embedder, *figures, style=style)
     # A narrow terminal breaks lines; a table squeezed into it could not be read at all.
     Console(width=max(Console().width, _WIDEST)).print(table)
-
-
-def plot(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Three scores of each index, side by side, with the median time of a query."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    shown = ("recall@1", "share@5", "recall@5")
-    ordered = sorted(outcomes, key=lambda outcome: outcome.scores["recall@5"])
-    figure, axes = pyplot.subplots(figsize=(8, 0.7 * len(ordered) + 1.2))
-    for number, name in enumerate(shown):
-        places = [row + 0.27 * (number - 1) for row in range(len(ordered))]
-        axes.barh(places, [outcome.scores[name] for outcome in ordered], height=0.25, label=name)
-    labels = [f"{outcome.index}\n{outcome.p50_ms:.1f} ms a query" for outcome in ordered]
-    axes.set_yticks(range(len(ordered)), labels)
-    axes.set(xlim=(0, 1), title=f"retrieval on {outcomes[0].corpus}, {outcomes[0].queries} queries")
-    axes.legend(loc="lower left")
-    axes.grid(axis="x", alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path)
-    pyplot.close(figure)

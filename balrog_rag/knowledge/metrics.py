@@ -27,9 +27,3 @@ def scores(found: Sequence[str], answers: Collection[str]) -> dict[str, float]:
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each score."""
     return {name: sum(row[name] for row in rows) / len(rows) for name in SCORES}
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of them lies."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -7,7 +7,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.command_line import MOST_PORT, ended, within
+from balrog_rag.errors import ConfigError
 from balrog_rag.llm.weights import EMBEDDED, weights
 
 if TYPE_CHECKING:
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; what goes wrong is one line."""
     chosen = parser().parse_args(arguments)
-    try:
-        chosen.run(chosen)
-    except KeyboardInterrupt:
-        return 130
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    return ended(lambda: chosen.run(chosen))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,15 +43,19 @@ def _serve_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--threads", type=int, default=0, help="threads (default 0: one a core)")
 
 
-def _fetch(chosen: argparse.Namespace) -> None:
+def _fetch(chosen: argparse.Namespace) -> int:
     print(weights(EMBEDDED))
+    return 0
 
 
-def _serve(chosen: argparse.Namespace) -> None:
+def _serve(chosen: argparse.Namespace) -> int:
     from balrog_rag.llm.llama import start
 
-    path = weights(chosen.model)
+    within("--slots", chosen.slots, 1)
+    within("--context", chosen.context, 64)
+    within("--threads", chosen.threads, 0)
     _refuse_taken(chosen.port)
+    path = weights(chosen.model)
     server = start(
         path, slots=chosen.slots, slot_context=chosen.context, threads=chosen.threads, port=chosen.port
     )
@@ -68,10 +66,12 @@ def _serve(chosen: argparse.Namespace) -> None:
         flush=True,
     )
     threading.Event().wait()
+    return 0
 
 
 def _refuse_taken(port: int) -> None:
     """llama.cpp aborts the process where its port is taken; this is one line instead."""
+    within("--port", port, 0, MOST_PORT)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -94,9 +94,15 @@ def _testserver_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--answer", help="answer this text always")
 
 
-def _testserver(chosen: argparse.Namespace) -> None:
+def _testserver(chosen: argparse.Namespace) -> int:
     from balrog_rag.models.testserver import TestServer
 
+    within("--latency", chosen.latency, 0)
+    within("--per-second", chosen.per_second, 1)
+    within("--fault-rate", chosen.fault_rate, 0, 1)
+    within("--fault-times", chosen.fault_times, -1)
+    within("--tokens", min(chosen.tokens, default=0) if chosen.tokens else None, 0)
+    _refuse_taken(chosen.port)
     server = TestServer(
         port=chosen.port,
         latency=chosen.latency,
@@ -109,6 +115,7 @@ def _testserver(chosen: argparse.Namespace) -> None:
         keep=0,
     )
     asyncio.run(_serve_for_ever(server))
+    return 0
 
 
 async def _serve_for_ever(server: "TestServer") -> None:

@@ -1,18 +1,16 @@
 """Just enough of an HTTP/1.1 server for the loopback servers here: keep-alive, fixed-length bodies, one loop.
 
-A web framework would be a further dependency for two routes, and could not send the broken answers that
-the test server has to send.
+No web framework, though aiohttp is installed: the test server must send answers that are cut, dripped,
+broken off or no HTTP at all, byte by byte, and a framework sees to it that none of this happens.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from http import HTTPStatus
 from typing import Any, cast
 
 import msgspec
 
-REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}
-REASONS |= {413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error"}
-REASONS |= {502: "Bad Gateway", 503: "Service Unavailable"}
 MAX_BODY = 256 * 1024 * 1024
 
 
@@ -113,7 +111,7 @@ def head(status: int, length: int, headers: dict[str, str] | None = None) -> byt
     more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     kind = "" if headers and "content-type" in headers else "content-type: application/json\r\n"
     return (
-        f"HTTP/1.1 {status} {REASONS.get(status, 'Unknown')}\r\n{kind}{more}content-length: {length}\r\n\r\n"
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{kind}{more}content-length: {length}\r\n\r\n"
     ).encode()
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.errors import BalrogError
+from balrog_rag.command_line import ended
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,22 +15,16 @@ def main(arguments: list[str] | None = None) -> int:
     rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
     rebuild.set_defaults(command=_rebuild)
     chosen = parser.parse_args(arguments)
-    try:
-        code: int = chosen.command(chosen)
-    except BalrogError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return code
+    return ended(lambda: chosen.command(chosen))
 
 
 def _rebuild(chosen: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from balrog_rag.results.summary import write_all
     from balrog_rag.results.tables import print_summary
+    from balrog_rag.results.terminal import console
 
     for run in chosen.runs:
-        print_summary(write_all(run, use_index=False), Console())
+        print_summary(write_all(run, use_index=False), console())
     return 0
 
 

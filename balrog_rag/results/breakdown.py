@@ -51,7 +51,9 @@ class RetrievalShare(msgspec.Struct, frozen=True):
     """Of all model calls, those made for retrieval alone: not those whose prompts it made longer."""
     token_share: float
     dollar_share: float | None
-    """None where no price is known."""
+    """None where no price is known, or nothing was paid."""
+    free: bool = False
+    """Every call has a known price, and it is nothing."""
 
     @property
     def asked(self) -> float:
@@ -95,4 +97,5 @@ def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
         serving.count / whole.count if whole.count else 0.0,
         (serving.input + serving.output) / tokens if tokens else 0.0,
         serving.dollars / whole.dollars if whole.dollars else None,
+        free=not whole.dollars and not whole.unpriced,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.statistics import design
 from balrog_rag.results.statistics.interval import Interval, average_interval, mean_interval
-from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, independent, values
+from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws
 
 PLANNED_FOR = 0.4
 """Points of progression that a plan for NetHack is shown for: about a gap between neighbours in rank."""
@@ -26,7 +26,7 @@ class Measure(msgspec.Struct, frozen=True):
     nethack_only: bool = False
 
 
-_COUNT = Bounds(0.0, float("inf"), rise=0.0)
+_COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
 PROGRESSION = Measure("progression", "progression", "points", lambda episode: episode.percent)
 MEASURES = (
     PROGRESSION,
@@ -81,17 +81,19 @@ def outlook(episodes: Sequence[Episode]) -> str:
     """What these episodes say of themselves, and what they could show against another arm as large."""
     if not episodes:
         return "no finished episode, no verdict."
-    drawn = independent(scores(episodes))
-    found, count = interval(episodes), len(drawn)
+    found, (drawn, plays) = interval(episodes), draws(scores(episodes))
+    count, mean = len(drawn), float(np.average(drawn, weights=plays))
     what = "games" if count < len(episodes) else "episodes"
-    said = f"{_many(count, what)}: {values(drawn).mean():.2f} % ({found.low:.2f} to {found.high:.2f})"
-    spread = float(np.std(values(drawn), ddof=1)) if count > 1 else 0.0
+    said = f"{_many(count, what)}: {mean:.2f} % ({found.low:.2f} to {found.high:.2f})"
+    spread = float(np.std(drawn, ddof=1)) if count > 1 else 0.0
     if spread < NO_SPREAD:
         return f"{said}; too little spread seen to say what such a run could detect."
     least = design.detectable(spread, count, count)
     aim = PLANNED_FOR if episodes[0].env == "nle" else 10.0
     needed = design.episodes_needed(aim, spread)
-    told = f"; against another {_many(count, what)} it detects {least:.1f} points" if isfinite(least) else ""
+    told = f"; against another {_many(count, what)} it " + (
+        f"detects {least:.1f} points" if isfinite(least) else "can detect no difference at all"
+    )
     more = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
     return f"{said}{told}{more}.{one_game_note(episodes)}"
 

@@ -1,12 +1,14 @@
 """A run's results on the terminal: scores with intervals, what they can show, what was left out."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.summary import Summary
+from balrog_rag.results.terminal import printable, table
+from balrog_rag.wording import many
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +19,7 @@ SHOWN_PROBLEMS = 10
 
 def print_summary(summary: Summary, console: "Console") -> None:
     """Show a run's summary; words from journals are printed as they are, never as markup."""
-    console.print(_scores(summary))
+    console.print(_scores(summary, console.width))
     for env, episodes in summary.run.by_env().items():
         _line(console, f"{env}: {outlook(episodes)}")
         _line(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
@@ -33,51 +35,39 @@ def print_summary(summary: Summary, console: "Console") -> None:
     _left_out(summary, console)
 
 
-def _scores(summary: Summary) -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
+HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars")
 
-    table = Table(
-        title=Text(printable(summary.run.name)),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1),
-    )
-    table.add_column("task", overflow="fold")
-    for heading in ("n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars"):
-        table.add_column(heading, justify="right", no_wrap=True)
+
+def _scores(summary: Summary, width: int) -> "Table":
+    rows: list[list[str] | None] = []
     by_env = summary.run.by_env()
     for env, episodes in by_env.items():
         tasks = summary.environments[env]["tasks"]
         for task, scored in tasks.items() if len(tasks) > 1 else ():
             played = [episode for episode in episodes if episode.task == task]
-            table.add_row(
-                f"  {task.removesuffix('-v0')}",
-                *_cells(played, scored["progression_percentage"], scored["standard_error"]),
-            )
-        whole = summary.environments[env]
+            rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored)])
         name = env if len(tasks) > 1 else next(iter(tasks)).removesuffix("-v0")
-        table.add_row(name, *_cells(episodes, whole["progression_percentage"], whole["standard_error"]))
+        rows.append([name, *_cells(episodes, summary.environments[env])])
     if len(by_env) > 1:
-        table.add_section()
-        found = overall_interval(by_env)
-        table.add_row(
-            "average",
-            str(len(summary.run.episodes)),
-            f"{summary.overall['average_progress']:.2f} ± {summary.overall['standard_error']:.2f}",
-            f"{found.low:.2f} to {found.high:.2f}",
-            *costs(summary.run.episodes),
-        )
-    return table
+        rows += [None, ["average", *_average(summary)]]
+    return table(summary.run.name, HEADINGS, rows, width)
 
 
-def _cells(episodes: Sequence[Episode], mean: float, error: float) -> list[str]:
+def _average(summary: Summary) -> list[str]:
+    found, overall = overall_interval(summary.run.by_env()), summary.overall
+    return [
+        str(len(summary.run.episodes)),
+        f"{overall['average_progress']:.2f} ± {overall['standard_error']:.2f}",
+        f"{found.low:.2f} to {found.high:.2f}",
+        *costs(summary.run.episodes),
+    ]
+
+
+def _cells(episodes: Sequence[Episode], scored: Mapping[str, Any]) -> list[str]:
     found = interval(episodes)
     return [
         str(len(episodes)),
-        f"{mean:.2f} ± {error:.2f}",
+        f"{scored['progression_percentage']:.2f} ± {scored['standard_error']:.2f}",
         f"{found.low:.2f} to {found.high:.2f}",
         *costs(episodes),
     ]
@@ -112,9 +102,12 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
-        _line(console, f"{len(run.unfinished)} episodes unfinished; go on with resume={run.folder}")
+        _line(
+            console,
+            f"{many(len(run.unfinished), 'episodes')} begun and not ended; go on with resume={run.folder}",
+        )
     if run.problems:
-        _line(console, f"{len(run.problems)} journals left out:")
+        _line(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:
         _line(console, f"  {problem.path}: {problem.what}")
     if len(run.problems) > SHOWN_PROBLEMS:
@@ -123,8 +116,3 @@ def _left_out(summary: Summary, console: "Console") -> None:
 
 def _line(console: "Console", text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
-
-
-def printable(text: str) -> str:
-    """The text without control characters, which a terminal might obey."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in text)

@@ -1,5 +1,6 @@
 """The dashboard's lines: what stands where, in words and colours."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from textwrap import wrap
@@ -13,6 +14,7 @@ from balrog_rag.runner.figures import Interim, clock, money, spending
 from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Row, Scoreboard
+from balrog_rag.wording import many
 
 Line = list[Segment]
 
@@ -47,8 +49,8 @@ class View:
 def lines(view: View, width: int, height: int) -> list[Line]:
     """Exactly `height` lines, each exactly `width` cells."""
     opened = view.board.rows.get(view.opened or "")
-    head = [*_head(view, width)]
-    foot = _foot(view, opened is not None)
+    head = [*_head(view, width, opened is not None)]
+    foot = _foot(view, opened is not None, width)
     room = max(0, height - len(head) - len(foot))
     body = _screen(opened, width, room) if opened is not None else _table(view, width, room)
     padded = chain(body[:room], repeat([Segment("")], room - len(body[:room])))
@@ -59,7 +61,8 @@ def _fitted(line: Line, width: int) -> Line:
     return Segment.adjust_line_length(line, width)
 
 
-def _head(view: View, width: int) -> Iterator[Line]:
+def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
+    """How the run stands; an open episode's screen needs the room of all but the first lines."""
     board, gate = view.board, view.gate
     elapsed, left = clock(board.elapsed), clock(board.seconds_left())
     yield [
@@ -67,26 +70,53 @@ def _head(view: View, width: int) -> Iterator[Line]:
         Segment(f" {one_line(board.title)}", BOLD),
         Segment(f"   {elapsed} so far, {left} left", DIM),
     ]
-    yield _bar(board, width)
-    state = f"{len(board.rows)} in play of {gate.width} at once"
-    yield [
+    if not opened:
+        yield _bar(board, width)
+    yield from _flowed(_state(board, gate), width)
+    if opened:
+        return
+    yield from _flowed(_progress(view), width)
+    yield from _flowed(
+        [
+            Segment(" spent ", DIM), Segment(spending(board), _spend_style(board)),
+            Segment(f"   {many(board.retries, 'retries')}", WARN if board.retries else DIM),
+            Segment(f"   {many(board.replays, 'replays')}", WARN if board.replays else DIM),
+            Segment(f"   {many(board.errors, 'errors')}", BAD if board.errors else DIM),
+        ],
+        width,
+    )  # fmt: skip
+    yield [Segment("")]
+
+
+def _state(board: Scoreboard, gate: Gate) -> list[Segment]:
+    held = "no call goes out" if board.holds_calls else "no episode begins; those in play go on"
+    return [
         Segment(f" {board.done}/{board.total} ended", BOLD),
-        Segment(f"   {state}"),
-        *([Segment("   PAUSED: no call goes out", WARN)] if gate.paused else []),
+        Segment(f"   {len(board.rows)} in play of {gate.width} at once"),
+        *([Segment(f"   PAUSED: {held}", WARN)] if gate.paused else []),
         *([Segment("   STOPPING after the calls in flight; Ctrl-C: now", BAD)] if gate.stopping else []),
     ]
-    yield [
+
+
+def _progress(view: View) -> list[Segment]:
+    board = view.board
+    outcomes = [f"{name} {count}" for name, count in board.outcomes.items()]
+    return [
         Segment(" progression ", DIM), Segment(view.interim.text(), GOOD),
         Segment(f"   {board.rate():.1f} steps/s", ACCENT),
-        Segment("   " + ", ".join(f"{name} {count}" for name, count in board.outcomes.items()), DIM),
+        *(Segment(f"{', ' if number else '   '}{one}", DIM) for number, one in enumerate(outcomes)),
     ]  # fmt: skip
-    yield [
-        Segment(" spent ", DIM), Segment(spending(board), _spend_style(board)),
-        Segment(f"   {board.retries} retries", WARN if board.retries else DIM),
-        Segment(f"   {board.replays} replays", WARN if board.replays else DIM),
-        Segment(f"   {board.errors} errors", BAD if board.errors else DIM),
-    ]  # fmt: skip
-    yield [Segment("")]
+
+
+def _flowed(parts: Sequence[Segment], width: int) -> list[Line]:
+    """The parts on as many lines as they need; none is cut that fits a line."""
+    found: list[Line] = [[]]
+    for part in parts:
+        if found[-1] and sum(one.cell_length for one in found[-1]) + part.cell_length > width:
+            found.append([])
+            part = Segment(f"   {part.text.lstrip(', ')}", part.style)
+        found[-1].append(part)
+    return found
 
 
 def _bar(board: Scoreboard, width: int) -> Line:
@@ -129,17 +159,32 @@ COLUMNS: Sequence[Column] = (
     ("dollars", 8, lambda row: money(row.dollars, row.unpriced)),
     ("s/step", 6, _pace),
 )
+LEFT_OUT_FIRST = ("s/step", "tokens", "dollars", "XL", "Dlvl", "HP", "prog %", "step")
+ACTION = 18
+"""Cells that an action needs to be told from others; columns are left out for it."""
+
+
+def _columns(room: int) -> list[Column]:
+    """Those that leave room for the action."""
+    columns = list(COLUMNS)
+    for name in LEFT_OUT_FIRST:
+        if sum(size + 1 for _, size, _ in columns) + ACTION <= room:
+            break
+        columns = [column for column in columns if column[0] != name]
+    return columns
 
 
 def _table(view: View, width: int, room: int) -> list[Line]:
     rows = list(view.board.rows.values())
-    name_width = min(34, max(12, width // 4))
-    titles = "".join(f" {title:>{size}}" for title, size, _ in COLUMNS)
+    name_width = min(34, max(12, width // 4)) if not view.board.sweep else min(44, max(12, width // 3))
+    columns = _columns(width - name_width - 1)
+    titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
     found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
     shown = max(0, room - 1)
     _scroll(view, rows, shown)
     for row in rows[view.top : view.top + shown]:
-        found.append(_row(row, name_width, width, row.episode == view.selected))
+        cells = "".join(f" {value(row):>{size}}" for _, size, value in columns)
+        found.append(_row(row, name_width, cells, width, row.episode == view.selected))
     hidden = len(rows) - len(rows[view.top : view.top + shown])
     if hidden and shown:
         found[-1] = [Segment(f" … {hidden + 1} more in play", DIM)]
@@ -155,9 +200,8 @@ def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
     view.top = max(0, min(view.top, len(rows) - shown))
 
 
-def _row(row: Row, name_width: int, width: int, selected: bool) -> Line:
+def _row(row: Row, name_width: int, cells: str, width: int, selected: bool) -> Line:
     stats = row.observation.stats
-    cells = "".join(f" {value(row):>{size}}" for _, size, value in COLUMNS)
     name = set_cell_size(_short(row.episode, name_width), name_width)
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
@@ -172,45 +216,73 @@ def _row(row: Row, name_width: int, width: int, selected: bool) -> Line:
 
 
 def _short(episode: str, most: int = 200) -> str:
-    """The episode's name without its environment, which the task implies; its end tells most."""
+    """The episode's name without its environment, which the task implies; its end tells most.
+
+    In a sweep the values of its run come first, and keep their place: the task alone would be that of many.
+    """
     label, _, name = episode.rpartition(":")
-    task = name.partition("/")[2] or name
-    text = one_line(f"{label} {task}" if label else task)
-    return text if len(text) <= most else f"…{text[1 - most :]}"
+    task = one_line(name.partition("/")[2] or name)
+    if not label:
+        return _cut(task, most)
+    run = one_line(re.sub(r"[\w.@/+]+=", "", label))
+    if len(run) + 1 + len(task) > most:
+        task = _cut(task, max(LEAST_TASK, most - len(run) - 1))
+        run = _cut(run, max(1, most - len(task) - 1))
+    return f"{run} {task}"
+
+
+LEAST_TASK = 8
+"""Cells of a task's name that hold its end and the episode's number."""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[1 - most :]}" if most > 1 else "…"
 
 
 def _screen(row: Row, width: int, room: int) -> list[Line]:
     """An episode's live screen: what the agent sees, what it thought, what it looked up."""
     seen, stats = row.observation, row.observation.stats
-    title = (
-        f" {_short(row.episode)}   step {row.step}   Dlvl {stats.depth}  XL {stats.experience_level}  "
-        f"HP {_hp(row)}  T {stats.turn}   {money(row.dollars, row.unpriced)}   {_pace(row)} s/step"
-    )
-    found: list[Line] = [[Segment(title, BOLD)], [Segment("")]]
-    found += _texts(seen.message, PLAIN, width)
-    found += [[Segment(f" {line}")] for line in inert(seen.map).expandtabs(8).splitlines()]
-    found += [[Segment("")], [Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
+    facts = [
+        f" {_short(row.episode)}", f"   step {row.step}",
+        f"   Dlvl {stats.depth}", f"  XL {stats.experience_level}", f"  HP {_hp(row)}", f"  T {stats.turn}",
+        f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
+    ]  # fmt: skip
+    above = [*_flowed([Segment(fact, BOLD) for fact in facts], width), *_texts(seen.message, PLAIN, width)]
+    below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
     if row.query:
         titles = ", ".join(passage.title for passage in row.passages)
-        found += _texts(f"looked up: {row.query}  →  {titles}", ACCENT, width)
-    found += _texts(row.reasoning, DIM, width)
-    return found[:room]
+        below += _texts(f"looked up: {row.query}  →  {titles}", ACCENT, width)
+    below += _texts(row.reasoning, DIM, width)
+    picture = _picture(inert(seen.map).expandtabs(8).splitlines(), room - len(above), len(below))
+    return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
+
+
+WORDS = 4
+"""Lines that the last action, its look-up and its reasoning have at least, where they are so long."""
+
+
+def _picture(rows: Sequence[str], room: int, below: int) -> list[str]:
+    """The game's screen; where room is short its blank rows go first, then those farthest from its status."""
+    if len(rows) + WORDS > room:  # whatever the words need just now: a picture that jumps cannot be read
+        rows = [row for row in rows if row.strip()]
+    most = max(0, room - min(below, WORDS))
+    return list(rows[max(0, len(rows) - most) :])
 
 
 def _texts(text: str, style: Style, width: int) -> list[Line]:
     return [[Segment(f" {line}", style)] for line in wrap(one_line(text[:4000]), max(10, width - 2))]
 
 
-def _foot(view: View, opened: bool) -> list[Line]:
+def _foot(view: View, opened: bool, width: int) -> list[Line]:
     """The newest troubles, and what the keys do."""
     troubles = list(view.board.troubles)[-TROUBLES:]
     keys = (
-        " ↑↓ other episode   esc back to all   q stop"
+        (" ↑↓ other episode", "   esc back to all", "   q stop")
         if opened
-        else " ↑↓ choose   enter look at it   space pause   + − how many at once   q stop"
+        else (" ↑↓ choose", "   enter look at it", "   space pause", "   + − how many at once", "   q stop")
     )
     return [
         *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),
         *([Segment(one_line(f" {trouble.episode}: {trouble.text}"), BAD)] for trouble in troubles),
-        [Segment(keys, DIM)],
+        *_flowed([Segment(key, DIM) for key in keys], width),
     ]

@@ -11,7 +11,7 @@ from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.play import Stage, Studio, play
 from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import JournalError, WorkerLost
+from balrog_rag.errors import Bystander, JournalError, WorkerLost
 from balrog_rag.llm.budget import RunBudget
 from balrog_rag.protocols import Game, Watcher
 from balrog_rag.results.folder import episode_stem, journal_path
@@ -47,12 +47,15 @@ class JournaledPlayer:
 
     async def __call__(self, spec: EpisodeSpec) -> End:
         """Play, or play on, until the episode ends; a lost worker costs a replay and nothing else."""
-        for _ in range(LOSSES - 1):
+        losses = 0
+        while True:
             try:
                 return await self._attempt(spec)
             except WorkerLost as error:
+                losses += not isinstance(error, Bystander)
+                if losses == LOSSES:
+                    raise
                 self.watcher.troubled(spec.episode, error, again=True)
-        return await self._attempt(spec)
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
         """An episode that an earlier attempt at the run has ended counts as it stands."""

@@ -4,6 +4,7 @@ from balrog_rag.config import Config, EnvConfig
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
 from balrog_rag.errors import ConfigError
 from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.wording import many
 
 
 def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
@@ -54,6 +55,7 @@ def seeds_for(config: Config, episode: str, number: int) -> Seeds:
         return Seeds(core=seed, disp=seed)
     if number >= len(given):
         raise ConfigError(
-            f"env.seeds: {len(given)} seeds for {config.env.episodes} episodes a task; give one for each"
+            f"env.seeds: {many(len(given), 'seeds')} for {many(config.env.episodes, 'episodes')} a task; "
+            "give one for each"
         )
     return Seeds(core=given[number], disp=given[number])

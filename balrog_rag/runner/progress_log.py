@@ -21,6 +21,7 @@ from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Ended, Scoreboard
 from balrog_rag.runner.watchers import Unwatched
 from balrog_rag.vocabulary import Observation
+from balrog_rag.wording import many
 
 EVERY = 10.0
 """Seconds between two lines on the whole."""
@@ -38,7 +39,7 @@ class Lines:
             return
         try:
             print(line, file=self._out, flush=True)
-        except BrokenPipeError:
+        except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
             self._out = None
 
 
@@ -68,14 +69,13 @@ class PlainLog(Unwatched):
             f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
             f"progression {self._interim.text()}, {board.rate():.1f} steps/s, "
             f"{clock(board.seconds_left())} left, {spending(board)}"
-            + (f", {board.errors} errors" if board.errors else "")
+            + (f", {many(board.errors, 'errors')}" if board.errors else "")
         )
 
     def stopping(self) -> None:
         """One line."""
-        self._say(
-            f"stopping: {self._gate.inside} episodes finish their calls in flight; once more stops at once"
-        )
+        playing = many(self._gate.inside, "episodes")
+        self._say(f"stopping: {playing} in play, calls in flight are finished; once more stops at once")
 
     def _say(self, text: str) -> None:
         self._out.write(one_line(text))

@@ -1,5 +1,6 @@
 """What is known of a run while it is played: plain counters that events update and displays sample."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -71,6 +72,9 @@ class Scoreboard(Unwatched):
         specs = [spec for run in runs for spec in run.specs]
         self.total = len(specs)
         self.title = runs[0].folder.name if len(runs) == 1 else runs[0].folder.parent.name
+        self.sweep = len(runs) > 1
+        self.holds_calls = runs[0].config.runner.backend == "local"
+        """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
         self.nethack = all(spec.game.env == "nle" for spec in specs)
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
@@ -177,13 +181,17 @@ class Scoreboard(Unwatched):
         return (self.steps - steps) / (now - since) if now > since else 0.0
 
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the present rate, going by the mean length of ended episodes."""
+        """How long the rest takes at the present rate, as if further steps ended as many episodes as so far.
+
+        Ended episodes alone would mislead: the short ones end first.
+        """
         rate = self.rate()
         left = self.total - self.done - self.errors
         if not rate or not left:
             return None if left else 0.0
-        usual = self.steps_of_ended / self.done if self.done else float(self._longest)
-        in_play = sum(max(usual - row.step, 0.0) for row in self.rows.values())
+        played = self.steps_of_ended + sum(row.step for row in self.rows.values())
+        usual = min(played / self.done if self.done else math.inf, self._longest)
+        in_play = sum(min(usual, max(self._longest - row.step, 0)) for row in self.rows.values())
         return (in_play + usual * max(left - len(self.rows), 0)) / rate
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.agents import build
+from balrog_rag.compose import compose
 from balrog_rag.config import AgentConfig
-from balrog_rag.eval.compose import compose
 from balrog_rag.protocols import Agent
 from balrog_rag.vocabulary import (
     AnswerFormat,

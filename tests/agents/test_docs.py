@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from balrog_rag import registry
+from balrog_rag.compose import group_options
 from balrog_rag.config import AgentConfig, documented_keys
-from balrog_rag.eval.compose import group_options
 from tests.agents.support import agent_config
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.compose import group_options
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
-from balrog_rag.eval.compose import group_options
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"
 WRAPPED = [

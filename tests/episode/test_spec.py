@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.config import KnowledgeConfig, ModelConfig
 from balrog_rag.episode.spec import REACH, Cast, EpisodeSpec, Fork
-from balrog_rag.eval.compose import compose
 from balrog_rag.runner.plan import plan
 from balrog_rag.runner.studio import cast_of
 

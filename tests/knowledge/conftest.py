@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.config import KnowledgeConfig
-from balrog_rag.fetch import cache_folder
 from balrog_rag.knowledge.settings import compose
 from balrog_rag.paths import data
+from tests import support
 
 Settings = Callable[..., KnowledgeConfig]
 
@@ -25,10 +25,7 @@ PAGES = {
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Indexes and imported corpora of these tests go to a folder of theirs."""
-    fetched = cache_folder() / "files"
-    fetched.mkdir(parents=True, exist_ok=True)
-    cache = tmp_path_factory.mktemp("cache")
-    (cache / "files").symlink_to(fetched)
+    cache = support.own_cache(tmp_path_factory.mktemp("cache"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BALROG_RAG_CACHE", str(cache))
         yield cache

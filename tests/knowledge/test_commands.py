@@ -56,8 +56,15 @@ def test_search_as_json_from_standard_input(notes: Path) -> None:
     [
         (["search", "x", "knowledge.index=flatt"], "error: knowledge.index=flatt: unknown index", 2),
         (["search", "x", "knowledge.corpus=embeded"], "did you mean embedded", 1),
-        (["search", "x", "knowledge=nothing"], "error: knowledge=nothing: no such option", 2),
-        (["search", "x", "knowledge.indexx=bm25"], "indexx", 2),
+        (["search", "x", "knowledge=nothing"], "error: knowledge=nothing: no such knowledge", 2),
+        (
+            ["search", "x", "knowledge.indx=bm25"],
+            "knowledge.indx: no such key; did you mean",
+            2,
+        ),
+        (["search", ""], "search: the query is empty", 2),
+        (["search", "x", "-k", "0"], "-k 0: must be at least 1", 2),
+        (["search", "x", "-k", "-2"], "-k -2: must be at least 1", 2),
         (["search", "x", "model=scripted"], "not understood", 2),
         (["search", "x", "knowledge.threads=0"], "knowledge.threads=0: must be at least 1", 2),
         (["search", "x", "knowledge.corpus=minihack"], "corpus fetch minihack", 1),

@@ -8,9 +8,10 @@ import pytest
 from balrog_rag.config import KnowledgeConfig
 from balrog_rag.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.evaluate import check_answers, measure, read_queries
-from balrog_rag.knowledge.metrics import mean, percentile, scores
+from balrog_rag.knowledge.evaluate import Outcome, check_answers, measure, read_queries
+from balrog_rag.knowledge.metrics import mean, scores
 from balrog_rag.knowledge.passages import Cut
+from balrog_rag.knowledge.plot import SHOWN, plot
 from balrog_rag.paths import data
 
 Settings = Callable[..., KnowledgeConfig]
@@ -34,11 +35,9 @@ def test_scores_by_example(found: str, answers: str, expected: dict[str, float])
     assert {name: got[name] for name in expected} == pytest.approx(expected)
 
 
-def test_means_and_percentiles() -> None:
+def test_means() -> None:
     rows = [scores(["a"], ["a"]), scores(["b"], ["a"])]
     assert mean(rows)["recall@1"] == 0.5
-    assert percentile([3, 1, 2, 4], 0.5) == 3
-    assert percentile([1.0], 0.95) == 1
 
 
 def test_the_queries_are_many_split_and_half_a_models() -> None:
@@ -75,3 +74,16 @@ def test_the_default_reaches_its_recall(settings: Settings) -> None:
     flat = measure(settings(index="flat_l2", prior={}), "flat", corpus, queries)
     assert default.scores["recall@5"] >= 0.85
     assert default.scores["recall@1"] > flat.scores["recall@1"]
+
+
+def test_the_picture_names_its_split_and_comes_out_the_same(tmp_path: Path) -> None:
+    outcomes = [
+        Outcome(index, "minilm", "notes", 7, dict.fromkeys(SHOWN, score), {}, time, time, [])
+        for index, score, time in (("flat", 0.5, 1.0), ("hybrid", 0.9, 2.0))
+    ]
+    for name in ("a.svg", "b.svg", "c.png"):
+        plot(outcomes, "dev", tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    plot(outcomes, "test", tmp_path / "b.svg")
+    assert (tmp_path / "a.svg").read_bytes() != (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.config import ModelConfig
 from balrog_rag.episode.journal import Completion, Header, Start, Writer
 from balrog_rag.errors import BalrogError, ConfigError, ModelRefused
-from balrog_rag.eval.compose import compose
 from balrog_rag.llm import build
 from balrog_rag.llm.grammar import grammar
 from balrog_rag.llm.weights import weights
@@ -39,6 +39,14 @@ def test_every_model_of_conf_composes(option):
     config = compose([f"model={option}", *more]).model
     assert isinstance(config, ModelConfig)
     assert config.name
+
+
+def test_an_own_server_without_an_address_is_refused_before_anything_is_sent(monkeypatch):
+    monkeypatch.delenv("HOSTED_VLLM_API_BASE", raising=False)
+    with pytest.raises(ConfigError, match=r"model\.base_url=null: hosted_vllm/.*set model\.base_url"):
+        build(model_config("vllm", base_url=None))
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:9/v1")
+    assert build(model_config("vllm", base_url=None)).name.startswith("hosted_vllm/")
 
 
 def test_scripted_answers_follow_from_the_question_and_not_from_the_order():

@@ -2,8 +2,8 @@
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.errors import ConfigError
-from balrog_rag.eval.compose import compose
 from balrog_rag.frozen import config_digest, plain
 from balrog_rag.paths import data
 from balrog_rag.results import experiments

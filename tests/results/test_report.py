@@ -11,8 +11,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from balrog_rag.report import main
+from balrog_rag.report import main, name_of
 from balrog_rag.results.arms import differences, load_arms
+from balrog_rag.results.report.figures import progress_figure
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.report.style import label
 from tests.support import command
@@ -116,6 +117,31 @@ def test_figures_come_in_every_format_and_always_the_same(sweep, tmp_path):
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for name in files:
         assert (tmp_path / "one/figures" / name).read_bytes().startswith(starts[name.rpartition(".")[2]])
+
+
+def test_every_curve_is_named_whichever_panel_it_is_in(new_run):
+    one, two = new_run("one"), new_run("two", agent="cot")
+    one.nethack(0, [{"experience_level": 2}] * 3)
+    two.minihack("MiniHack-Corridor-R3-v0", 0, True)
+    arms = load_arms([one.path, two.path])
+    figure = progress_figure(arms, "step", "agent steps")
+    named = {text.get_text() for axis in figure.axes if axis.legend_ for text in axis.legend_.get_texts()}
+    assert named == {"one", "two"}
+
+
+def test_a_report_on_many_runs_has_all_their_names(new_run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        new_run(name, agent=name).nethack(0, [{"experience_level": 2}], cost=0.0)
+    assert main(["one", "two", "--formats", "html"]) == 0
+    assert "report: reports/one+two/report.html" in capsys.readouterr().out
+    page = (tmp_path / "reports/one+two/report.html").read_text()
+    assert "<title>one+two</title>" in page
+    assert re.search(">free</td>", page)
+    assert name_of([tmp_path / "one"]) == "one"
+    long = name_of([tmp_path / f"run_{number}" for number in range(40)])
+    assert len(long) == 80
+    assert long != name_of([tmp_path / f"run_{number}" for number in range(41)])
 
 
 def test_runs_of_one_configuration_are_one_arm(new_run):

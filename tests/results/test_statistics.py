@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from balrog_rag.results.scoring import MEASURES
 from balrog_rag.results.statistics import design, permutation
 from balrog_rag.results.statistics.interval import (
-    difference_interval,
+    Interval,
+    agreeing,
+    average_interval,
+    difference,
     from_draws,
     mean_interval,
+    paired_difference,
     smooth_means,
     unseen,
 )
@@ -43,6 +48,10 @@ def loose(values, task="T", env="nle"):
     return [Score(float(value), env, task) for value in values]
 
 
+def unpaired(a, b, **more):
+    return permutation.stratified([permutation.Stratum(a, b, 1 / len(a), 1 / len(b))], **more)
+
+
 def test_the_papers_best_agent_against_the_published_baseline():
     verdict = compare(loose(PAPER), loose(BASELINE))
     assert round(verdict.test.p, 2) == 0.69
@@ -63,7 +72,7 @@ def test_unpaired_p_is_scipys(seed):
         (a, b), lambda x, y, axis: abs(x.mean(axis) - y.mean(axis)),
         alternative="greater", n_resamples=np.inf, vectorized=True,
     )  # fmt: skip
-    assert permutation.unpaired(a, b).p == pytest.approx(exact.pvalue, abs=1e-12)
+    assert unpaired(a, b).p == pytest.approx(exact.pvalue, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -78,11 +87,11 @@ def test_paired_p_is_scipys(seed):
 def test_random_relabelling_comes_close_to_the_exact_p():
     dice = np.random.default_rng(1)
     a, b = dice.normal(0, 1, 9), dice.normal(0.8, 1, 9)
-    exact = permutation.unpaired(a, b)
+    exact = unpaired(a, b)
     halves = [permutation.Stratum(a, b, 0.5 / 9, 0.5 / 9), permutation.Stratum(a, b, 0.5 / 9, 0.5 / 9)]
     assert exact.method == "exact permutation"
-    assert permutation.stratified(halves).method == "Monte-Carlo permutation within tasks"
-    big = permutation.unpaired(np.tile(a, 3), np.tile(b, 3))
+    assert permutation.stratified(halves).method == "Monte-Carlo permutation within strata"
+    big = unpaired(np.tile(a, 3), np.tile(b, 3))
     assert big.method == "Monte-Carlo permutation"
     assert big.p < exact.p
 
@@ -156,7 +165,7 @@ def test_a_game_played_often_counts_once():
 
     # six games an arm, each result there fifty times: taken for 300 independent episodes noise looks certain
     ours, theirs = arm(0, 0), arm(3, 100)
-    taken_apart = permutation.unpaired(*(np.array([s.value for s in each]) for each in (ours, theirs)))
+    taken_apart = unpaired(*(np.array([s.value for s in each]) for each in (ours, theirs)))
     assert taken_apart.p < 0.001
     assert compare(ours, theirs).test.p > 0.05
 
@@ -239,6 +248,200 @@ def test_intervals_do_not_depend_on_when_they_are_made():
     assert mean_interval(loose(PAPER), Bounds()) == mean_interval(loose(PAPER), Bounds())
 
 
+SOLVED = Bounds(binary=True)
+
+
+def in_games(values, plays=1, task="T", env="nle"):
+    """Every value a game of its own, played so often."""
+    return [s for n, v in enumerate(values) for s in [Score(float(v), env, task, f"g{n}")] * plays]
+
+
+def test_pairs_of_solved_or_not_get_newcombes_square_and_add():
+    # by hand: Jeffreys' limits of 6 and 2 in 10, both solved 2 times; ad - bc = 2 * 4 - 4 * 0 = 8, less n / 2
+    ours, theirs = np.array([100.0] * 6 + [0] * 4), np.array([100.0] * 2 + [0] * 8)
+    (low, high), (low2, high2) = (100 * stats.beta(k + 0.5, 10.5 - k).ppf([0.025, 0.975]) for k in (6, 2))
+    phi = (8 - 5) / np.sqrt(6 * 4 * 2 * 8)
+    below, above = (
+        np.sqrt(a * a - 2 * phi * a * b + b * b) for a, b in ((60 - low, high2 - 20), (high - 60, 20 - low2))
+    )
+    made = paired_difference(ours, theirs, SOLVED)
+    assert (made.below, made.above) == pytest.approx((below, above), abs=1.0)
+
+
+@pytest.mark.parametrize("first", [0, 100])
+@pytest.mark.parametrize(("bounds", "least", "most"), [(SOLVED, 15, 30), (Bounds(), 0.2, 1.0)])
+def test_equal_scores_leave_room_for_what_was_not_seen(bounds, least, most, first):
+    # the same games or others: ten zeros an arm say no more of the difference than of each mean
+    made = compare(scores([0] * 10), scores([0] * 10, first=first), bounds={"nle": bounds}).interval
+    assert least < made.high < most
+    assert made.low == -made.high
+
+
+def test_an_interval_stops_where_the_test_says():
+    found = compare(scores([0.0] * 3), scores([0.0] * 3)).interval
+    assert agreeing(found, 1.0, 0.04).low > 0
+    assert agreeing(found, -1.0, 0.04).high < 0
+    assert agreeing(Interval(1.0, 2.0), 1.5, 0.06) == Interval(0.0, 2.0)
+
+
+@pytest.mark.parametrize("design_of", ["pairs", "arms", "games", "solved"])
+def test_verdict_and_interval_never_contradict_each_other(design_of):
+    dice = np.random.default_rng(4)
+    clear = 0
+    for _ in range(60):
+        ours, theirs = dice.exponential(2, 8), dice.exponential(8, 8)
+        if design_of == "solved":
+            ours, theirs = 100.0 * (dice.random((2, 8)) < [[0.2], [0.8]])
+        arms = scores(ours), scores(theirs, first=0 if design_of in ("pairs", "solved") else 50)
+        if design_of == "games":
+            arms = tuple(
+                [Score(v, "nle", "T", f"g{n % 2}") for n, v in enumerate(arm)] for arm in (ours, theirs)
+            )
+        made = compare(*arms, bounds={"nle": SOLVED if design_of == "solved" else Bounds()})
+        clear += made.clear
+        assert made.clear != (made.interval.low <= 0 <= made.interval.high)
+        assert made.interval.low <= made.difference <= made.interval.high
+    assert 5 < clear < 60
+
+
+def test_plays_within_games_have_an_interval_of_the_same_design():
+    # games differ far more than plays of one: known games leave only the plays' spread
+    dice = np.random.default_rng(5)
+    games = np.repeat([1.0, 5, 10, 20, 40], 4)
+    arms = [in_games(games[::4], 4) for _ in "AB"]
+    arms = [[Score(s.value + dice.normal(0, 0.5), *("nle", "T", s.game)) for s in arm] for arm in arms]
+    made = compare(*arms)
+    assert made.notes == ("labels are exchanged within each of 5 games: this says nothing about others",)
+    assert "n = 20 and 20 in 5 games" in made.sentence
+    loose_width = np.ptp(
+        [
+            (
+                i := difference([tuple(np.array([s.value for s in arm]) for arm in arms)], Bounds()).interval
+            ).low,
+            i.high,
+        ]
+    )
+    assert made.interval.high - made.interval.low < loose_width / 2
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_designs_that_cannot_reach_their_bar_say_so(count):
+    made = compare(loose(np.arange(count)), loose(np.arange(count) + 50.0))
+    assert made.detectable == np.inf
+    assert "so few can detect no difference at all; 4 episodes an arm would detect 50.0." in made.sentence
+
+
+def test_at_least_four_an_arm_and_six_pairs():
+    assert design.episodes_needed(1000, 1) == 4
+    assert design.episodes_needed(1000, 1, paired=True) == 6
+    assert (design.detectable(1, 3, 3), design.detectable_paired(1, 5)) == (np.inf, np.inf)
+    # the claim holds for the test itself
+    dice = np.random.default_rng(6)
+    assert np.mean([unpaired(dice.normal(9, 1, 4), dice.normal(0, 1, 4)).p <= 0.05 for _ in range(50)]) > 0.9
+    assert unpaired(np.arange(3.0), np.arange(3.0) + 50).p == pytest.approx(permutation.least_p([(3, 3)]))
+
+
+def test_the_design_figures_are_those_of_the_familys_first_bar():
+    made = compare(loose(PAPER), loose(BASELINE))
+    many = adjust([made] * 5)[0]
+    assert many.detectable > made.detectable
+    assert many.needed > made.needed
+    assert design.power(many.detectable, made.spread, 5, 5, family=5) == pytest.approx(0.8, abs=1e-3)
+
+
+def test_a_large_family_can_still_find_differences():
+    # 46 rows are 1,035 pairs: one in 20,000 relabellings, times 1,035, would never be below 0.05
+    dice = np.random.default_rng(7)
+    ours, theirs = dice.normal(50, 1, 20), dice.normal(0, 1, 20)
+    assert 1035 * unpaired(ours, theirs).p > 0.05
+    assert 1035 * unpaired(ours, theirs, family=1035).p < 0.05
+    assert 1035 * permutation.paired(ours - theirs, family=1035).p < 0.05
+
+
+def test_superiority_is_within_tasks():
+    # equal in both environments, but one arm played the easy one more often
+    ours = loose([0] * 5) + loose([100] * 40, "M", "minihack")
+    theirs = loose([0] * 40) + loose([100] * 5, "M", "minihack")
+    assert compare(ours, theirs).superiority == 0.5
+    assert compare(loose([2, 3]) + loose([0] * 9, "M", "minihack"), loose([1]) + loose([1], "M", "minihack")
+                   ).superiority == 0.5  # fmt: skip
+
+
+def test_the_sentence_counts_what_was_tested():
+    dice = np.random.default_rng(8)
+    often, once = in_games(dice.normal(3, 1, 5), 20), in_games(dice.normal(3, 1, 5))
+    made = compare(often, once)
+    assert "n = 5 and 5 games (100 and 5 episodes)" in made.sentence
+    assert "games an arm would detect" in compare(often, in_games([2, 3, 1, 2, 3])).sentence
+    pairs = compare(in_games(dice.normal(3, 1, 8), 3), in_games(dice.normal(3, 1, 8)))
+    assert "n = 8 pairs of games (24 and 8 episodes)" in pairs.sentence
+
+
+def test_the_means_shown_are_of_what_was_compared():
+    solved = in_games([100, 100, 100, 100, 0, 100], task="easy", env="minihack")
+    made = compare(
+        solved + in_games([0] * 6, task="hard", env="minihack"),
+        in_games([100, 0, 100, 0, 0, 0], task="easy", env="minihack"),
+    )
+    assert made.our_mean - made.their_mean == pytest.approx(made.difference) == pytest.approx(50)
+    assert (made.our_count, made.their_count) == (6, 6)
+
+
+def test_mean_and_interval_are_of_the_same_estimate_where_games_repeat_unevenly():
+    often, once = in_games([0], 10), [Score(10.0, "nle", "T", "other")]
+    made = mean_interval(often + once, Bounds())
+    assert made.low < 10 / 11 < made.high
+    assert made.low < 0.5
+    # played evenly the mean over episodes is the mean over games, and so is its interval
+    values = [0, 1.5, 1.5, 2, 5, 7]
+    assert mean_interval(in_games(values, 3), Bounds()) == mean_interval(in_games(values), Bounds())
+
+
+def test_many_uneven_games_have_the_intervals_of_a_ratio():
+    dice = np.random.default_rng(9)
+    plays = dice.integers(1, 6, 300)
+    value = dice.normal(2, 1, 300) + 2 * plays
+    arm = [
+        Score(v, "nle", "T", f"g{n}")
+        for n, (v, k) in enumerate(zip(value, plays, strict=True))
+        for _ in range(k)
+    ]
+    made = mean_interval(arm, Bounds())
+    ratio = np.average(value, weights=plays)
+    error = np.std(plays * (value - ratio), ddof=1) / plays.mean() / np.sqrt(300)
+    assert (made.low, made.high) == pytest.approx(
+        (ratio - 1.96 * error, ratio + 1.96 * error), abs=0.15 * error
+    )
+
+
+def test_counts_have_students_t():
+    turns = np.random.default_rng(10).normal(1000, 50, 12)
+    made = mean_interval(loose(turns), Bounds(most=np.inf, rise=0.0, counted=True))
+    assert (made.low, made.high) == pytest.approx(stats.t(11, turns.mean(), stats.sem(turns)).interval(0.95))
+    assert all(measure.bounds.counted == (measure.name in COUNTED) for measure in MEASURES)
+
+
+COUNTED = {"score", "turns", "steps", "tokens", "dollars", "seconds"}
+
+
+def test_an_average_is_as_wide_as_its_parts_say():
+    parts = [[100] * 3 + [0] * 7, [100] * 5 + [0] * 5]
+    groups = [loose(part, env=str(n)) for n, part in enumerate(parts)]
+    whole = average_interval(groups, [SOLVED, SOLVED])
+    singles = [mean_interval(group, SOLVED) for group in groups]
+    assert 40 - whole.low == pytest.approx(np.hypot(30 - singles[0].low, 50 - singles[1].low) / 2)
+    assert whole.high - 40 == pytest.approx(np.hypot(singles[0].high - 30, singles[1].high - 50) / 2)
+
+
+def test_equal_looks_in_time_spend_no_more_than_told():
+    given = 0.0
+    before = None
+    for count in (20, 40, 60, 80, 100):
+        before = look(0.5, count, 100, before)
+        given += before.allowed
+    assert given == pytest.approx(0.05)
+
+
 def covered(kind, count, repeats, method, seed=0):
     """How often, in percent, the interval of the mean holds the truth."""
     values, shares = lump(kind)
@@ -248,7 +451,9 @@ def covered(kind, count, repeats, method, seed=0):
     for _ in range(repeats):
         drawn = dice.choice(values, count, p=shares)
         if method == "smooth":
-            found = from_draws(smooth_means(drawn, *unseen(drawn, Bounds()), dice, 1500), 0.95, drawn.mean())
+            found = from_draws(
+                smooth_means(drawn, *unseen(drawn, Bounds()), dice, 1500), drawn.mean()
+            ).interval
         else:
             found = mean_interval(loose(drawn), Bounds(), method=method, seed=int(dice.integers(2**31)))
         hits += found.low <= truth <= found.high
@@ -291,19 +496,61 @@ def test_a_difference_that_is_not_there_is_rarely_found():
     found = inside = 0
     for _ in range(600):
         a, b = dice.choice(values, (2, 5), p=shares)
-        found += permutation.unpaired(a, b).p <= 0.05
-        made = difference_interval(a, b, Bounds(), seed=int(dice.integers(2**31)))
+        found += unpaired(a, b).p <= 0.05
+        made = difference([(a, b)], Bounds()).interval
         inside += made.low <= 0 <= made.high
     assert found / 600 <= 0.065
     assert inside / 600 >= 0.93
 
 
+PAIRED_TRUTHS = [(0.05, 0.15), (0.1, 0.0), (0.3, 0.5), ("paper", "published"), ("published", "published")]
+
+
+def drawn_arm(kind, shares):
+    if isinstance(kind, float):
+        return 100.0 * (shares > 1 - kind)
+    values, weights = lump(kind)
+    return values[np.minimum(np.searchsorted(np.cumsum(weights), shares), len(values) - 1)]
+
+
+def truth_of(kind):
+    return 100 * kind if isinstance(kind, float) else float(np.dot(*lump(kind)))
+
+
+def difference_covered(kinds, count, alike, repeats):
+    """How often, in percent, a verdict's interval holds the truth; other games where `alike` is None."""
+    dice, hits = np.random.default_rng(11), 0
+    bounds = {"nle": Bounds(binary=isinstance(kinds[0], float))}
+    for _ in range(repeats):
+        shares = stats.norm.cdf(dice.multivariate_normal([0, 0], [[1, alike or 0], [alike or 0, 1]], count))
+        ours, theirs = (drawn_arm(kind, shares[:, side]) for side, kind in enumerate(kinds))
+        made = compare(
+            scores(ours), scores(theirs, first=100 if alike is None else 0), bounds=bounds
+        ).interval
+        hits += made.low - 1e-9 <= truth_of(kinds[0]) - truth_of(kinds[1]) <= made.high + 1e-9
+    return 100 * hits / repeats
+
+
+@pytest.mark.parametrize("alike", [None, 0.5])
+def test_differences_of_solved_or_not_are_covered(alike):
+    # 300 repeats: good to about two and a half points
+    assert difference_covered((0.05, 0.15), 8, alike, 300) >= 92.5
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("alike", [None, 0.0, 0.5])
+@pytest.mark.parametrize("count", [8, 10, 20])
+@pytest.mark.parametrize("kinds", PAIRED_TRUTHS, ids=lambda kinds: f"{kinds[0]}-{kinds[1]}")
+def test_coverage_of_differences(kinds, count, alike):
+    # too wide is honest, too short is not; the lowest are pairs of strongly alike solved-or-not scores
+    assert difference_covered(kinds, count, alike, 500) >= 89
+
+
 def test_spending_adds_up_to_alpha():
-    for shape in ("obrien-fleming", "pocock"):
-        assert spending(1.0, shape) == pytest.approx(0.05)
-        assert spending(0.0, shape) == 0.0
-        assert spending(0.25, shape) < spending(0.5, shape)
-    assert spending(0.25) < 0.0001 < spending(0.25, "pocock")
+    assert spending(1.0) == pytest.approx(0.05)
+    assert spending(0.0) == 0.0
+    assert spending(0.25) < 0.0001 < spending(0.5) < 0.01
 
 
 @pytest.mark.slow
@@ -315,7 +562,7 @@ def test_looking_often_finds_no_more_than_one_in_twenty():
         a, b = dice.choice(values, (2, 50), p=shares)
         before, clear, once = None, False, False
         for count in (10, 20, 30, 40, 50):
-            p = permutation.unpaired(a[:count], b[:count]).p
+            p = unpaired(a[:count], b[:count]).p
             before = look(p, count, 50, before)
             clear, once = clear or before.clear, once or p <= 0.05
         wrong, naive = wrong + clear, naive + once

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.errors import WorkerLost
-from balrog_rag.eval.compose import compose
 from balrog_rag.runner.dashboard_view import View, lines
 from balrog_rag.runner.inert import inert, one_line
 from balrog_rag.runner.keys import split
@@ -88,7 +88,7 @@ def test_says_how_it_stands(board: Scoreboard) -> None:
     assert "myrun" in shown
     assert "2/6 ended   3 in play of 4 at once" in shown
     assert "progression 2.00 %" in shown  # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
-    assert "8 retries   1 replays   0 errors" in shown
+    assert "8 retries   1 replay   0 errors" in shown
     assert re.search(r"…?\S*Challenge-v0/02 +1 +3 +2 +0/9 +1\.85 +1\.0k", shown)
 
 
@@ -97,6 +97,54 @@ def test_more_episodes_than_lines(board: Scoreboard) -> None:
         return text(board, 100, 10)
 
     assert any("more in play" in line for line in asyncio.run(draw()))
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Scoreboard:
+    """Two runs of a sweep, an episode of each in play."""
+    runs = []
+    for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
+        config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
+        runs.append(Run(tmp_path / label, config, plan(config, cast_of(config)), label))
+    board = Scoreboard(runs)
+    first = asyncio.run(InlineHouse().open(runs[0].specs[0].game)).start
+    for run in runs:
+        name = f"{run.label}:nle/NetHackChallenge-v0/01"
+        board.started(name, first.observation)
+        board.looked_up(name, 0, "newt", [Passage("p", "Newt", "A newt.")])
+        board.stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first)
+    board.outcomes = {"died": 3, "steps": 2, "episode_dollars": 1, "quit": 4}
+    return board
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_at_any_width_actions_outcomes_and_arms_are_told_apart(sweep: Scoreboard, width: int) -> None:
+    shown = text(sweep, width, 30)
+    first, second = [line for line in shown if "far southwest" in line]
+    assert first.partition("far")[0] != second.partition("far")[0]
+    assert first.lstrip().startswith("naive,1 ")
+    assert all(
+        any(one in line for line in shown) for one in ("died 3", "steps 2", "episode_dollars 1", "quit 4")
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+def test_a_live_screen_shows_status_action_look_up_and_reasoning(
+    sweep: Scoreboard, width: int, height: int
+) -> None:
+    shown = "\n".join(text(sweep, width, height, next(iter(sweep.rows))))
+    assert all(
+        words in shown for words in ("@", "Dlvl:1 $", "action far southwest", "looked up: newt", "Away.")
+    )
+
+
+def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
+    gate = Gate(4)
+    gate.change(paused=True)
+    for holds, says in ((True, "no call goes out"), (False, "no episode begins; those in play go on")):
+        sweep.holds_calls = holds
+        shown = "".join(segment.text for line in lines(View(sweep, gate), 120, 30) for segment in line)
+        assert f"PAUSED: {says}" in shown
 
 
 @pytest.mark.parametrize("evil", [EVIL, "\x1b]0;title\x07", "\x85", "a\u2028b", "\u200bx", "\ud800"])
@@ -179,3 +227,35 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
         assert shown.process.wait(30) == 130
         assert termios.tcgetattr(shown.slave) == before
+
+
+def ended(run: Path) -> int:
+    log = run / "eval.log"
+    return log.read_text().count(" ended after ") if log.exists() else 0
+
+
+def wait_for_ends(run: Path, episodes: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and ended(run) < episodes:
+        time.sleep(0.1)
+
+
+def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> None:
+    """As after Ctrl-S: nobody reads what is drawn, and the terminal's own buffer is soon full."""
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    with terminal(tmp_path, *words) as shown:
+        wait_for_ends(tmp_path / "results/r", 4)
+        assert ended(tmp_path / "results/r") == 4
+        shown.until(r"run folder: results/r")
+        assert shown.process.wait(30) == 0
+
+
+def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    shown = Terminal(tmp_path, *words)
+    shown.until(r"4 in play")
+    os.close(shown.slave)
+    os.close(shown.master)
+    _, err = shown.process.communicate(timeout=60)
+    assert (shown.process.returncode, err) == (0, b"")
+    assert ended(tmp_path / "results/r") == 4

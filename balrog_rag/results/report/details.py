@@ -162,6 +162,12 @@ def _share_row(name: str, share: RetrievalShare) -> list[Cell]:
         name,
         f"{share.lookups.count:,}",
         *[f"{part:.0%}" for part in parts],
-        "unknown" if share.dollar_share is None else f"{share.dollar_share:.0%}",
+        _dollars(share),
         ", ".join(f"{word} {count}" for word, count in sorted(share.lookups.ends.items())),
     ]
+
+
+def _dollars(share: RetrievalShare) -> str:
+    if share.dollar_share is None:
+        return "free" if share.free else "unknown"
+    return f"{share.dollar_share:.0%}"

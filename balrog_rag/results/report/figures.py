@@ -120,11 +120,17 @@ def progress_figure(arms: Sequence[Arm], against: str, title: str) -> Any:
         axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)
     axes[0].set_ylabel("mean progression, %")
-    if len(arms) <= FEW_ARMS:
-        axes[0].legend(frameon=False, fontsize=8)
-    else:
-        axes[-1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _name_curves(axes, inside=len(arms) <= FEW_ARMS and len(axes) == 1)
     return figure
+
+
+def _name_curves(axes: Sequence[Any], inside: bool) -> None:
+    """One legend for all panels, since an arm need not have played in each."""
+    named = {
+        label: line for axis in axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    beside = {} if inside else {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    axes[-1].legend(list(named.values()), list(named), frameon=False, fontsize=8, **beside)
 
 
 def _curve(axis: Any, curve: Sequence[tuple[float, float]], place: int, name: str) -> None:

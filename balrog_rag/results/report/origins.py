@@ -30,6 +30,7 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
     """Which folders, configurations, versions and seeds these figures come from, and what was left out."""
     rows: list[list[Cell]] = []
     left_out: list[str] = []
+    versions: dict[str, list[str]] = {}
     for arm in arms:
         for run in arm.runs:
             games = {(episode.env, episode.task, episode.game_name) for episode in run.episodes}
@@ -43,10 +44,10 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
                     done,
                     str(len(games)),
                     began.started,
-                    began.versions,
                     began.prompts,
                 ]
             )
+            versions.setdefault(began.versions, []).append(run.name)
             left_out += [
                 f"Left out of {run.name}: {problem.path}: {problem.what}." for problem in run.problems
             ]
@@ -59,8 +60,11 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
                 for episode in run.episodes
                 if episode.forked
             ]
-    headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "versions", "prompts"]
-    return Section("Provenance", left_out, [Table(headings, rows)])
+    headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "prompts"]
+    played_with: list[list[Cell]] = [[", ".join(names), words] for words, names in versions.items()]
+    return Section(
+        "Provenance", left_out, [Table(headings, rows), Table(["run folder", "versions"], played_with)]
+    )
 
 
 def episodes_section(arms: Sequence[Arm], at: Path) -> Section:

@@ -1,28 +1,11 @@
-"""How figures look: colours that the colour-blind can tell apart, hatches and marks that survive in grey."""
+"""How an arm is drawn: its colour, hatch, mark and line, and its name beside an axis."""
 
-from typing import Any
+from balrog_rag.palette import COLOURS, HATCHES, SETTINGS
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""The palette of Okabe and Ito."""
-HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
+__all__ = ["SETTINGS", "colour", "filling", "hatch", "label", "line", "mark"]
+
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
-
-SETTINGS: dict[str, Any] = {
-    "font.size": 9,
-    "font.family": "DejaVu Sans",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "hatch.linewidth": 0.5,
-    "svg.hashsalt": "balrog_rag",
-    "svg.fonttype": "path",
-    "pdf.fonttype": 42,
-    "text.parse_math": False,
-}
 
 
 def colour(place: int) -> str:

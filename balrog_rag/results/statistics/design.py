@@ -1,74 +1,85 @@
 """What a design can see: power, the smallest difference it detects, the episodes that a difference needs.
 
-By the t test's power, which tracks the permutation test's closely. The common normal formula promises too
-much below ten episodes an arm: for five against five, four fifths power turns out to be three.
+By the t test's power, which tracks the permutation test's closely, and nothing where the permutation test
+cannot reach its bar: three against three have 20 relabellings, so no p below 0.1. The common normal formula
+promises too much below ten episodes an arm: for five against five, four fifths power turns out to be three.
+Everything here is for one test of `family`, at the bar that Holm's method begins with: later ones are lower.
 """
 
 from collections.abc import Callable
 from math import inf, isnan, sqrt
 
+from balrog_rag.results.statistics.permutation import least_p, least_paired_p
+from balrog_rag.results.statistics.units import ALPHA
+
 POWER = 0.8
-ALPHA = 0.05
 MOST = 10_000_000
+ROUNDING = 1 + 1e-9
 
 
-def power(difference: float, spread: float, ours: float, theirs: float, alpha: float = ALPHA) -> float:
+def too_small(least: float, family: int = 1) -> bool:
+    """Whether a test whose p is never below `least` can find nothing at all."""
+    return least > ROUNDING * ALPHA / family
+
+
+def power(difference: float, spread: float, ours: int, theirs: int, family: int = 1) -> float:
     """The chance to find a true difference significant, given each arm's episodes and their common spread."""
+    if too_small(least_p([(ours, theirs)]), family):
+        return 0.0
+    return _power(difference, spread * sqrt(1 / ours + 1 / theirs), ours + theirs - 2, family)
+
+
+def paired_power(difference: float, spread: float, pairs: int, family: int = 1) -> float:
+    """The same for pairs, given the spread of their differences."""
+    if too_small(least_paired_p(pairs), family):
+        return 0.0
+    return _power(difference, spread / sqrt(pairs), pairs - 1, family)
+
+
+def _power(difference: float, error: float, freedom: int, family: int) -> float:
     from scipy.stats import nct, norm, t
 
-    if spread == 0 or difference == 0:
+    alpha = ALPHA / family
+    if error == 0 or difference == 0:
         return 1.0 if difference else alpha
-    freedom = ours + theirs - 2
-    shift = difference / (spread * sqrt(1 / ours + 1 / theirs))
-    bar = t.isf(alpha / 2, freedom)
+    shift, bar = difference / error, t.isf(alpha / 2, freedom)
     reached = float(nct.sf(bar, freedom, shift) + nct.cdf(-bar, freedom, shift))
     return float(norm.sf(bar - shift)) if isnan(reached) else reached
 
 
-def detectable(
-    spread: float, ours: int, theirs: int, alpha: float = ALPHA, wanted_power: float = POWER
-) -> float:
-    """The smallest true difference this design finds with that power; infinite below three episodes."""
-    if ours < 1 or theirs < 1 or ours + theirs < 3:
+def detectable(spread: float, ours: int, theirs: int, family: int = 1) -> float:
+    """The smallest true difference this design finds with a chance of 80 %; infinite where it finds none."""
+    if too_small(least_p([(ours, theirs)]), family):
         return inf
-    return _smallest(lambda gap: power(gap, spread, ours, theirs, alpha) >= wanted_power, spread)
+    return _smallest(lambda gap: power(gap, spread, ours, theirs, family) >= POWER, spread)
 
 
-def detectable_paired(spread: float, pairs: int, alpha: float = ALPHA, wanted_power: float = POWER) -> float:
+def detectable_paired(spread: float, pairs: int, family: int = 1) -> float:
     """The same for pairs, given the spread of their differences."""
-    if pairs < 2:
+    if too_small(least_paired_p(pairs), family):
         return inf
-    return _smallest(lambda gap: _paired_power(gap, spread, pairs, alpha) >= wanted_power, spread)
+    return _smallest(lambda gap: paired_power(gap, spread, pairs, family) >= POWER, spread)
 
 
-def episodes_needed(
-    difference: float, spread: float, paired: bool = False, alpha: float = ALPHA, wanted_power: float = POWER
-) -> int | None:
+def episodes_needed(difference: float, spread: float, paired: bool = False, family: int = 1) -> int | None:
     """Episodes an arm (or pairs) that detect this difference; None where more than ten million would."""
     if difference == 0:
         return None
-    reach = _paired_power if paired else lambda gap, sd, n, level: power(gap, sd, n, n, level)
+
+    def enough(count: int) -> bool:
+        if paired:
+            return paired_power(abs(difference), spread, count, family) >= POWER
+        return power(abs(difference), spread, count, count, family) >= POWER
+
     low, high = 1, 2
-    while reach(abs(difference), spread, high, alpha) < wanted_power:
+    while not enough(high):
         low, high = high, high * 2
         if high > MOST:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        enough = reach(abs(difference), spread, middle, alpha) >= wanted_power
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _paired_power(difference: float, spread: float, pairs: int, alpha: float) -> float:
-    from scipy.stats import nct, norm, t
-
-    if spread == 0:
-        return 1.0
-    shift = difference * sqrt(pairs) / spread
-    bar = t.isf(alpha / 2, pairs - 1)
-    reached = float(nct.sf(bar, pairs - 1, shift) + nct.cdf(-bar, pairs - 1, shift))
-    return float(norm.sf(bar - shift)) if isnan(reached) else reached
 
 
 def _smallest(found: Callable[[float], bool], scale: float) -> float:

@@ -6,45 +6,67 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from balrog_rag.results.statistics.permutation import Stratum
+from balrog_rag.results.statistics.permutation import LEAST_PAIRS, Stratum
 from balrog_rag.results.statistics.units import Floats, Score, games, has_repeats, independent
 
-LEAST_PAIRS = 6
-"""Fewer sign flips than this cannot reach p = 0.05."""
 SHARED = 0.8
 
 
-class Pairs(msgspec.Struct, frozen=True):
-    """Differences game by game, for each environment."""
+class Paired(msgspec.Struct, frozen=True):
+    """Both arms' scores in the games they share, of one environment: game by game, each game's mean."""
 
-    gaps: tuple[Floats, ...]
+    env: str
+    ours: Floats
+    theirs: Floats
+
+    @property
+    def gaps(self) -> Floats:
+        """Ours less theirs."""
+        return self.ours - self.theirs
+
+
+class Pairs(msgspec.Struct, frozen=True):
+    """Games compared one by one, and the episodes they were played in."""
+
+    envs: tuple[Paired, ...]
+    ours: list[Score]
+    theirs: list[Score]
     notes: tuple[str, ...] = ()
 
 
 class Arms(msgspec.Struct, frozen=True):
-    """Two independent arms in strata within which labels may be exchanged."""
+    """Two independent arms in strata within which labels may be exchanged, and the episodes in them."""
 
     strata: tuple[Stratum, ...]
+    ours: list[Score]
+    theirs: list[Score]
     notes: tuple[str, ...] = ()
+    games: int = 0
+    """How many games the strata are, where each is one; 0: they are tasks."""
 
 
 def match(ours: Sequence[Score], theirs: Sequence[Score]) -> Pairs | Arms:
     """The comparison that these two arms allow; an Arms without strata where they share no task."""
     ours, theirs, notes = _shared_tasks(ours, theirs)
     if not ours:
-        return Arms((), notes)
+        return Arms((), ours, theirs, notes)
     our_games, their_games = games(ours), games(theirs)
     shared = [key for key in our_games if key in their_games and not key[2].startswith("\0")]
     together = len(shared) / len(our_games.keys() | their_games.keys())
     if len(shared) >= LEAST_PAIRS and together >= SHARED:
         left_out = len(our_games.keys() ^ their_games.keys())
         more = (f"{left_out} games without a partner left out",) if left_out else ()
-        return Pairs(_gaps(our_games, their_games, shared), notes + more)
+        played = [[score for score in arm if _game(score) in set(shared)] for arm in (ours, theirs)]
+        return Pairs(_pairs(our_games, their_games, shared), played[0], played[1], notes + more)
     if together == 1 and has_repeats(ours) and has_repeats(theirs):
-        by_game = _strata(ours, theirs, lambda score: (score.env, score.task, score.game))
-        return Arms(by_game, notes + _few_games(len(shared)))
+        by_game = _strata(ours, theirs, _game)
+        return Arms(by_game, ours, theirs, notes + _these_games(len(shared)), len(shared))
     by_task = _strata(independent(ours), independent(theirs), lambda score: (score.env, score.task))
-    return Arms(by_task, notes + _few_games(min(len(our_games), len(their_games))))
+    return Arms(by_task, ours, theirs, notes + _few_games(min(len(our_games), len(their_games))))
+
+
+def _game(score: Score) -> tuple[str, str, str]:
+    return score.env, score.task, score.game
 
 
 def _shared_tasks(
@@ -65,15 +87,25 @@ def _few_games(count: int) -> tuple[str, ...]:
     return (f"an arm plays {games} only: this says nothing about others",)
 
 
-def _gaps(
+def _these_games(count: int) -> tuple[str, ...]:
+    """The warning where arms are compared game by game, over the plays of each."""
+    if count < 3:
+        return _few_games(count)
+    return (f"labels are exchanged within each of {count} games: this says nothing about others",)
+
+
+def _pairs(
     ours: dict[tuple[str, str, str], Floats],
     theirs: dict[tuple[str, str, str], Floats],
     shared: Sequence[tuple[str, str, str]],
-) -> tuple[Floats, ...]:
-    by_env: dict[str, list[float]] = {}
+) -> tuple[Paired, ...]:
+    by_env: dict[str, list[tuple[str, str, str]]] = {}
     for key in shared:
-        by_env.setdefault(key[0], []).append(float(ours[key].mean() - theirs[key].mean()))
-    return tuple(np.array(gaps) for gaps in by_env.values())
+        by_env.setdefault(key[0], []).append(key)
+    return tuple(
+        Paired(env, *(np.array([arm[key].mean() for key in keys]) for arm in (ours, theirs)))
+        for env, keys in by_env.items()
+    )
 
 
 def _strata(

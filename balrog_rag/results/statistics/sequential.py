@@ -2,20 +2,18 @@
 
 A test at 5 % done at every look finds differences that are not there far more often than one time in
 twenty. So the 5 % are spent bit by bit: how much may be spent after a share of the planned episodes
-follows a spending function (O'Brien and Fleming's shape: hardly anything early; Pocock's: evenly), and a
-look calls the verdict clear only when its own p is at most what that look may spend. The sum over all
-looks never exceeds 5 %, whatever the tests' dependence, so the promise holds for exact tests on lumpy
-scores too; it is a little stricter than boundaries computed for normal scores.
+follows a spending function (O'Brien and Fleming's shape: hardly anything early), and a look calls the
+verdict clear only when its own p is at most what that look may spend, less what the looks before it were
+given. The sum over these looks never exceeds 5 %, whatever the tests' dependence, so the promise holds for
+exact tests on lumpy scores too; it is a little stricter than boundaries computed for normal scores. It holds
+for the looks that were counted: whoever looks more often than told spends more.
 """
 
-from math import e, log, sqrt
-from typing import Literal
+from math import sqrt
 
 import msgspec
 
-from balrog_rag.results.statistics.design import ALPHA
-
-Shape = Literal["obrien-fleming", "pocock"]
+from balrog_rag.results.statistics.units import ALPHA
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -39,22 +37,16 @@ class Look(msgspec.Struct, frozen=True):
         return self.p <= self.allowed
 
 
-def spending(share: float, shape: Shape = "obrien-fleming", alpha: float = ALPHA) -> float:
-    """How much of alpha may be spent once this share of the plan is in."""
+def spending(share: float) -> float:
+    """How much of the 5 % may be spent once this share of the plan is in."""
     from scipy.stats import norm
 
     share = min(max(share, 0.0), 1.0)
-    if share == 0:
-        return 0.0
-    if shape == "pocock":
-        return alpha * log(1 + (e - 1) * share)
-    return float(2 * norm.sf(norm.isf(alpha / 2) / sqrt(share)))
+    return float(2 * norm.sf(norm.isf(ALPHA / 2) / sqrt(share))) if share else 0.0
 
 
-def look(
-    p: float, episodes: int, planned: int, before: Look | None = None, shape: Shape = "obrien-fleming"
-) -> Look:
+def look(p: float, episodes: int, planned: int, before: Look | None = None) -> Look:
     """Judge a p found with `episodes` of the `planned` ones an arm; `before` is the look before this one."""
     share = min(1.0, episodes / planned)
-    spent = spending(share, shape)
+    spent = spending(share)
     return Look(share, max(0.0, spent - (before.spent if before else 0.0)), p, spent)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+ALPHA = 0.05
+"""How often a difference may be found that is not there; intervals hold the truth in all other cases."""
 NO_SPREAD = 1e-9
 """Below this a spread is rounding, not variation."""
 
@@ -31,6 +33,8 @@ class Bounds(msgspec.Struct, frozen=True):
     binary: bool = False
     rise: float = 2.0
     """How far above the least an episode not yet seen may come where all seen ones show the least."""
+    counted: bool = False
+    """A plain count or sum (steps, dollars), which has none of progression's rungs: Student's t will do."""
 
     def unseen(self, best: float) -> float:
         """The best an episode not yet seen is taken to reach: twice the best seen, a rise at least."""
@@ -57,6 +61,14 @@ def games(scores: Sequence[Score]) -> dict[tuple[str, str, str], Floats]:
 def has_repeats(scores: Sequence[Score]) -> bool:
     """Whether some game was played more than once."""
     return len(games(scores)) < len(scores)
+
+
+def draws(scores: Sequence[Score]) -> tuple[Floats, Floats]:
+    """The independent draws (games where they repeat, else episodes), and how many plays each has."""
+    if has_repeats(scores) and len(games(scores)) > 1:
+        seen = list(games(scores).values())
+        return np.array([part.mean() for part in seen]), np.array([len(part) for part in seen], dtype=float)
+    return values(scores), np.ones(len(scores))
 
 
 def game_means(scores: Sequence[Score]) -> list[Score]:

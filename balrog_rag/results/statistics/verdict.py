@@ -1,22 +1,26 @@
 """Two arms compared, down to the sentence a reader needs: is there a difference, could we have seen one?"""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 import msgspec
 import numpy as np
 
 from balrog_rag.results.statistics import design, permutation
 from balrog_rag.results.statistics.interval import (
+    NOTHING,
     Interval,
-    average_difference_interval,
-    average_paired_interval,
+    Span,
+    agreeing,
+    average,
+    difference,
+    paired_difference,
 )
-from balrog_rag.results.statistics.pairing import Arms, Pairs, match
+from balrog_rag.results.statistics.pairing import Arms, Paired, Pairs, match
 from balrog_rag.results.statistics.permutation import Stratum, Test
-from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Floats, Score
+from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, Score
 
-ALPHA = design.ALPHA
+TOO_FEW = "so few can detect no difference at all"
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -27,26 +31,55 @@ class Comparison(msgspec.Struct, frozen=True):
     measure: str
     unit: str
     our_mean: float
+    """Of what was compared: without games or tasks that only one arm played, each game counted once."""
     their_mean: float
     our_count: int
+    """Episodes compared."""
     their_count: int
     difference: float
     interval: Interval
     test: Test
+    our_draws: int = 0
+    """Independent draws among them: games where games repeat, else episodes."""
+    their_draws: int = 0
     paired: int = 0
     """How many games were compared pairwise; 0: the arms are taken as independent."""
+    within: int = 0
+    """In how many games, both played by both arms, labels were exchanged; 0: not within games."""
     effect: float | None = None
     """Hedges' g: the difference in units of the spread, corrected for small samples."""
     superiority: float = 0.5
-    """The chance that an episode of ours beats one of theirs, ties counted half."""
-    detectable: float = float("inf")
+    """The chance that an episode of ours beats one of theirs of the same task, ties counted half."""
+    spread: float = 0.0
+    """The standard deviation of a draw (of a pair's difference); 0: not known."""
+    least_p: float = 1.0
+    """The smallest p that the test can reach with so many draws."""
     wanted: float = 0.0
-    needed: int | None = None
-    """Episodes an arm (or pairs) with which `wanted` would be detected."""
     adjusted: float | None = None
     """p after Holm's correction over a family of `family` comparisons."""
     family: int = 1
     notes: tuple[str, ...] = ()
+
+    @property
+    def blind(self) -> bool:
+        """Whether so few draws can show no difference at all, however large."""
+        return design.too_small(self.least_p, self.family)
+
+    @property
+    def detectable(self) -> float:
+        """The true difference that this design finds with a chance of 80 %; infinite where it finds none."""
+        if not self.spread or self.blind:
+            return inf
+        if self.paired:
+            return design.detectable_paired(self.spread, self.paired, self.family)
+        return design.detectable(self.spread, self.our_draws, self.their_draws, self.family)
+
+    @property
+    def needed(self) -> int | None:
+        """Draws an arm (or pairs) with which `wanted` would be detected."""
+        if not self.spread:
+            return None
+        return design.episodes_needed(self.wanted, self.spread, bool(self.paired), self.family)
 
     @property
     def p(self) -> float:
@@ -78,15 +111,29 @@ def compare(
     bounds: Mapping[str, Bounds] | None = None,
     wanted: float | None = None,
     seed: int = 0,
+    family: int = 1,
 ) -> Comparison:
-    """Compare two arms: ours less theirs; `bounds` by environment, `wanted` the difference to plan for."""
+    """Compare two arms: ours less theirs; `bounds` by environment, `wanted` the difference to plan for.
+
+    `family` is how many comparisons `adjust` will correct this one for: p is made as fine as that needs.
+    """
     matched = match(ours, theirs)
-    base = _base(ours, theirs, names, measure, unit, matched.notes)
     if isinstance(matched, Pairs):
-        return _paired(base, matched.gaps, wanted, seed)
-    if not matched.strata:
-        return base
-    return _independent(base, matched, bounds or {}, wanted, seed)
+        made = _paired(_base(matched.ours, matched.theirs, names, measure, unit), matched, bounds or {})
+        test = permutation.paired(_scaled([part.gaps for part in matched.envs]), seed, family)
+    elif matched.strata:
+        made = _independent(_base(matched.ours, matched.theirs, names, measure, unit), matched, bounds or {})
+        test = permutation.stratified(matched.strata, seed, family)
+    else:
+        made, test = _base(ours, theirs, names, measure, unit), Test(1.0, "none")
+        return msgspec.structs.replace(made, notes=matched.notes)
+    return msgspec.structs.replace(
+        made,
+        test=test,
+        interval=agreeing(made.interval, made.difference, test.p),
+        wanted=round(abs(made.difference), 1) if wanted is None else wanted,
+        notes=matched.notes,
+    )
 
 
 def adjust(family: Sequence[Comparison]) -> list[Comparison]:
@@ -99,14 +146,12 @@ def adjust(family: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _base(
-    ours: Sequence[Score], theirs: Sequence[Score], names: tuple[str, str], measure: str, unit: str,
-    notes: tuple[str, ...],
-) -> Comparison:  # fmt: skip
+    ours: Sequence[Score], theirs: Sequence[Score], names: tuple[str, str], measure: str, unit: str
+) -> Comparison:
     means = [_mean(arm) for arm in (ours, theirs)]
-    nothing = Interval(np.nan, np.nan, method="none")
     return Comparison(
-        *names, measure, unit, means[0], means[1], len(ours), len(theirs), means[0] - means[1], nothing,
-        Test(1.0, "none"), superiority=_superiority(ours, theirs), notes=notes,
+        *names, measure, unit, means[0], means[1], len(ours), len(theirs), means[0] - means[1], NOTHING,
+        Test(1.0, "none"), superiority=_superiority(ours, theirs),
     )  # fmt: skip
 
 
@@ -119,63 +164,75 @@ def _mean(arm: Sequence[Score]) -> float:
 
 
 def _superiority(ours: Sequence[Score], theirs: Sequence[Score]) -> float:
-    if not ours or not theirs:
-        return 0.5
-    ranked = np.sort([score.value for score in theirs])
-    mine = np.array([score.value for score in ours])
+    """The mean over environments of the mean over their tasks: other tasks' episodes are no measure."""
+    by_env: dict[str, list[float]] = {}
+    for env, task in sorted({(score.env, score.task) for score in ours}):
+        arms = [[s.value for s in arm if (s.env, s.task) == (env, task)] for arm in (ours, theirs)]
+        if arms[1]:
+            by_env.setdefault(env, []).append(_beaten(np.array(arms[0]), np.sort(arms[1])))
+    return float(np.mean([np.mean(chances) for chances in by_env.values()])) if by_env else 0.5
+
+
+def _beaten(mine: Floats, ranked: Floats) -> float:
     beaten = np.searchsorted(ranked, mine, "left") + np.searchsorted(ranked, mine, "right")
     return float(beaten.mean() / (2 * len(ranked)))
 
 
-def _paired(base: Comparison, gaps: Sequence[Floats], wanted: float | None, seed: int) -> Comparison:
+def _scaled(gaps: Sequence[Floats]) -> Floats:
+    """All gaps in one pot, weighed so that their mean is the mean over environments."""
     count = sum(len(part) for part in gaps)
-    scaled = np.concatenate([part * count / (len(gaps) * len(part)) for part in gaps])
-    difference, aim = float(scaled.mean()), _aim(float(scaled.mean()), wanted)
+    return np.concatenate([part * count / (len(gaps) * len(part)) for part in gaps])
+
+
+def _paired(base: Comparison, pairs: Pairs, bounds: Mapping[str, Bounds]) -> Comparison:
+    gaps = [part.gaps for part in pairs.envs]
+    count = sum(len(part) for part in gaps)
     spread = _averaged(
         [(float(part.std(ddof=1)), 1 / len(part)) if len(part) > 1 else None for part in gaps], 1 / count
     )
+    found = average([_paired_span(part, bounds) for part in pairs.envs])
     return msgspec.structs.replace(
         base,
-        difference=difference,
-        interval=average_paired_interval(gaps, seed=seed),
-        test=permutation.paired(scaled, seed),
+        our_mean=float(np.mean([part.ours.mean() for part in pairs.envs])),
+        their_mean=float(np.mean([part.theirs.mean() for part in pairs.envs])),
+        difference=found.middle,
+        interval=found.interval,
+        our_draws=count,
+        their_draws=count,
         paired=count,
-        effect=_hedges(difference, spread, count - 1),
-        detectable=design.detectable_paired(spread, count) if spread else np.inf,
-        wanted=aim,
-        needed=design.episodes_needed(aim, spread, paired=True) if spread else None,
+        effect=_hedges(found.middle, spread, count - 1),
+        spread=spread,
+        least_p=permutation.least_paired_p(count),
     )
 
 
-def _independent(
-    base: Comparison, arms: Arms, bounds: Mapping[str, Bounds], wanted: float | None, seed: int
-) -> Comparison:
-    by_env = _by_env(arms.strata, bounds)
-    difference = float(np.mean([ours.mean() - theirs.mean() for ours, theirs, _ in by_env]))
-    ours, theirs = sum(len(mine) for mine, _, _ in by_env), sum(len(yours) for _, yours, _ in by_env)
+def _paired_span(part: Paired, bounds: Mapping[str, Bounds]) -> Span:
+    return paired_difference(part.ours, part.theirs, bounds.get(part.env, Bounds()))
+
+
+def _independent(base: Comparison, arms: Arms, bounds: Mapping[str, Bounds]) -> Comparison:
+    envs = sorted({part.env for part in arms.strata})
+    cells = [[(part.ours, part.theirs) for part in arms.strata if part.env == env] for env in envs]
+    found = average(
+        [difference(cell, bounds.get(env, Bounds())) for env, cell in zip(envs, cells, strict=True)]
+    )
+    sizes = [(len(part.ours), len(part.theirs)) for part in arms.strata]
+    ours, theirs = (sum(size[side] for size in sizes) for side in (0, 1))
     spread, freedom = _spread(arms.strata, 1 / ours + 1 / theirs)
-    aim = _aim(difference, wanted)
+    means = [np.mean([np.concatenate([c[side] for c in cell]).mean() for cell in cells]) for side in (0, 1)]
     return msgspec.structs.replace(
         base,
-        difference=difference,
-        interval=average_difference_interval(by_env, seed=seed),
-        test=permutation.stratified(arms.strata, seed),
-        effect=_hedges(difference, spread, freedom),
-        detectable=design.detectable(spread, ours, theirs) if spread else np.inf,
-        wanted=aim,
-        needed=design.episodes_needed(aim, spread) if spread else None,
+        our_mean=float(means[0]),
+        their_mean=float(means[1]),
+        difference=found.middle,
+        interval=found.interval,
+        our_draws=ours,
+        their_draws=theirs,
+        within=arms.games,
+        effect=_hedges(found.middle, spread, freedom),
+        spread=spread,
+        least_p=permutation.least_p(sizes),
     )
-
-
-def _by_env(strata: Sequence[Stratum], bounds: Mapping[str, Bounds]) -> list[tuple[Floats, Floats, Bounds]]:
-    return [
-        (
-            np.concatenate([part.ours for part in strata if part.env == env]),
-            np.concatenate([part.theirs for part in strata if part.env == env]),
-            bounds.get(env, Bounds()),
-        )
-        for env in sorted({part.env for part in strata})
-    ]
 
 
 def _spread(strata: Sequence[Stratum], share: float) -> tuple[float, int]:
@@ -205,11 +262,6 @@ def _averaged(parts: Sequence[tuple[float, float] | None], share: float) -> floa
     return made if made > NO_SPREAD else 0.0
 
 
-def _aim(difference: float, wanted: float | None) -> float:
-    """The difference to plan for: the one asked for, or the one seen, to one decimal."""
-    return wanted if wanted is not None else round(abs(difference), 1)
-
-
 def _hedges(difference: float, spread: float, freedom: int) -> float | None:
     return None if spread == 0 else difference / spread * (1 - 3 / (4 * freedom - 1))
 
@@ -223,9 +275,7 @@ def _sentence(made: Comparison) -> str:
     parts.append(p_text(made.test.p))
     if made.adjusted is not None and made.family > 1:
         parts[-1] += f" ({p_text(made.adjusted)} after Holm over {made.family})"
-    parts.append(
-        f"n = {made.paired} pairs" if made.paired else f"n = {made.our_count} and {made.their_count}"
-    )
+    parts.append(_counts(made))
     return ", ".join(parts) + "; " + _design_words(made)
 
 
@@ -235,13 +285,28 @@ def _head(made: Comparison) -> str:
     return "higher" if made.difference > 0 else "lower"
 
 
+def _counts(made: Comparison) -> str:
+    """How many draws were tested, and in how many episodes, where these are more."""
+    played = f" ({made.our_count} and {made.their_count} episodes)" if _repeats(made) else ""
+    if made.paired:
+        return f"n = {made.paired} pairs{' of games' if played else ''}{played}"
+    games = " games" if played else ""
+    where = f" in {'one game' if made.within == 1 else f'{made.within} games'}" if made.within else ""
+    return f"n = {made.our_draws} and {made.their_draws}{games}{where}{played}"
+
+
+def _repeats(made: Comparison) -> bool:
+    return (made.our_draws, made.their_draws) != (made.our_count, made.their_count)
+
+
 def _design_words(made: Comparison) -> str:
-    if not isfinite(made.detectable):
+    if not made.spread:
         return "too little spread seen to say what this design detects."
-    words = f"this design detects {made.detectable:.1f}"
+    least = made.detectable
+    words = f"this design detects {least:.1f}" if isfinite(least) else TOO_FEW
     if made.clear or made.wanted == 0:
         return words + "."
-    who = "pairs" if made.paired else "episodes an arm"
+    who = "pairs" if made.paired else "games an arm" if _repeats(made) else "episodes an arm"
     if made.needed is None:
         return words + f"; no feasible number of {who} would detect {made.wanted:.1f}."
     return words + f"; {made.needed:,} {who} would detect {made.wanted:.1f}."

@@ -1,0 +1,58 @@
+"""What every command shares: how it ends, and how a wrong option is refused before anything is done."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from balrog_rag.errors import BalrogError, ConfigError
+
+INTERRUPTED = 130
+"""The exit code of Ctrl-C: 128 and the signal's number."""
+MOST_PORT = 65535
+
+
+def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
+    """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
+    try:
+        code = command()
+        sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
+        return code
+    except BalrogError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(stopped, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write goes nowhere
+        return 0
+
+
+def within(option: str, value: float | None, least: float, most: float | None = None) -> None:
+    """Refuse a number out of its range; None is an option that was left out."""
+    if value is None or (value >= least and (most is None or value <= most)):
+        return
+    bounds = f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
+    raise ConfigError(f"{option} {value:g}: must be {bounds}")
+
+
+def folder_to_write(option: str, path: Path) -> None:
+    """Refuse a folder that cannot be made, since a file stands in its way."""
+    for part in (path, *path.parents):
+        if part.is_dir():
+            return
+        if part.exists():
+            raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
+
+
+def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written or is of no kind that is known."""
+    if endings and path.suffix not in endings:
+        raise ConfigError(f"{option} {path}: no such kind of file; its name ends in {' or '.join(endings)}")
+    if path.is_dir():
+        raise ConfigError(f"{option} {path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{option} {path}: no folder {path.parent}; make it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ConfigError(f"{option} {path}: cannot be written (permission denied)")
