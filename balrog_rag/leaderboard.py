@@ -67,15 +67,14 @@ def _build(options: argparse.Namespace) -> int:
     folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False)
     arms = [arm for arm in everybody if not arm.forked]
-    for caveat in (run.caveat for arm in everybody for run in arm.runs if run.caveat):
-        print(printable(f"note: {caveat}"))
-    for arm in everybody:
-        if arm.forked:
-            print(
-                printable(
-                    f"note: {arm.name}: not ranked, since its player did not play from the first step on"
-                )
-            )
+    notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
+    notes += [
+        f"{arm.name}: not ranked, since its player did not play from the first step on"
+        for arm in everybody
+        if arm.forked
+    ]
+    for note in notes:
+        print(printable(f"note: {note}"))
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
