@@ -55,6 +55,8 @@ def compare(options: argparse.Namespace) -> int:
     arms = [one_arm(path) for path in options.runs]
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
     console = terminal.console()
+    for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
+        _say(console, f"note: {caveat}.")
     show_settings(console, arms)
     show_verdicts(console, found)
     if options.planned:
@@ -72,7 +74,7 @@ def one_arm(path: Path) -> "Arm":
         raise ConfigError(
             f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
         )
-    arms[0].name = path.resolve().name
+    arms[0].name = arms[0].marked(path.resolve().name)
     return arms[0]
 
 

@@ -253,6 +253,7 @@ class KnowledgeConfig:
     """Which passages can be found, and how."""
 
     corpus: str = key("corpus by its registered name, a folder of Markdown or text, or a file of passages")
+    corpus_digest: str | None = key("hash of its passages; null: taken when a run starts")
     tokens: int = key(
         "longest passage a folder's pages are cut into, in MiniLM's tokens; 0: pages stay whole", ge=0
     )

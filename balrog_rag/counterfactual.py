@@ -8,9 +8,8 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -70,25 +69,29 @@ async def ask(studio: "LiveStudio", path: Path, at: int) -> "Asked":
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     done = recording.steps[at].taken
     spec = recording.header.spec
-    agent = spec.player_at(at).agent
-    without = await act(studio, recording, spec, at, _off(agent))
-    again = await act(studio, recording, spec, at, agent)
+    without = await act(studio, recording, without_retrieval(spec, at), at)
+    # The agent itself goes on from its record: one that took over here would lack what it was shown before.
+    again = await act(studio, recording, spec, at)
     return Asked(spec.episode, at, done, without, again)
 
 
-def _off(agent: Mapping[str, Any]) -> dict[str, Any]:
-    return {**agent, "retrieval": {**agent["retrieval"], "enabled": False}}
+def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
+    """The episode, from step `at` on with the same player, who looks nothing up any more."""
+    from balrog_rag.episode.spec import Fork
+
+    player = spec.player_at(at)
+    agent = {**player.agent, "retrieval": {**player.agent["retrieval"], "enabled": False}}
+    earlier = [fork for fork in spec.forks if fork.at < at]
+    fork = Fork(at, msgspec.structs.replace(player, agent=agent))
+    return msgspec.structs.replace(spec, forks=(*earlier, fork))
 
 
-async def act(
-    studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec", at: int, agent: Mapping[str, Any]
-) -> str:
-    """What an agent of these settings does at step `at`, everything before it as recorded."""
+async def act(studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
+    """What the player of step `at` does there, everything before it as recorded."""
     from balrog_rag.envs.inline import InlineHouse
     from balrog_rag.episode.effects import Tape
     from balrog_rag.episode.journal import Recording, Step, Writer
     from balrog_rag.episode.play import Stage, play
-    from balrog_rag.episode.spec import Fork
     from balrog_rag.runner.replay import Unmetered
     from balrog_rag.runner.watchers import Unwatched
 
@@ -102,16 +105,14 @@ async def act(
         ) -> None:
             self.taken = taken
 
-    fork = Fork(at, msgspec.structs.replace(spec.player_at(at), agent=agent))
-    earlier = [old for old in spec.forks if old.at < at]
-    forked = msgspec.structs.replace(spec, forks=(*earlier, fork), steps=at + 1)
+    spec = msgspec.structs.replace(spec, steps=at + 1)
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]
     before = recording.entries[: steps[at - 1] + 1 if at else 1]
     seen = LastAction()
     game = await InlineHouse().open(spec.game)
     try:
         with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:
-            await play(Stage(forked, game, Tape(Recording(None, before), writer), studio, Unmetered(), seen))
+            await play(Stage(spec, game, Tape(Recording(None, before), writer), studio, Unmetered(), seen))
     finally:
         await game.close()
     return seen.taken

@@ -57,6 +57,10 @@ class WorkerLost(EnvironmentFailure):
     """The process that held the game died or hung; the episode is replayed on a fresh one."""
 
 
+class Bystander(WorkerLost):
+    """The process died while it was at work on another game."""
+
+
 class ModelError(BalrogError):
     """A model call failed for good."""
 

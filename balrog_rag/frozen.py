@@ -14,8 +14,6 @@ from balrog_rag.vocabulary import digest
 
 CHANGEABLE_ON_RESUME = (
     "resume",
-    "run.folder",
-    "run.name",
     "run.csv",
     "run.ttyrec",
     "limits.episode.",
@@ -24,6 +22,12 @@ CHANGEABLE_ON_RESUME = (
     *(f"{section}.{name}" for section, names in REACH.items() for name in names),
 )
 """Keys that do not change what an episode is, and so may differ when a run is resumed."""
+
+SETTLED = {
+    "agent.demonstrations_digest": "agent.demonstrations",
+    "knowledge.corpus_digest": "knowledge.corpus",
+}
+"""Keys that a run fills in when it starts, with the content of what another key names."""
 
 T = TypeVar("T")
 

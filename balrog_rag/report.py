@@ -27,8 +27,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--baseline", metavar="ARM", help="the arm to compare with (default: the first)")
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
-        "--formats", default="html,md,png,csv",
-        help="any of html, md, png, svg, pdf, csv, parquet, with commas (default: %(default)s)",
+        "--formats",
+        help="any of html, md, png, svg, pdf, csv, parquet, with commas "
+        "(default: html,md,png,csv, and parquet where pyarrow is installed)",
     )  # fmt: skip
     return made
 

@@ -15,8 +15,8 @@ import httpx
 
 from balrog_rag.compose import compose
 from balrog_rag.llm import build
-from balrog_rag.llm.secrets import redact
 from balrog_rag.llm.tokens import count_text
+from balrog_rag.secrets import redact
 from balrog_rag.vocabulary import AnswerFormat, Message, Request
 
 ROUNDS = 3

@@ -41,7 +41,7 @@ class Batch(Wrapper):
         if self._stopped:
             prompt.before.append(self._stopped)
         if health(observation.stats) >= self.config.low:
-            prompt.order = f"{prompt.order}\n\n{self._order}"
+            prompt.more.append(self._order)
         return prompt
 
     def read(self, reply: Reply) -> Decision:

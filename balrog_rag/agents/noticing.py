@@ -4,14 +4,17 @@ import re
 
 from balrog_rag.vocabulary import Observation, Stats
 
-TERRAIN = (
+_NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
     *("southwest corner", "southeast corner", "cross wall", "t up wall", "t down wall", "t west wall"),
     *("t east wall", "doorway", "vertical open door", "horizontal open door", "vertical closed door"),
-    *("horizontal closed door", "room floor", "dark room floor", "corridor floor", "lit corridor floor"),
-    *("bars", "tree", "air floor", "cloud floor", "water floor", "solid rock", "stone", "tame "),
+    *("horizontal closed door", "tree", "air floor", "cloud floor", "water floor"),
 )
-"""What a language observation names at every step and is neither news nor a danger: walls, floors, pets."""
+TERRAIN = frozenset((*_NOUNS, *(f"{noun}s" for noun in _NOUNS), "bars"))
+"""Walls, floors and doors, one or several: what a language observation names at every step, no news."""
+
+PET = "tame "
+"""How a pet's noun begins: no news either, and no danger."""
 
 HUNGRY = 2
 """NetHack's hunger states from here on ask for food."""
@@ -21,8 +24,9 @@ _MOST = 4096
 
 
 def things(observation: Observation) -> list[str]:
-    """The nouns of a language observation that are no mere terrain, in its order."""
-    return [noun for noun in _NOUN.findall(observation.language) if not noun.startswith(TERRAIN)]
+    """The nouns of a language observation that are neither mere terrain nor pets, in its order."""
+    nouns = _NOUN.findall(observation.language)
+    return [noun for noun in nouns if noun not in TERRAIN and not noun.startswith(PET)]
 
 
 def health(stats: Stats) -> float:

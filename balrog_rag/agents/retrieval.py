@@ -45,6 +45,7 @@ class Retrieval(Wrapper):
         self._known: OrderedDict[str, Found] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._order = self.prompts.render("query", asked=[])
+        self._offer = self.prompts.render("lookup")
         self._steps = 0
         self._looked_at: int | None = None
         self._shown, self._shown_at = Found(""), 0
@@ -55,7 +56,7 @@ class Retrieval(Wrapper):
         prompt = await self.inner.ask(observation)
         due = self._due(observation)
         if self.config.when == "asked":
-            prompt.order = f"{prompt.order}\n\n{self.prompts.render('lookup')}"
+            prompt.more.append(self._offer)
         found = await self._look_up(prompt, observation) if due else self._kept()
         self._show(prompt, found)
         return prompt
@@ -67,7 +68,7 @@ class Retrieval(Wrapper):
         if wanted is None:
             return reply
         found = await self._find(tidy(wanted.group(1)), prompt)
-        prompt.order = prompt.order.removesuffix(f"\n\n{self.prompts.render('lookup')}")
+        prompt.more = [each for each in prompt.more if each != self._offer]
         self._show(prompt, found)
         if not found.text:
             prompt.after.append(self.prompts.render("lookup_failed", query=tamed(found.query)))

@@ -74,9 +74,7 @@ class PolicyPlayed(msgspec.Struct, tag=True):
 
 
 class Closed(msgspec.Struct, tag=True):
-    """A game has ended; how much memory the worker holds now."""
-
-    megabytes: int
+    """A game has ended."""
 
 
 class Failed(msgspec.Struct, tag=True):

@@ -8,11 +8,15 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.envs.frames import Close, Closed, Open, Opened, Play, Played, PolicyPlayed, RunPolicy
+from balrog_rag.envs.frames import Close, Open, Opened, Play, Played, PolicyPlayed, RunPolicy
 from balrog_rag.envs.process import WorkerProcess
 from balrog_rag.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.vocabulary import GameSpec, Transition, Turn
 
+GAME_MEGABYTES = 8
+"""More than a sound game takes: many of them in one worker are no leak."""
+WEIGH_SECONDS = 2.0
+"""How often workers at play are weighed, where there is a cap."""
 START_ATTEMPTS = 3
 """Workers that may die while they start, one after the other, before none can be had."""
 
@@ -45,14 +49,16 @@ class PooledGame:
             return
         self._open = False
         try:
-            answer = await self._worker.ask(Close(self._number))
+            if being_cancelled():  # who stops at once does not wait for a worker that may hang
+                self._worker.tell(Close(self._number))
+            else:
+                await self._worker.ask(Close(self._number))
         except WorkerLost:
             return
         finally:
             self._worker.games -= 1
             self._pool.given_back(self._worker)
-        if isinstance(answer, Closed):
-            self._pool.weigh(self._worker, answer.megabytes)
+        self._pool.weigh(self._worker)
 
 
 class WorkerPool:
@@ -66,6 +72,7 @@ class WorkerPool:
         self._workers: list[WorkerProcess] = []
         self._numbers = itertools.count()
         self._failures = 0
+        self._weighing: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def start(self, games: int = 1) -> None:
@@ -75,6 +82,8 @@ class WorkerPool:
         """
         for _ in range(min(self._size, games) - len(self._serving())):
             self._spawn()
+        if self._memory_mb is not None and self._weighing is None:
+            self._weigh_all()
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> PooledGame:
         """Start a game in the least loaded worker."""
@@ -93,6 +102,11 @@ class WorkerPool:
     async def close(self) -> None:
         """End all processes."""
         self._closed = True
+        if self._weighing is not None:
+            self._weighing.cancel()
+        if being_cancelled():
+            for worker in self.workers:
+                worker.kill("was closed")
         await asyncio.gather(*(worker.end() for worker in list(self._workers)))
 
     @property
@@ -100,13 +114,22 @@ class WorkerPool:
         """The processes that live now."""
         return tuple(self._workers)
 
-    def weigh(self, worker: WorkerProcess, megabytes: int) -> None:
-        """Take a worker that grew too big out of service, and put a fresh one in its place."""
-        if self._memory_mb is None or megabytes <= self._memory_mb or worker.retiring or self._closed:
+    def weigh(self, worker: WorkerProcess) -> None:
+        """Take a worker that grew too big out of service; one that goes on growing is killed."""
+        if self._memory_mb is None or self._closed:
             return
-        worker.retiring = True
-        self._spawn()
-        self.given_back(worker)
+        megabytes = worker.megabytes()
+        if megabytes > 2 * self._memory_mb + GAME_MEGABYTES * worker.games:
+            worker.kill(f"held {megabytes} MB, more than twice runner.worker_memory, and was killed")
+        elif megabytes > self._memory_mb and not worker.retiring:
+            worker.retiring = True
+            self._spawn()
+            self.given_back(worker)
+
+    def _weigh_all(self) -> None:
+        for worker in self.workers:
+            self.weigh(worker)
+        self._weighing = asyncio.get_running_loop().call_later(WEIGH_SECONDS, self._weigh_all)
 
     def given_back(self, worker: WorkerProcess) -> None:
         """A retiring worker's last game ends it."""
@@ -122,7 +145,10 @@ class WorkerPool:
         return self._spawn() if least.games and len(serving) < self._size else least
 
     def _spawn(self) -> WorkerProcess:
-        worker = WorkerProcess(self._deadline, self._lost)
+        try:
+            worker = WorkerProcess(self._deadline, self._lost)
+        except OSError as error:
+            raise EnvironmentFailure(f"a game worker cannot be started: {error}") from error
         self._workers.append(worker)
         return worker
 
@@ -151,6 +177,12 @@ class WorkerPool:
             if self._failures >= START_ATTEMPTS:
                 raise EnvironmentFailure(f"game workers cannot start: {worker.last_words()}")
         raise EnvironmentFailure("game workers start and die again before a game can be opened")
+
+
+def being_cancelled() -> bool:
+    """Whether the task that asks has been told to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def available_cores() -> int:

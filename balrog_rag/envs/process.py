@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.envs.frames import Answer, Beat, Failed, Open, Order, Ready, Unpacker, packed
-from balrog_rag.errors import WorkerLost
+from balrog_rag.errors import Bystander, WorkerLost
 
 START_SECONDS = 60.0
 """How long a worker may take to start or to open a game, be the deadline of a step shorter."""
@@ -26,6 +26,7 @@ END_SECONDS = 5.0
 """How long a worker may take to end by itself."""
 
 _LONGEST_LINE = 300
+_MEGABYTE = 1 << 20
 
 
 class WorkerProcess(asyncio.Protocol):
@@ -68,7 +69,7 @@ class WorkerProcess(asyncio.Protocol):
     async def ask(self, order: Order) -> Answer:
         """Have an order carried out; raises what went wrong, or WorkerLost where the process is gone."""
         if self._gone or self._transport is None:
-            raise WorkerLost(self._gone or "the game worker has not started")
+            raise Bystander(self._gone or "the game worker has not started")
         future: asyncio.Future[Answer] = self._loop.create_future()
         if isinstance(order, Open):
             self._opening.add(future)
@@ -80,6 +81,14 @@ class WorkerProcess(asyncio.Protocol):
         if isinstance(answer, Failed):
             raise answer.error()
         return answer
+
+    def megabytes(self) -> int:
+        """The memory it holds; 0 where that is not told."""
+        try:
+            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            return 0
+        return pages * os.sysconf("SC_PAGE_SIZE") // _MEGABYTE
 
     def tell(self, order: Order) -> None:
         """Have an order carried out whose answer nobody waits for."""
@@ -164,9 +173,9 @@ class WorkerProcess(asyncio.Protocol):
             self._transport.abort()
         if not self._ready.done():
             self._ready.set_result(None)
-        for future in self._pending:
-            if not future.done():
-                future.set_exception(WorkerLost(self._gone))
+        for place, future in enumerate(self._pending):
+            if not future.done():  # the first order was at work, the others only waited
+                future.set_exception(Bystander(self._gone) if place else WorkerLost(self._gone))
         self._pending.clear()
         self._lost(self)
 

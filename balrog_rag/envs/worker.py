@@ -38,7 +38,6 @@ from balrog_rag.vocabulary import Transition, Turn
 BEAT_SECONDS = 0.5
 _CHUNK = 1 << 18
 _DIE_WITH_PARENT = 1
-_MEGABYTE = 1 << 20
 
 
 class Worker:
@@ -66,7 +65,7 @@ class Worker:
             game = self._games.pop(order.game, None)
             if game is not None:
                 game.close()
-            return Closed(_megabytes())
+            return Closed()
         if isinstance(order, Play):
             return self._play(self._games[order.game], order)
         return self._run_policy(self._games[order.game], order)
@@ -108,15 +107,6 @@ def serve(connection: socket.socket) -> None:
     while size := connection.recv_into(buffer):
         for frame in unpacker.feed(bytes(buffer[:size])):
             say(worker.obey(decoder.decode(frame)))
-
-
-def _megabytes() -> int:
-    """The memory this process holds; 0 where that is not told."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // _MEGABYTE
-    except (OSError, ValueError):
-        return 0
 
 
 def _die_with(parent: int) -> None:

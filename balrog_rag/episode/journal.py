@@ -11,7 +11,7 @@ A torn last line is dropped and owed again. Anything else that does not fit is r
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -82,9 +82,11 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=T
     steps: int
     facts: Mapping[str, Any] = {}
     seconds: float = 0.0
+    """Wall time of the attempt that came to this end; earlier attempts and stops are not in it."""
 
 
-Entry = Header | Start | Completion | Lookup | Step | End
+Event = Start | Completion | Lookup | Step | End
+Entry = Header | Event
 
 _decoder = msgspec.json.Decoder(Entry)
 _encoder = msgspec.json.Encoder()
@@ -105,10 +107,9 @@ class Recording(msgspec.Struct, frozen=True):
     """A journal as read: its header, its entries in order, and how much of the file is sound."""
 
     header: Header | None
-    entries: tuple[Start | Completion | Lookup | Step | End, ...] = ()
+    entries: tuple[Event, ...] = ()
     ends: tuple[int, ...] = ()
     """For the header and each entry, the byte offset just behind its line."""
-    torn: bool = False
 
     @property
     def end(self) -> End | None:
@@ -136,30 +137,41 @@ def read(path: Path) -> Recording:
 def parse(data: bytes, path: Path) -> Recording:
     """Read a journal's bytes; `path` is for error texts."""
     header: Header | None = None
-    entries: list[Start | Completion | Lookup | Step | End] = []
+    entries: list[Event] = []
     ends: list[int] = []
+    for entry, behind in _scan(data, path):
+        if isinstance(entry, Header):
+            header = entry
+        else:
+            entries.append(entry)
+        ends.append(behind)
+    return Recording(header, tuple(entries), tuple(ends))
+
+
+def entries_of(path: Path) -> Iterator[Entry]:
+    """The same entries one by one, for who need not keep them."""
+    return (entry for entry, _ in _scan(_read_bytes(path), path))
+
+
+def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
+    """Every sound entry, with the byte offset just behind its line."""
     begin = number = steps = 0
+    before: Entry | None = None
     while begin < len(data):
         number += 1
         newline = data.find(b"\n", begin)
         stop = len(data) if newline < 0 else newline
-        last = newline < 0 or newline + 1 == len(data)
         try:
             entry = _decoder.decode(data[begin:stop])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if last:
-                return Recording(header, tuple(entries), tuple(ends), torn=True)
+            if stop + 1 >= len(data):
+                return  # torn
             raise JournalError(f"{path}: line {number} is no journal entry ({error}); {_REFUSED}") from error
-        if isinstance(entry, Header):
-            if number != 1 or entry.v != VERSION:
-                raise JournalError(f"{path}: line {number}: {_header_problem(number, entry.v)}")
-            header = entry
-        else:
-            steps = _check_order(path, number, header, entries, entry, steps)
-            entries.append(entry)
-        begin = stop + 1
-        ends.append(begin)
-    return Recording(header, tuple(entries), tuple(ends))
+        if what := _misplaced(before, entry, steps):
+            raise JournalError(f"{path}: line {number}: {what}")
+        steps += isinstance(entry, Step)
+        before, begin = entry, stop + 1
+        yield entry, begin
 
 
 _REFUSED = "restore the file, or remove it to play this episode anew"
@@ -172,32 +184,27 @@ def _read_bytes(path: Path) -> bytes:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _header_problem(number: int, version: int) -> str:
-    if number != 1:
-        return f"a second header; {_REFUSED}"
+def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
+    """What is wrong with an entry behind `before` and so many steps; nothing where it fits."""
+    if isinstance(entry, Header):
+        if before is not None:
+            return f"a second header; {_REFUSED}"
+        return "" if entry.v == VERSION else _other_version(entry.v)
+    if before is None:
+        return f"the header is missing; {_REFUSED}"
+    if isinstance(before, End):
+        return f"an entry behind the end; {_REFUSED}"
+    if isinstance(entry, Start) != isinstance(before, Header):
+        return f"a start is due once, behind the header; {_REFUSED}"
+    if isinstance(entry, Step) and entry.n != steps:
+        return f"step {entry.n} where {steps} is due; {_REFUSED}"
+    if isinstance(entry, End) and entry.steps != steps:
+        return f"the end counts {entry.steps} steps, the journal holds {steps}; {_REFUSED}"
+    return ""
+
+
+def _other_version(version: int) -> str:
     return f"journal version {version}, this program reads version {VERSION}; use the version that wrote it"
-
-
-def _check_order(
-    path: Path,
-    number: int,
-    header: Header | None,
-    entries: Sequence[Entry],
-    entry: Start | Completion | Lookup | Step | End,
-    steps: int,
-) -> int:
-    """Refuse what cannot follow; returns the number of the step expected next."""
-    if header is None:
-        raise JournalError(f"{path}: line {number}: the header is missing; {_REFUSED}")
-    if entries and isinstance(entries[-1], End):
-        raise JournalError(f"{path}: line {number}: an entry behind the end; {_REFUSED}")
-    if isinstance(entry, Start) != (not entries):
-        raise JournalError(f"{path}: line {number}: a start is due once, behind the header; {_REFUSED}")
-    if isinstance(entry, Step):
-        if entry.n != steps:
-            raise JournalError(f"{path}: line {number}: step {entry.n} where {steps} is due; {_REFUSED}")
-        return steps + 1
-    return steps
 
 
 class Writer:

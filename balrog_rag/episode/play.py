@@ -5,8 +5,8 @@ taken and checked, what is not is done and recorded.
 """
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -144,6 +144,8 @@ def begin(stage: Stage) -> Observation:
         stage.tape.write(Start(first.digest, stats_by_name(first.stats)))
     elif recorded.obs != first.digest:
         raise ReplayError(f"{stage.spec.episode}: the game starts with another screen than the journal's")
+    elif recorded.stats != stats_by_name(first.stats):
+        raise ReplayError(f"{stage.spec.episode}: the game starts with other numbers than the journal's")
     stage.watcher.started(stage.spec.episode, first)
     return first
 
@@ -217,5 +219,22 @@ def finish(stage: Stage, end: End) -> End:
             f"{stage.clock.where()}: ends with {end.outcome} after {end.steps} steps, "
             f"the journal has {recorded.outcome} after {recorded.steps}"
         )
+    elif comparable(recorded.facts) != comparable(msgspec.to_builtins(end.facts)):
+        raise ReplayError(f"{stage.clock.where()}: the facts of the end are not the journal's")
     stage.watcher.ended(stage.spec.episode, end.outcome, end.steps)
     return end
+
+
+def comparable(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of an end without what depends on the machine, and on its clock where that was not pinned."""
+    logged = facts.get("xlogfile")
+    if not isinstance(logged, Mapping):
+        return dict(facts)
+    left_out = OF_THE_MACHINE if facts.get("clock_pinned") else OF_THE_MACHINE | OF_ITS_CLOCK
+    kept = {name: value for name, value in logged.items() if name not in left_out}
+    return {**facts, "xlogfile": kept}
+
+
+OF_THE_MACHINE = {"uid"}
+OF_ITS_CLOCK = {"realtime", "starttime", "endtime", "birthdate", "deathdate"}
+"""Fields of NetHack's log line that a replay need not repeat."""

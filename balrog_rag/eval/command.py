@@ -1,6 +1,9 @@
 """What `python -m balrog_rag.eval` does once its words are known to be a run or a resume."""
 
 import asyncio
+import itertools
+import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +13,11 @@ from balrog_rag import extras, llm, registry
 from balrog_rag.compose import compose
 from balrog_rag.config import Config, check_together
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import ConfigError
+from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.grid import experiment_of
 from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
+    SETTLED,
     differing_keys,
     leaf_keys,
     plain,
@@ -21,21 +25,23 @@ from balrog_rag.frozen import (
     value_at,
     with_value,
 )
-from balrog_rag.llm.secrets import redact
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
 from balrog_rag.runner.plan import plan
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
-from balrog_rag.runner.studio import LiveStudio, cast_of
+from balrog_rag.runner.studio import LiveStudio, cast_of, settled
 from balrog_rag.runner.troupe import Run
+from balrog_rag.secrets import redact
 
 
 def evaluate(overrides: list[str]) -> int:
     """Play a new run, or go on with one; returns the exit code."""
     runs = [word.partition("=")[2].strip("'\"") for word in overrides if word.startswith("resume=")]
     words = [word for word in overrides if not word.startswith("resume=")]
-    if runs and runs[-1] not in ("", "null"):
+    if runs and not runs[-1]:
+        raise ConfigError("resume=: names no run folder")
+    if runs and runs[-1] != "null":
         if (Path(runs[-1]) / SWEEP).is_file():
             from balrog_rag.eval.sweep import sweep
 
@@ -55,8 +61,9 @@ SWEEP = "sweep.json"
 def start(config: Config) -> int:
     """Play a new run."""
     check_together(config)
-    run = run_folder(config)
+    config = settled(config)
     specs = planned(config)
+    run = run_folder(config)
     folder.create(run, plain(config))
     return play_in(run, config, specs)
 
@@ -81,6 +88,7 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     said = {key for key in leaf_keys(asked) if key in named or key.startswith(tuple(f"{n}." for n in named))}
     changed = {*differing_keys(defaults, asked), *said}
     changed = {key for key in changed if value_at(frozen, key) != value_at(asked, key)}
+    changed -= {key for key in SETTLED if value_at(asked, key) is None}
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(
@@ -101,9 +109,14 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
 
 def run_folder(config: Config) -> Path:
     """Where a new run goes: its name, or time, agent and model as BALROG names them."""
+    if config.run.name:
+        if Path(config.run.name).name != config.run.name:
+            raise ConfigError(f"run.name={config.run.name}: is no folder's name; run.folder says where")
+        return Path(config.run.folder) / config.run.name
     model = config.model.name.replace("/", "_")
-    name = config.run.name or f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{config.agent.name}_{model}"
-    return Path(config.run.folder) / name
+    usual = Path(config.run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{config.agent.name}_{model}"
+    others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))
+    return next(run for run in itertools.chain([usual], others) if not run.exists())
 
 
 def planned(config: Config) -> list[EpisodeSpec]:
@@ -123,8 +136,13 @@ def check(config: Config) -> None:
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
-    players = registry.policies if config.agent.name in registry.policies.names() else registry.agents
+    players = registry.policies if is_policy(config) else registry.agents
     players.get(config.agent.name)  # a plug-in that cannot be imported says so now
+
+
+def is_policy(config: Config) -> bool:
+    """Whether no model is asked."""
+    return config.agent.name in registry.policies.names()
 
 
 def refuse_secrets(tree: dict[str, Any]) -> None:
@@ -144,7 +162,7 @@ def play_in(run: Path, config: Config, specs: list[EpisodeSpec]) -> int:
         record_attempt(run, fingerprint())
         outcome = asyncio.run(play_together([Run(run, config, specs)]))[0]
         tell(run, outcome, config.runner.log)
-    if config.model.backend == "local" and config.runner.log != "json":
+    if config.model.backend == "local" and config.runner.log != "json" and not is_policy(config):
         print(REAL_MODEL)
     return outcome.exit_code
 
@@ -166,8 +184,16 @@ async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
 
 def tell(run: Path, outcome: RunOutcome, log: str) -> None:
     """Write the summaries and print what came of the run; what this needs is imported only now."""
-    from balrog_rag.eval.ending import print_ending, print_finished
+    from balrog_rag.eval.ending import print_ending, print_finished, print_troubles
     from balrog_rag.results.summary import write_all
 
+    try:
+        summary = write_all(run)
+    except RunFolderError:  # a full disk: what to do next is said all the same
+        print_troubles(run, outcome)
+        raise
     say = print_finished if log == "json" else print_ending
-    say(run, outcome, write_all(run))
+    try:
+        say(run, outcome, summary)
+    except OSError:  # nobody reads it any more; the folder holds it all
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - to the process's end

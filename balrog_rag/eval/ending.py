@@ -9,6 +9,7 @@ import msgspec
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
 from balrog_rag.results.terminal import console
+from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.run import RunOutcome
 from balrog_rag.wording import many
 
@@ -30,7 +31,7 @@ def print_finished(run: Path, outcome: RunOutcome, summary: Summary) -> None:
 def print_troubles(run: Path, outcome: RunOutcome) -> None:
     """What kept episodes from ending, and how to go on."""
     for line in troubles(outcome):
-        print(line, file=sys.stderr)
+        print(one_line(line), file=sys.stderr)
     if not outcome.tally.complete:
         print(f"go on with it: python -m balrog_rag.eval resume={run}", file=sys.stderr)
 

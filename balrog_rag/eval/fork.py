@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag import registry
 from balrog_rag.compose import compose
 from balrog_rag.config import Config
 from balrog_rag.episode import journal
@@ -11,10 +12,10 @@ from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
 from balrog_rag.errors import ConfigError, JournalError
 from balrog_rag.eval.command import check, play_in, resumed_config
-from balrog_rag.frozen import config_digest, differing_keys, plain, thaw, value_at, with_value
+from balrog_rag.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.results import folder
 from balrog_rag.runner.provenance import versions
-from balrog_rag.runner.studio import cast_of
+from balrog_rag.runner.studio import cast_of, settled
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: who plays and where, never the game."""
@@ -29,6 +30,9 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
         raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
     config = recast(run_of(path, recording.header.spec.episode), overrides)
     check(config)
+    for player in (recording.header.spec.player.agent["name"], config.agent.name):
+        if player in registry.policies.names():
+            raise ConfigError(f"{player}: is a policy, which plays whole episodes; only agents can be forked")
     parent = recording.header.spec
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(
@@ -61,7 +65,10 @@ def recast(run: Path, overrides: list[str]) -> Config:
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
-    return thaw(config, Config)
+    for content, source in SETTLED.items():
+        if source in names:
+            config = with_value(config, content, None)
+    return settled(thaw(config, Config))
 
 
 def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:

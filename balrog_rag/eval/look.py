@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.command_line import ended
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.wording import many
 
 
@@ -77,7 +77,10 @@ def _verify(options: argparse.Namespace) -> int:
 
     bad = 0
     for path in options.paths:
-        for journal in journals(path) if path.is_dir() else [path]:
+        found = journals(path) if path.is_dir() else [path]
+        if not found:
+            raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+        for journal in found:
             try:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:

@@ -15,17 +15,18 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.compose import compose
-from balrog_rag.config import check_together
+from balrog_rag.config import Config, check_together
 from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.command import SWEEP, planned, resumed_config
 from balrog_rag.eval.grid import Combination, combinations
 from balrog_rag.frozen import plain
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
+from balrog_rag.runner.inert import one_line
 from balrog_rag.runner.provenance import record_attempt
 from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.scheduler import Tally
-from balrog_rag.runner.studio import LiveStudio
+from balrog_rag.runner.studio import LiveStudio, settled
 from balrog_rag.runner.troupe import Run
 
 
@@ -62,20 +63,17 @@ def begun(words: list[str]) -> list[Run]:
         raise ConfigError(
             f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
         )
-    configs = [compose(combination.words) for combination in chosen]
-    for config in configs:
-        check_together(config)
-    name = configs[0].run.name or f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_sweep"
-    top = Path(configs[0].run.folder) / name
+    first = compose(chosen[0].words).run
+    top = Path(first.folder) / (first.name or f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_sweep")
     runs = []
-    for combination, config in zip(chosen, configs, strict=True):
-        config.run.folder, config.run.name = str(top), combination.name
+    for combination in chosen:
+        config = of_sweep(top, combination)
         runs.append(Run(top / combination.name, config, planned(config), combination.name))
     if top.exists() and any(top.iterdir()):
         raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
+    folder.write_json(top / SWEEP, Sweep(words, chosen))  # first, so that half a sweep can be gone on with
     for run in runs:
         folder.create(run.folder, plain(run.config))
-    folder.write_json(top / SWEEP, Sweep(words, chosen))
     return runs
 
 
@@ -93,9 +91,20 @@ def reopened(top: Path, words: list[str]) -> list[Run]:
         raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
     runs = []
     for combination in record.runs:
-        config = resumed_config(top / combination.name, words)
-        runs.append(Run(top / combination.name, config, planned(config), combination.name))
+        run = top / combination.name
+        if not (run / "config.json").exists():  # the sweep was cut before it had made them all
+            folder.create(run, plain(of_sweep(top, combination)))
+        config = resumed_config(run, words)
+        runs.append(Run(run, config, planned(config), combination.name))
     return runs
+
+
+def of_sweep(top: Path, combination: Combination) -> Config:
+    """The configuration of one run of a sweep."""
+    config = compose(combination.words)
+    config.run.folder, config.run.name = str(top), combination.name
+    check_together(config)
+    return settled(config)
 
 
 def play_all(runs: list[Run]) -> int:
@@ -151,7 +160,7 @@ def tell(runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> int:
         print(f"sweep folder: {top}")
     for run, outcome in zip(runs, outcomes, strict=True):
         for line in troubles(outcome):
-            print(f"{run.label}: {line}", file=sys.stderr)
+            print(one_line(f"{run.label}: {line}"), file=sys.stderr)
     if code:
         print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
     return code

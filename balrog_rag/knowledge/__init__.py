@@ -1,10 +1,21 @@
 """The knowledge base: corpus -> passages -> vectors -> index -> search. Nothing here plays NetHack."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from balrog_rag.config import KnowledgeConfig
     from balrog_rag.knowledge.retriever import BatchRetriever
+
+
+def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
+    """The settings complete with which passages they mean, for an episode's spec."""
+    from balrog_rag.knowledge.corpus import load
+    from balrog_rag.knowledge.passages import Cut
+
+    if config.corpus_digest is not None:
+        return config
+    return replace(config, corpus_digest=load(config.corpus, Cut(config.tokens, config.overlap)).digest)
 
 
 def build(config: "KnowledgeConfig") -> "BatchRetriever":

@@ -25,6 +25,11 @@ from balrog_rag.vocabulary import digest
 def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Searcher:
     """The knowledge base that the settings name; an index of its own is built at first use."""
     corpus = corpus or load(config.corpus, Cut(config.tokens, config.overlap))
+    if config.corpus_digest not in (None, corpus.digest):
+        raise KnowledgeError(
+            f"knowledge.corpus={config.corpus}: holds other passages than when this run was started; "
+            "bring those back to go on with it, or start a new run"
+        )
     embedder = make_embedder(config)
     wanted = manifest(config, corpus, embedder)
     place = index_folder(config, wanted)

@@ -12,9 +12,15 @@ import msgspec
 
 from balrog_rag.config import CapConfig, LimitsConfig
 from balrog_rag.errors import ConfigError, LimitReached
+from balrog_rag.llm.prices import Prices
 from balrog_rag.vocabulary import Purpose, Reply
 
 Clock = Callable[[], float]
+
+
+def capped_in_dollars(limits: LimitsConfig) -> bool:
+    """Whether any dollar cap is set."""
+    return limits.run.dollars is not None or limits.episode.dollars is not None
 
 
 class Spending(msgspec.Struct):
@@ -50,8 +56,12 @@ class Spending(msgspec.Struct):
 class RunBudget:
     """The caps of a run and the meters of its episodes; one for a process."""
 
-    def __init__(self, limits: LimitsConfig, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, limits: LimitsConfig, clock: Clock = time.monotonic, prices: Prices | None = None
+    ) -> None:
+        """`prices` count for journaled answers whose price was not known when they came."""
         self._limits, self._clock = limits, clock
+        self.prices = prices or Prices()
         self._begun = clock()
         self._meters: dict[str, EpisodeMeter] = {}
         self.total = Spending()
@@ -78,7 +88,7 @@ class RunBudget:
     @property
     def capped_in_dollars(self) -> bool:
         """Whether any dollar cap is set."""
-        return self._limits.run.dollars is not None or self._limits.episode.dollars is not None
+        return capped_in_dollars(self._limits)
 
 
 class EpisodeMeter:
@@ -109,16 +119,16 @@ class EpisodeMeter:
         self._run.in_flight += 1
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
-        """Count a call, live or replayed."""
-        if not self._asked:
+        """Count a call, live or replayed; a live one that no dollar cap can count is the last."""
+        live = self._asked
+        if not live:
             self._replayed_seconds += reply.latency
         self._answered()
+        if reply.cost is None:
+            reply = msgspec.structs.replace(reply, cost=self._run.prices.cost(reply.usage))
         self._count(Spending.of(reply), purpose, 1)
-        if reply.cost is None and self._run.capped_in_dollars:
-            raise ConfigError(
-                f"{self._name}: a dollar cap is set, but {reply.model or 'the model'} has no known price; "
-                "set model.price.input and model.price.output, or cap tokens instead"
-            )
+        if live and reply.cost is None and self._run.capped_in_dollars:
+            raise unpriced(self._name, reply.model or "the model")
 
     def release(self) -> None:
         """The call that was admitted will not be made."""
@@ -139,6 +149,14 @@ class EpisodeMeter:
         self._answered()
         for purpose, spent in list(self.by_purpose.items()):
             self._count(msgspec.structs.replace(spent), purpose, -1)
+
+
+def unpriced(where: str, model: str) -> ConfigError:
+    """What is said where a dollar cap cannot be kept."""
+    return ConfigError(
+        f"{where}: a dollar cap is set, but {model} has no known price; "
+        "set model.price.input and model.price.output, or cap tokens instead"
+    )
 
 
 def _check(cap: CapConfig, spent: Spending, in_flight: int, seconds: float) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from balrog_rag import litellm_loading, secrets
 from balrog_rag.config import ModelConfig
 from balrog_rag.errors import ContextTooLong
-from balrog_rag.llm import failures, loading, secrets, settings, transport, wire
+from balrog_rag.llm import failures, settings, transport, wire
 from balrog_rag.llm.failures import Failure, Heard, Kind
 from balrog_rag.llm.fit import shorter
 from balrog_rag.llm.pace import Pace, Slot
@@ -46,7 +47,7 @@ class LiteLLMModel:
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
-        litellm = await loading.load_aside(self._config.price_table)
+        litellm = await litellm_loading.load_aside(self._config.price_table)
         self._card = card_of(self._config, litellm)
         from balrog_rag.llm import calls  # what it stands on has come with LiteLLM, in that thread
 
@@ -55,7 +56,7 @@ class LiteLLMModel:
     @property
     def notes(self) -> list[str]:
         """What a user should know of this model before it is asked, e.g. that its price is unknown."""
-        if self._card is None or self._card.known or self.name.startswith("openrouter/"):
+        if self._card is None or self._card.known:
             return []
         return [
             f"the price of {self.name} is not known: dollars are not counted and no dollar cap can hold; "
@@ -95,7 +96,7 @@ class LiteLLMModel:
             late = time.monotonic() - begun + wait > bounds.seconds
             if not outcome.kind.again or attempt >= bounds.attempts or late:
                 raise failures.describe(self._config, outcome, attempt)
-            await asyncio.sleep(wait)
+            await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:
         """Seconds until the next attempt: the provider's word, else exponential with jitter."""

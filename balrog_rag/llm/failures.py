@@ -11,7 +11,7 @@ import msgspec
 
 from balrog_rag.config import ModelConfig
 from balrog_rag.errors import ModelError, ModelRefused, ModelUnavailable
-from balrog_rag.llm.secrets import redact
+from balrog_rag.secrets import redact
 
 LONGEST_TEXT = 300
 TRANSIENT = frozenset({408, 409, 423, 425, 499})

@@ -13,6 +13,7 @@ from balrog_rag.llm import llama, wire
 from balrog_rag.llm.fit import shorter
 from balrog_rag.llm.grammar import grammar
 from balrog_rag.llm.options import read_options
+from balrog_rag.llm.pace import Pace
 from balrog_rag.llm.prices import Prices
 from balrog_rag.llm.weights import weights
 from balrog_rag.vocabulary import AnswerFormat, Message, Reply, Request, Usage
@@ -38,6 +39,7 @@ class LocalModel:
         self._config = config
         self._options = read_options(config.options, LocalOptions)
         self._prices = Prices.of_config(config)
+        self.pace = Pace(self._options.slots)
         # llama.cpp's calls block: each slot has a thread of its own that waits for it.
         self._threads = ThreadPoolExecutor(self._options.slots, "balrog-rag-local")
         self._server: Any = None
@@ -76,11 +78,11 @@ class LocalModel:
                 messages, trimmed = less
 
     async def _ask(self, messages: tuple[Message, ...], form: AnswerFormat | None) -> Reply:
-        begun = time.monotonic()
         body = self._body(messages, form)
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self._config.timeout):
+            async with self.pace.slot(0), asyncio.timeout(self._config.timeout):
+                begun = time.monotonic()
                 response = await loop.run_in_executor(
                     self._threads, self._server.handle_chat_completions, body
                 )

@@ -4,11 +4,26 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import msgspec
 
 GROWTH = 1.0
 CUT = 0.5
+
+
+class Hold(Protocol):
+    """Waits so long before anything new goes out; a run's own also waits out a pause and raises at a stop."""
+
+    async def __call__(self, seconds: float = 0.0) -> None:
+        """Wait."""
+        ...
+
+
+async def only_wait(seconds: float = 0.0) -> None:
+    """The hold of a model that no run asks."""
+    if seconds > 0:
+        await asyncio.sleep(seconds)
 
 
 class Slot(msgspec.Struct):
@@ -37,6 +52,8 @@ class Pace:
         self._recent_tokens = 0
         self._not_before = 0.0
         self._last_cut = 0.0
+        self.hold: Hold = only_wait
+        """Awaited before each call goes out, and wherever one waits for its time."""
 
     @property
     def limit(self) -> int:
@@ -87,8 +104,9 @@ class Pace:
     async def _wait_for_minute(self, tokens: int) -> Slot:
         """Stay within the last minute's calls and tokens, and out of a pause the provider asked for."""
         clock = asyncio.get_running_loop().time
+        await self.hold()
         while (wait := self._seconds_to_wait(clock(), tokens)) > 0:
-            await asyncio.sleep(wait)
+            await self.hold(wait)
         slot = Slot(clock(), tokens)
         if self._requests is not None or self._tokens is not None:
             self._recent.append(slot)

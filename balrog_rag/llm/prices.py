@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag import litellm_loading
 from balrog_rag.config import ModelConfig
 from balrog_rag.vocabulary import Usage
 
@@ -42,11 +43,13 @@ class Card(msgspec.Struct, frozen=True):
 
     prices: Prices
     from_table: bool
+    told: bool = False
+    """Whether the provider tells the cost with each answer."""
 
     @property
     def known(self) -> bool:
         """Whether the cost of a call can be told."""
-        return self.prices.known
+        return self.told or self.prices.known
 
     def cost(self, usage: Usage, response: Any) -> float | None:
         """Dollars for a call; LiteLLM's own sum where its table is used: it knows tiers and cache writes."""
@@ -57,6 +60,13 @@ class Card(msgspec.Struct, frozen=True):
         return float(summed) if summed else self.prices.cost(usage)
 
 
+async def price_known(config: ModelConfig) -> bool:
+    """Whether what a call costs can be told before the first one is paid for."""
+    if config.backend == "litellm" and not Prices.of_config(config).known:
+        return card_of(config, await litellm_loading.load_aside(config.price_table)).known
+    return config.backend != "scripted" or Prices.of_config(config).known
+
+
 def card_of(config: ModelConfig, litellm: Any) -> Card:
     """What the configuration and LiteLLM's table say of the model."""
     entry = table_entry(config.name, litellm)
@@ -64,7 +74,8 @@ def card_of(config: ModelConfig, litellm: Any) -> Card:
     if own.known:
         return Card(own, False)
     rates = (entry.get(name) for name in TABLE_NAMES)
-    return Card(Prices(*(None if rate is None else float(rate) * MILLION for rate in rates)), True)
+    prices = Prices(*(None if rate is None else float(rate) * MILLION for rate in rates))
+    return Card(prices, True, config.name.startswith("openrouter/"))
 
 
 def table_entry(name: str, litellm: Any) -> dict[str, Any]:

@@ -5,16 +5,16 @@ from typing import Any
 
 import httpx
 
+from balrog_rag import secrets
 from balrog_rag.config import ModelConfig
 from balrog_rag.errors import ConfigError
-from balrog_rag.llm import secrets
 
 
 def of_config(config: ModelConfig) -> dict[str, Any]:
     """What every call of this model says besides its messages; unset things are not sent at all."""
     said: dict[str, Any] = {
         "model": config.name,
-        "base_url": config.base_url and secrets.resolve(config.base_url),
+        "base_url": _address(config),
         "api_key": _key(config),
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
@@ -30,6 +30,18 @@ def of_config(config: ModelConfig) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None} | always
 
 
+def _address(config: ModelConfig) -> str | None:
+    if config.base_url:
+        return secrets.resolve(config.base_url)
+    if config.name.startswith("hosted_vllm/") and not os.environ.get("HOSTED_VLLM_API_BASE"):
+        # LiteLLM would send prompts and key to OpenAI.
+        raise ConfigError(
+            f"model.base_url=null: {config.name} is a server of your own; "
+            "set model.base_url, or HOSTED_VLLM_API_BASE in the environment or .env"
+        )
+    return None
+
+
 def _headers(config: ModelConfig) -> dict[str, str]:
     headers = {name: secrets.resolve(str(value)) for name, value in config.extra_headers.items()}
     secrets.remember(*(value for name, value in headers.items() if secrets.is_secret_name(name)))
@@ -39,7 +51,7 @@ def _headers(config: ModelConfig) -> dict[str, str]:
 def _body(config: ModelConfig) -> dict[str, Any]:
     """Further fields of the body, given to LiteLLM in the one way that each provider's code passes on."""
     body = dict(config.extra_body)
-    secrets.remember(*(str(value) for name, value in body.items() if secrets.is_secret_name(name)))
+    secrets.remember(*secrets.secret_values(body))
     apart = config.name.startswith(("gemini/", "vertex_ai/"))
     return {"extra_body": body or None} if apart else body
 
@@ -48,9 +60,11 @@ def _key(config: ModelConfig) -> str | None:
     name = config.api_key_env
     if name is None:
         return None
-    if not os.environ.get(name):
+    value = os.environ.get(name)
+    if not value:
         raise ConfigError(f"model.api_key_env={name}: not set; put {name}=... into the environment or .env")
-    return os.environ[name]
+    secrets.remember(value)  # whatever its name looks like
+    return value
 
 
 def _thinking(config: ModelConfig) -> dict[str, Any] | None:

@@ -4,8 +4,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from balrog_rag.llm.secrets import redact
 from balrog_rag.llm.tokens import count_messages, count_text
+from balrog_rag.secrets import redact
 from balrog_rag.vocabulary import Message, Reply, Usage
 
 Turns = list[dict[str, Any]]

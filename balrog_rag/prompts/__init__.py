@@ -49,17 +49,25 @@ class Prompts:
         for name, text in self._replaced.items():
             try:
                 _compiled(text)
-            except TemplateError as error:
-                raise ConfigError(f"agent.prompts.{name}: {error.message}") from error
+            except Exception as error:  # endless numbers and nesting are no TemplateError
+                raise ConfigError(f"agent.prompts.{name}: {_said(error)}") from error
 
     def render(self, name: str, **values: object) -> str:
         """The prompt with these values; a name that it uses and is not given is an error."""
         text = self._replaced.get(name)
         try:
             return str(_compiled(source(name) if text is None else text).render(values)).strip("\n")
-        except TemplateError as error:
+        except Exception as error:  # a template is a program: whatever it raises is its author's
             where = f"prompts/{name}.j2" if text is None else f"agent.prompts.{name}"
-            raise ConfigError(f"{where}: {error.message}; it is given: {', '.join(values)}") from error
+            raise ConfigError(
+                f"{where}: {_said(error)}; it is given: {', '.join(values) or 'nothing'}"
+            ) from error
+
+
+def _said(error: Exception) -> str:
+    """What is wrong with a template, on one line; Jinja's own errors say it in full."""
+    said = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+    return " ".join(said.split())
 
 
 @cache

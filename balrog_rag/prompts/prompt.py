@@ -22,15 +22,17 @@ class Prompt:
     """Added before the newest observation."""
     after: list[str] = field(default_factory=list)
     """Added between the newest observation and the order."""
+    more: list[str] = field(default_factory=list)
+    """Added to the order."""
 
     def messages(self) -> list[Message]:
         """The turns to send."""
-        words = "\n\n".join([*self.before, self.now, *self.after, self.order])
+        words = "\n\n".join([*self.before, self.now, *self.after, self.order, *self.more])
         return [*self._head(), *self.past, Message("user", words, self.images)]
 
     def asking(self, order: str) -> "Prompt":
         """The same moment with another question."""
-        return replace(self, order=order, answer=None)
+        return replace(self, order=order, more=[], answer=None)
 
     def _head(self) -> tuple[Message, ...]:
         if not self.guide:

@@ -1,18 +1,24 @@
 """Arms of a comparison: runs of one configuration belong together, named by what tells them apart."""
 
+import filecmp
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from balrog_rag.episode.spec import REACH
 from balrog_rag.errors import RunFolderError
 from balrog_rag.frozen import config_digest
+from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import Run, load
 
-NO_PART_OF_AN_ARM = ("run", "runner", "limits", "resume")
-"""Sections that say where, how fast and how far a run went, not who played what."""
+NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
+    "run": (), "runner": (), "resume": (),
+    "limits": ("episode", "run"), "env": ("episodes", "seeds"), **REACH,
+}  # fmt: skip
+"""Sections, or keys in a section, that say where, how fast and how often, not who played what."""
 
 
 class Arm(msgspec.Struct):
@@ -27,6 +33,15 @@ class Arm(msgspec.Struct):
         """All its episodes, run by run."""
         return [episode for run in self.runs for episode in run.episodes]
 
+    @property
+    def forked(self) -> bool:
+        """Whether others than its player decided some of its steps."""
+        return any(run.is_fork for run in self.runs)
+
+    def marked(self, name: str) -> str:
+        """A name for it that hides no fork."""
+        return f"{name} (forked)" if self.forked else name
+
     def by_env(self) -> dict[str, list[Episode]]:
         """Its episodes by environment, NetHack first."""
         grouped: dict[str, list[Episode]] = {}
@@ -40,16 +55,30 @@ def in_order(envs: Iterable[str]) -> list[str]:
     return sorted(set(envs), key=lambda env: (env != "nle", env))
 
 
-def load_arms(paths: Sequence[Path]) -> list[Arm]:
-    """The arms in these folders, each a run folder or a folder of run folders."""
-    runs = [load(folder) for path in paths for folder in run_folders(path)]
+def load_arms(paths: Sequence[Path], use_index: bool = True) -> list[Arm]:
+    """The arms in these folders, each a run folder or a folder of run folders; none counts twice."""
+    folders = {found.resolve(): found for path in paths for found in run_folders(path)}
     grouped: dict[str, list[Run]] = {}
-    for run in runs:
-        grouped.setdefault(config_digest(settings_of(run.config)), []).append(run)
-    arms = [Arm("", group, settings_of(group[0].config)) for group in grouped.values()]
+    for run in (load(found, use_index) for found in folders.values()):
+        grouped.setdefault(config_digest(settings_of(run)), []).append(run)
+    arms = [Arm("", group, settings_of(group[0])) for group in grouped.values()]
     for arm, name in zip(arms, names(arms), strict=True):
-        arm.name = name
+        arm.name = arm.marked(name)
+        refuse_copies(arm)
     return arms
+
+
+def refuse_copies(arm: Arm) -> None:
+    """The same episode in two folders is one episode; counted twice, it would feign certainty."""
+    seen: dict[tuple[str, str], list[Path]] = {}
+    for run in arm.runs:
+        for episode in run.episodes:
+            path = folder.journal_path(run.folder, episode.name)
+            others = seen.setdefault((episode.name, episode.spec_digest), [])
+            for other in others:
+                if filecmp.cmp(path, other, shallow=False):
+                    raise RunFolderError(f"{path}: is a copy of {other}; name one of the two runs")
+            others.append(path)
 
 
 def run_folders(path: Path) -> list[Path]:
@@ -62,12 +91,17 @@ def run_folders(path: Path) -> list[Path]:
     return found
 
 
-def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a configuration that makes an arm; how many episodes of it were asked for does not."""
-    kept = {name: value for name, value in config.items() if name not in NO_PART_OF_AN_ARM}
-    env = kept.get("env")
-    if isinstance(env, Mapping):
-        kept["env"] = {key: value for key, value in env.items() if key not in ("episodes", "seeds")}
+def settings_of(run: Run) -> dict[str, Any]:
+    """The part of a run's configuration that makes an arm, and what it was forked from."""
+    kept: dict[str, Any] = {}
+    for name, value in run.config.items():
+        keys = NO_PART_OF_AN_ARM.get(name)
+        if keys and isinstance(value, Mapping):
+            kept[name] = {key: inner for key, inner in value.items() if key not in keys}
+        elif keys is None:
+            kept[name] = value
+    if run.is_fork:
+        kept["forked"] = "; ".join(sorted({episode.forked for episode in run.episodes})) or "yes"
     return kept
 
 

@@ -48,7 +48,7 @@ class RetrievalShare(msgspec.Struct, frozen=True):
     """Steps of all episodes."""
     lookups: Lookups
     call_share: float
-    """Of all model calls, those that only served retrieval."""
+    """Of all model calls, those made for retrieval alone: not those whose prompts it made longer."""
     token_share: float
     dollar_share: float | None
     """None where no price is known, or nothing was paid."""
@@ -88,6 +88,8 @@ def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
         whole.add(calls)
         if purpose in ("query", "summary", "rerank"):
             serving.add(calls)
+    for episode in episodes:
+        serving.add(episode.asked_again)
     tokens = whole.input + whole.output
     return RetrievalShare(
         sum(episode.steps for episode in episodes),

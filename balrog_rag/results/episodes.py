@@ -120,10 +120,11 @@ class Episode(msgspec.Struct, dict=True):
     keys: int = 0
     invalid: int = 0
     total_reward: float = 0.0
-    seconds: float = 0.0
     actions: dict[str, int] = {}
     failed_candidates: list[str] = []
     calls: dict[str, Calls] = {}
+    asked_again: Calls = msgspec.field(default_factory=Calls)
+    """Those of `calls` that asked for an action once more, since the first answer wanted a look-up."""
     lookups: Lookups = msgspec.field(default_factory=Lookups)
     readings: dict[str, int] = {}
     """How answers were read: steps by strict, lenient, none."""
@@ -131,7 +132,8 @@ class Episode(msgspec.Struct, dict=True):
     """Steps at which the agent was told that it repeats itself."""
     curve: list[Point] = []
     facts: Mapping[str, Any] = {}
-    forked: bool = False
+    forked: str = ""
+    """Who decided the first steps, and how many, where that was another player."""
 
     @property
     def env(self) -> str:
@@ -158,6 +160,11 @@ class Episode(msgspec.Struct, dict=True):
         """Names the game played: equal names are the same dungeon and character."""
         seeds = self.game.seeds
         return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{self.game.character}"
+
+    @property
+    def seconds(self) -> float:
+        """Spent waiting for answers and searches, in all attempts: what a journal knows of time."""
+        return self.total.seconds + self.lookups.seconds
 
     @property
     def agent_name(self) -> str:

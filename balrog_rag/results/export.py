@@ -41,7 +41,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "key_presses": episode.keys,
         "invalid_actions": episode.invalid,
         "return": episode.total_reward,
-        "seconds": episode.seconds,
+        "seconds_waiting": episode.seconds,
         "calls": total.count,
         "input_tokens": total.input,
         "output_tokens": total.output,
@@ -55,6 +55,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "different_queries": lookups.queries,
         "steps_with_search": lookups.steps,
         "steps_using_passages": lookups.used,
+        "forked": episode.forked,
         "spec_digest": episode.spec_digest,
     }
 

@@ -45,7 +45,7 @@ def journals(run: Path) -> list[Path]:
 
 def create(run: Path, config: dict[str, Any]) -> None:
     """Make a new run folder with its frozen configuration."""
-    if run.exists() and any(run.iterdir()):
+    if run.exists() and any(not path.name.endswith(DRAFT) for path in run.iterdir()):
         raise RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another run.name")
     try:
         run.mkdir(parents=True, exist_ok=True)
@@ -75,12 +75,16 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
         return []
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[EpisodeSpec])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error})") from error
 
 
 FORKED = "forked.json"
 """The specs of a run whose episodes no plan makes."""
+
+
+DRAFT = ".tmp"
+"""How files end that are not whole yet; one may be left by a process that was killed."""
 
 
 @contextmanager
@@ -89,12 +93,13 @@ def locked(run: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
-        with FileLock(run / ".lock", timeout=0):
-            yield
+        lock = FileLock(run / ".lock", timeout=0).acquire()
     except Timeout as error:
         raise RunFolderError(f"{run}: another process is playing this run; wait for it or stop it") from error
     except OSError as error:
         raise RunFolderError(f"{run}: cannot be written ({error.strerror or error})") from error
+    with lock:
+        yield
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -104,7 +109,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as file:

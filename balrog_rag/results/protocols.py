@@ -59,11 +59,9 @@ def nethack(episodes: Sequence[Episode]) -> list[Episode]:
     return [episode for episode in episodes if episode.env == "nle"]
 
 
-def paper_score(
-    runs: Sequence[Sequence[Episode]], size: int = BATCH, most: int = BATCHES
-) -> PaperScore | None:
+def paper_score(runs: Sequence[Sequence[Episode]]) -> PaperScore | None:
     """By the paper's protocol: runs cut into batches of five in order, the first three whole ones count."""
-    batches = [batch for episodes in runs for batch in _batches(nethack(episodes), size)][:most]
+    batches = [batch for episodes in runs for batch in _batches(nethack(episodes))][:BATCHES]
     if not batches:
         return None
     best = max(batches, key=lambda batch: fmean(episode.percent for episode in batch))
@@ -79,8 +77,8 @@ def paper_score(
     )
 
 
-def _batches(episodes: Sequence[Episode], size: int) -> list[Sequence[Episode]]:
-    return [episodes[start : start + size] for start in range(0, len(episodes) - size + 1, size)]
+def _batches(episodes: Sequence[Episode]) -> list[Sequence[Episode]]:
+    return [episodes[start : start + BATCH] for start in range(0, len(episodes) - BATCH + 1, BATCH)]
 
 
 def challenge_score(episodes: Sequence[Episode]) -> ChallengeScore | None:

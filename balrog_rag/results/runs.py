@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import JournalError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
 
 INDEX = ".episodes"
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 IN_PARALLEL_FROM = 200 << 20
 """Bytes of journals from which reading them in several processes pays."""
 
@@ -40,6 +41,8 @@ class Run(msgspec.Struct):
     problems: list[Problem]
     fresh: frozenset[str] = frozenset()
     """Names of the episodes read from their journals just now."""
+    forked: Sequence[EpisodeSpec] = ()
+    """What a fork plays in place of a plan."""
 
     @property
     def name(self) -> str:
@@ -47,10 +50,36 @@ class Run(msgspec.Struct):
         return self.folder.resolve().name
 
     @property
+    def is_fork(self) -> bool:
+        """Whether others than its player decided some of its steps."""
+        return bool(self.forked) or any(episode.forked for episode in self.episodes)
+
+    @property
     def planned(self) -> int:
-        """Episodes that the configuration asks for."""
+        """Episodes that were asked for."""
         env = self.config.get("env", {})
-        return len(env.get("tasks", [])) * int(env.get("episodes", 0))
+        return len(self.forked) or len(env.get("tasks", [])) * int(env.get("episodes", 0))
+
+    @property
+    def missing(self) -> int:
+        """Planned episodes of which there is no journal."""
+        return max(self.planned - len(self.episodes) - len(self.unfinished) - len(self.problems), 0)
+
+    @property
+    def caveat(self) -> str:
+        """What its figures leave out or hold too much, in one line; empty where nothing."""
+        said = [
+            f"{count} {what}"
+            for count, what in (
+                (len(self.problems), "damaged or foreign journals left out"),
+                (len(self.unfinished), "episodes unfinished"),
+                (self.missing, f"of {self.planned} episodes missing"),
+            )
+            if count
+        ]
+        if self.is_fork:
+            said.append("forked: others decided its first steps")
+        return f"{self.name}: {', '.join(said)}" if said else ""
 
     def by_env(self) -> dict[str, list[Episode]]:
         """Its episodes by environment, in the order of their names."""
@@ -114,7 +143,7 @@ def _read_one(path: Path) -> tuple[Episode | None, str]:
 
 def _sorted_out(run: Path, frozen: folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]) -> Run:
     """Tell usable episodes from the others, and say of each other what is wrong with it."""
-    made = Run(run, frozen.digest, frozen.config, [], [], [])
+    made = Run(run, frozen.digest, frozen.config, [], [], [], forked=folder.forked_specs(run))
     read_now = set()
     for name, known in found.items():
         episode = known.episode

@@ -42,7 +42,7 @@ MEASURES = (
     Measure("tokens", "thousand tokens", "thousand tokens",
             lambda e: (e.total.input + e.total.output) / 1000, _COUNT),
     Measure("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
-    Measure("seconds", "seconds", "seconds", lambda e: e.seconds, _COUNT),
+    Measure("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
 )  # fmt: skip
 
 

@@ -27,7 +27,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
         _line(
             console,
             f"retrieval: searched at {share.asked:.0%} of steps, {share.hit:.0%} of searches hit, "
-            f"reference text in {share.used:.0%} of prompts, {share.token_share:.0%} of all tokens",
+            f"reference text in {share.used:.0%} of prompts; the calls made for it alone took "
+            f"{share.token_share:.0%} of all tokens",
         )
     if not summary.run.episodes:
         _line(console, "no finished episode yet.")
@@ -101,7 +102,10 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
-        _line(console, f"{many(len(run.unfinished), 'episodes')} unfinished; go on with resume={run.folder}")
+        _line(
+            console,
+            f"{many(len(run.unfinished), 'episodes')} begun and not ended; go on with resume={run.folder}",
+        )
     if run.problems:
         _line(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:

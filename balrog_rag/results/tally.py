@@ -1,188 +1,65 @@
-"""One pass over a journal that makes an Episode of it; texts are skipped, not read.
+"""One pass over a journal that makes an Episode of it.
 
-This is the only place that knows how a journal's lines turn into scores.
+This is the only place that knows how a journal's lines turn into scores; which lines are sound, the
+journal itself knows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from balrog_rag.envs.progression import Progression
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import JournalError
 from balrog_rag.results.episodes import Calls, Episode, Point
-from balrog_rag.vocabulary import Stats, Usage
-
-BLOCK = 4 << 20
-
-
-class _Reply(msgspec.Struct):
-    text: msgspec.Raw
-    finish: str = "stop"
-    usage: Usage = Usage()
-    cost: float | None = None
-    latency: float = 0.0
-    attempts: int = 1
-    trimmed: int = 0
-
-
-class _Header(msgspec.Struct, tag_field="t", tag="header"):
-    v: int
-    spec: EpisodeSpec
-    spec_digest: str
-    config_digest: str
-
-
-class _Moved(msgspec.Struct):
-    depth: int | None = None
-    experience_level: int | None = None
-    turn: int | None = None
-    score: int | None = None
-    gold: int | None = None
-
-
-class _Start(msgspec.Struct, tag_field="t", tag="start"):
-    stats: _Moved
-
-
-class _Completion(msgspec.Struct, tag_field="t", tag="llm"):
-    step: int
-    purpose: str
-    reply: _Reply
-
-
-class _Passage(msgspec.Struct):
-    id: msgspec.Raw
-
-
-class _Lookup(msgspec.Struct, tag_field="t", tag="search"):
-    step: int
-    query: str
-    passages: list[_Passage] = []
-    latency: float = 0.0
-
-
-class _Step(msgspec.Struct, tag_field="t", tag="step"):
-    n: int
-    action: str
-    taken: str
-    valid: bool = True
-    reward: float = 0.0
-    keys: int = 1
-    stats: _Moved | None = None
-    notes: Mapping[str, Any] = {}
-
-
-class _End(msgspec.Struct, tag_field="t", tag="end"):
-    outcome: str
-    steps: int
-    facts: Mapping[str, Any] = {}
-    seconds: float = 0.0
-
-
-_Line = _Header | _Start | _Completion | _Lookup | _Step | _End
-_decoder = msgspec.json.Decoder(_Line)
+from balrog_rag.vocabulary import Reply, Stats
 
 
 def read_episode(path: Path) -> Episode | None:
     """The episode of a journal; None where it has not ended; a JournalError where a line does not fit."""
     tally: _Tally | None = None
-    for number, line in _lines(path):
-        if isinstance(line, _Header):
-            if number != 1:
-                raise JournalError(f"{path}: line {number}: a second header")
-            tally = _Tally(line)
-        elif tally is None:
-            raise JournalError(f"{path}: line {number}: the header is missing")
-        else:
-            problem = tally.take(line)
-            if problem:
-                raise JournalError(f"{path}: line {number}: {problem}")
+    for entry in journal.entries_of(path):
+        if isinstance(entry, Header):
+            tally = _Tally(entry)
+        elif tally is not None:
+            tally.take(entry)
     return tally.episode if tally is not None and tally.ended else None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, _Line]]:
-    """Every sound line with its number; a torn last line is left out."""
-    number = 0
-    rest = b""
-    try:
-        with path.open("rb") as file:
-            while block := file.read(BLOCK):
-                whole, newline, rest = (rest + block).rpartition(b"\n")
-                if newline:
-                    for line in _decoded(path, whole, number):
-                        number += 1
-                        yield number, line
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
-    if rest:
-        try:
-            yield number + 1, _decoder.decode(rest)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return
-
-
-def _decoded(path: Path, whole: bytes, before: int) -> list[_Line]:
-    try:
-        return _decoder.decode_lines(whole)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _decoded_singly(path, whole, before)
-
-
-def _decoded_singly(path: Path, whole: bytes, before: int) -> list[_Line]:
-    """The slow way, which names the line that does not fit."""
-    lines = []
-    for number, line in enumerate(whole.split(b"\n"), before + 1):
-        try:
-            lines.append(_decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise JournalError(f"{path}: line {number} is no journal entry ({error})") from error
-    return lines
 
 
 class _Tally:
     """Adds up one journal, line by line."""
 
-    def __init__(self, header: _Header) -> None:
-        spec = header.spec
+    def __init__(self, header: Header) -> None:
+        spec, player = header.spec, header.spec.player
         self.episode = Episode(
-            spec.episode, spec.game, spec.cast.agent, spec.cast.model, spec.cast.knowledge,
-            header.spec_digest, header.config_digest, forked=bool(spec.forks),
+            spec.episode, spec.game, player.agent, player.model, player.knowledge,
+            header.spec_digest, header.config_digest, forked=_before(spec),
         )  # fmt: skip
         self.ended = False
-        self._started = False
         self._steps = 0
         self._tokens = 0
         self._dollars = 0.0
         self._queries: set[str] = set()
-        self._searched = -1
+        self._searched = self._acted = -1
+        self._asks = (player.agent.get("retrieval") or {}).get("when") == "asked"
         self._progression = Progression()
 
-    def take(self, line: _Line) -> str:
-        """Count a line in; says what is wrong with it, or nothing."""
-        if self.ended:
-            return "an entry behind the end"
-        if isinstance(line, _Start) == self._started:
-            return "a start is due once, behind the header"
-        if isinstance(line, _Step):
-            return self._step(line)
-        if isinstance(line, _Completion):
-            return self._completion(line)
-        if isinstance(line, _Lookup):
-            self._lookup(line)
-        elif isinstance(line, _Start):
-            self._started = True
-            self._see(line.stats, 0)
-        elif isinstance(line, _End):
-            return self._end(line)
-        return ""
+    def take(self, entry: journal.Event) -> None:
+        """Count an entry in."""
+        if isinstance(entry, Step):
+            self._step(entry)
+        elif isinstance(entry, Completion):
+            self._completion(entry)
+        elif isinstance(entry, Lookup):
+            self._lookup(entry)
+        elif isinstance(entry, Start):
+            self._see(entry.stats, 0)
+        else:
+            self._end(entry)
 
-    def _step(self, line: _Step) -> str:
+    def _step(self, line: Step) -> None:
         episode = self.episode
-        if line.n != self._steps:
-            return f"step {line.n} where {self._steps} is due"
         self._steps += 1
         episode.keys += line.keys
         episode.total_reward += line.reward
@@ -195,9 +72,8 @@ class _Tally:
             self._progressed(self._steps)
         if line.notes:
             self._notes(line.notes)
-        if line.stats is not None:
+        if line.stats:
             self._see(line.stats, self._steps)
-        return ""
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
         """What the agent noted of its step: how its answer was read, what became of a look-up."""
@@ -207,27 +83,23 @@ class _Tally:
                 counted[value] = counted.get(value, 0) + 1
         self.episode.loops += notes.get("loop") is True
 
-    def _see(self, stats: _Moved, step: int) -> None:
+    def _see(self, stats: Mapping[str, int], step: int) -> None:
         """Take over the numbers that moved, and note first visits."""
         episode = self.episode
-        if stats.depth == 0:  # NetHack zeroes its numbers when a game is over
+        if stats.get("depth") == 0:  # NetHack zeroes its numbers when a game is over
             return
-        if stats.score is not None:
-            episode.score = stats.score
-            episode.max_score = max(episode.max_score, stats.score)
-        if stats.gold is not None:
-            episode.gold = stats.gold
-        if stats.turn is not None:
-            episode.turns = stats.turn
-        if stats.depth is not None or stats.experience_level is not None:
+        episode.score = stats.get("score", episode.score)
+        episode.max_score = max(episode.max_score, episode.score)
+        episode.gold = stats.get("gold", episode.gold)
+        episode.turns = stats.get("turn", episode.turns)
+        if "depth" in stats or "experience_level" in stats:
             self._climb(stats, step)
 
-    def _climb(self, stats: _Moved, step: int) -> None:
+    def _climb(self, stats: Mapping[str, int], step: int) -> None:
         """Another dungeon level or experience level."""
         episode = self.episode
-        episode.depth = episode.depth if stats.depth is None else stats.depth
-        if stats.experience_level is not None:
-            episode.experience_level = stats.experience_level
+        episode.depth = stats.get("depth", episode.depth)
+        episode.experience_level = stats.get("experience_level", episode.experience_level)
         episode.max_depth = max(episode.max_depth, episode.depth)
         episode.max_experience_level = max(episode.max_experience_level, episode.experience_level)
         if episode.game.env == "nle":
@@ -244,29 +116,18 @@ class _Tally:
         point = Point(step, self._tokens, self._dollars, self.episode.progression)
         self.episode.curve.append(point)
 
-    def _completion(self, line: _Completion) -> str:
+    def _completion(self, line: Completion) -> None:
         reply, usage = line.reply, line.reply.usage
         dollars = reply.cost or 0.0
         self._tokens += usage.input + usage.output
         self._dollars += dollars
-        calls = self.episode.calls.get(line.purpose)
-        if calls is None:
-            calls = self.episode.calls[line.purpose] = Calls()
-        calls.count += 1
-        calls.input += usage.input
-        calls.output += usage.output
-        calls.cached += usage.cached
-        calls.reasoning += usage.reasoning
-        calls.dollars += dollars
-        calls.unpriced += reply.cost is None
-        calls.seconds += reply.latency
-        calls.repeats += reply.attempts - 1
-        calls.empty += len(reply.text) == len(b'""')
-        calls.cut += reply.finish == "length"
-        calls.trimmed += reply.trimmed > 0
-        return ""
+        _add(self.episode.calls.setdefault(line.purpose, Calls()), reply)
+        if line.purpose == "act":
+            if self._asks and self._acted == line.step:
+                _add(self.episode.asked_again, reply)
+            self._acted = line.step
 
-    def _lookup(self, line: _Lookup) -> None:
+    def _lookup(self, line: Lookup) -> None:
         lookups = self.episode.lookups
         self._queries.add(line.query)
         lookups.count += 1
@@ -277,15 +138,38 @@ class _Tally:
         lookups.seconds += line.latency
         self._searched = line.step
 
-    def _end(self, line: _End) -> str:
+    def _end(self, line: End) -> None:
         episode = self.episode
-        if line.steps != self._steps:
-            return f"the end counts {line.steps} steps, the journal holds {self._steps}"
         self.ended = True
-        episode.outcome, episode.steps, episode.seconds = line.outcome, line.steps, line.seconds
+        episode.outcome, episode.steps = line.outcome, line.steps
         episode.facts = line.facts
         made = self._progression
         episode.highest = made.highest_achievement
         episode.dungeon_levels, episode.experience_levels = made.dlvl_list, made.xplvl_list
         self._mark(self._steps)
-        return ""
+
+
+def _before(spec: EpisodeSpec) -> str:
+    """Who decided the steps before the last player's, e.g. 'naive / gpt-4o to step 30'."""
+    casts = [spec.cast, *[fork.cast for fork in spec.forks]]
+    return ", ".join(
+        f"{cast.agent.get('name')} / {cast.model.get('name')} to step {fork.at}"
+        for cast, fork in zip(casts, spec.forks, strict=False)
+    )
+
+
+def _add(calls: Calls, reply: Reply) -> None:
+    """Count an answer in."""
+    usage = reply.usage
+    calls.count += 1
+    calls.input += usage.input
+    calls.output += usage.output
+    calls.cached += usage.cached
+    calls.reasoning += usage.reasoning
+    calls.dollars += reply.cost or 0.0
+    calls.unpriced += reply.cost is None
+    calls.seconds += reply.latency
+    calls.repeats += reply.attempts - 1
+    calls.empty += not reply.text
+    calls.cut += reply.finish == "length"
+    calls.trimmed += reply.trimmed > 0

@@ -1,6 +1,7 @@
 """BALROG's CSV of each episode, written beside its journal and anew on every resume."""
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -52,7 +53,10 @@ class CsvLog(Unwatched):
 
     def _drop(self, episode: str) -> None:
         if episode in self._open:
-            self._open.pop(episode)[0].close()
+            try:
+                self._open.pop(episode)[0].close()
+            except OSError as error:
+                raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
 
     def __enter__(self) -> Self:
         return self
@@ -60,6 +64,7 @@ class CsvLog(Unwatched):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close what is still open."""
+        """Close what is still open; on a full disk last rows are lost, the journals are not."""
         for episode in list(self._open):
-            self._drop(episode)
+            with suppress(RunFolderError):
+                self._drop(episode)

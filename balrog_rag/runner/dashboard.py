@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+import io
+import os
 import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import IO, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -15,13 +18,46 @@ from rich.segment import Segment
 from balrog_rag.runner.dashboard_view import View, lines
 from balrog_rag.runner.interrupts import Interrupts
 from balrog_rag.runner.keys import keys
-from balrog_rag.runner.scheduler import Gate
+from balrog_rag.runner.scheduler import MOST_SEATS, Gate
 from balrog_rag.runner.scoreboard import Scoreboard
 
 SECONDS = 1 / 8
 """The shortest time between two drawings."""
 SHARE = 0.03
 """The most of the loop's time that drawing may take."""
+
+
+class Paper(io.TextIOBase):
+    """Keeps what is drawn until it is shown: a terminal that takes nothing must not stop the loop."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._drawn: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Draw."""
+        self._drawn.append(text)
+        return len(text)
+
+    def show(self) -> None:
+        """Send to the terminal what was drawn since; waits where it does not take it."""
+        drawn, self._drawn = "".join(self._drawn), []
+        left = memoryview(drawn.encode(self.encoding, "replace"))
+        while left:
+            left = left[os.write(self.fileno(), left) :]
+
+    def isatty(self) -> bool:
+        """As the terminal."""
+        return self._terminal.isatty()
+
+    def fileno(self) -> int:
+        """The terminal's."""
+        return self._terminal.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The terminal's."""
+        return self._terminal.encoding or "utf-8"
 
 
 class Dashboard:
@@ -49,7 +85,7 @@ class Dashboard:
             gate.change(paused=not gate.paused)
         elif key in ("more", "fewer"):
             by = max(1, gate.width // 10)
-            gate.change(width=gate.width + (by if key == "more" else -by))
+            gate.change(width=min(gate.width + (by if key == "more" else -by), MOST_SEATS))
         elif key in ("up", "down"):
             view.move(1 if key == "down" else -1)
         elif key in ("open", "back"):
@@ -58,12 +94,16 @@ class Dashboard:
             self._interrupts.hear(signal.SIGINT)
         self._touched.set()
 
-    async def draw(self, live: Live) -> None:
-        """Draw for ever: often, but the more seldom the longer a drawing takes."""
+    async def draw(self, live: Live, paper: Paper) -> None:
+        """Draw while there is a terminal: often, but the more seldom the longer a drawing takes."""
         while True:
             begun = time.perf_counter()
             live.refresh()
             took = time.perf_counter() - begun
+            try:
+                await asyncio.to_thread(paper.show)
+            except OSError:
+                return
             self._touched.clear()
             await asyncio.sleep(max(SECONDS, took / SHARE) if not self._touched.is_set() else SECONDS)
 
@@ -72,16 +112,19 @@ class Dashboard:
 async def dashboard(board: Scoreboard, gate: Gate, interrupts: Interrupts) -> AsyncIterator[None]:
     """Show the dashboard while the body plays; the terminal is given back as it was."""
     shown = Dashboard(board, gate, interrupts)
-    console = Console(file=sys.stdout)  # this one, wherever prints are sent meanwhile
+    paper = Paper(sys.stdout)  # this one, wherever prints are sent meanwhile
+    console = Console(file=cast(IO[str], paper))
     live = Live(
         shown, console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
     )
     async with keys(shown.pressed):
         with live:
-            task = asyncio.create_task(shown.draw(live))
+            task = asyncio.create_task(shown.draw(live, paper))
             try:
                 yield
             finally:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
+    with contextlib.suppress(OSError):
+        paper.show()  # what gives the terminal back

@@ -11,11 +11,11 @@ from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.play import Stage, Studio, play
 from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import JournalError, WorkerLost
+from balrog_rag.errors import Bystander, JournalError, WorkerLost
 from balrog_rag.llm.budget import RunBudget
 from balrog_rag.protocols import Game, Watcher
 from balrog_rag.results.folder import episode_stem, journal_path
-from balrog_rag.runner.progress import progression_of
+from balrog_rag.results.tally import read_episode
 from balrog_rag.vocabulary import GameSpec
 
 LOSSES = 5
@@ -47,12 +47,15 @@ class JournaledPlayer:
 
     async def __call__(self, spec: EpisodeSpec) -> End:
         """Play, or play on, until the episode ends; a lost worker costs a replay and nothing else."""
-        for _ in range(LOSSES - 1):
+        losses = 0
+        while True:
             try:
                 return await self._attempt(spec)
             except WorkerLost as error:
+                losses += not isinstance(error, Bystander)
+                if losses == LOSSES:
+                    raise
                 self.watcher.troubled(spec.episode, error, again=True)
-        return await self._attempt(spec)
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
         """An episode that an earlier attempt at the run has ended counts as it stands."""
@@ -60,7 +63,8 @@ class JournaledPlayer:
         for entry in recording.entries:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
-        self.watcher.found(episode, end.outcome, end.steps, progression_of(episode, recording))
+        played = read_episode(journal_path(self.run, episode))
+        self.watcher.found(episode, end.outcome, end.steps, played.progression if played else 0.0)
         return end
 
     def recording(self, spec: EpisodeSpec) -> Recording:

@@ -6,7 +6,7 @@ import sys
 import termios
 import tty
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 NAMES = {
     b" ": "pause", b"+": "more", b"=": "more", b"-": "fewer", b"q": "stop",
@@ -29,11 +29,18 @@ async def keys(pressed: Callable[[str], None]) -> AsyncIterator[None]:
         yield
     finally:
         loop.remove_reader(descriptor)
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # a terminal that is gone needs nothing back
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
 def _read(descriptor: int, pressed: Callable[[str], None]) -> None:
-    for key in split(os.read(descriptor, 256)):
+    try:
+        typed = os.read(descriptor, 256)
+    except OSError:
+        typed = b""
+    if not typed:  # the terminal is gone, and would be ready to be read for ever
+        asyncio.get_running_loop().remove_reader(descriptor)
+    for key in split(typed):
         if key in NAMES:
             pressed(NAMES[key])
 

@@ -1,7 +1,6 @@
-"""An episode's progression while it is played, or from its journal."""
+"""An episode's progression while it is played."""
 
 from balrog_rag.envs.progression import Progression
-from balrog_rag.episode.journal import Recording, Start, Step
 from balrog_rag.vocabulary import Stats
 
 
@@ -26,15 +25,3 @@ class Progress:
             self._game.see(stats)
         else:
             self._game.reward(reward)
-
-
-def progression_of(episode: str, recording: Recording) -> float:
-    """The progression of an episode that is journaled already."""
-    progress, depth, level = Progress(episode), 0, 0
-    for entry in recording.entries:
-        if isinstance(entry, Start | Step):
-            depth = entry.stats.get("depth", depth)
-            level = entry.stats.get("experience_level", level)
-            reward = entry.reward if isinstance(entry, Step) else 0.0
-            progress.see(Stats(depth=depth, experience_level=level), reward)
-    return progress.value

@@ -1,7 +1,7 @@
 """Progress without a terminal: a line for each episode that ends and one now and then, plain or JSON.
 
 Plain lines go to stderr, so that stdout holds results alone; JSON lines go to stdout, to be read by a
-program, each with an `event`: run, started, ended, found, trouble, progress, stopping, finished.
+program, each with an `event`: started, ended, found, trouble, progress, stopping, finished.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Lines:
             return
         try:
             print(line, file=self._out, flush=True)
-        except BrokenPipeError:
+        except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
             self._out = None
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from balrog_rag import __version__
-from balrog_rag.llm.secrets import redact
 from balrog_rag.results.folder import write_json
+from balrog_rag.secrets import redact
 
 PACKAGES = ("nle", "minihack", "numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
 

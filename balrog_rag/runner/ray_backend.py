@@ -48,7 +48,7 @@ LOOKS_BETWEEN = 10
 START_SECONDS = 120.0
 """How long the first node may take to start playing."""
 START_ATTEMPTS = 3
-"""Actors that may fail to start before the cluster is given up."""
+"""Actors that may fail to start on a node before it is given up."""
 OBJECT_STORE_BYTES = 256 << 20
 """Ray's memory for messages, in a cluster made for this run alone."""
 
@@ -171,7 +171,8 @@ class NodeLine:
 
     def _act(self, word: words.Word) -> None:
         if isinstance(word, words.Needed):
-            self._tasks.add(task := asyncio.ensure_future(self._grant(word)))
+            over = self._calls[word.model, word.call] = asyncio.get_running_loop().create_future()
+            self._tasks.add(task := asyncio.ensure_future(self._grant(word, over)))
             task.add_done_callback(self._tasks.discard)
         elif isinstance(word, words.Used):
             self._calls[word.model, word.call].set_result(word)
@@ -192,10 +193,9 @@ class NodeLine:
         else:
             part.see(word)
 
-    async def _grant(self, word: words.Needed) -> None:
+    async def _grant(self, word: words.Needed, over: "asyncio.Future[words.Used]") -> None:
         """Give a call its place among those of all nodes, until it is over."""
         pace = self._paces[word.model]
-        over = self._calls[word.model, word.call] = asyncio.get_running_loop().create_future()
         try:
             async with pace.slot(word.tokens) as slot:
                 self._order(words.Granted(word.model, word.call))
@@ -263,7 +263,7 @@ class RayTroupe:
         self._runner = runner
         self._lines: dict[str, NodeLine] = {}
         self._paces: dict[str, Pace] = {}
-        self._failures: list[str] = []
+        self._failures: dict[str, list[str]] = {}
         self._own_words = ExitStack()
         self._looking: asyncio.Task[None] | None = None
 
@@ -291,22 +291,29 @@ class RayTroupe:
     async def line(self) -> NodeLine:
         """The least loaded node; waits where all were lost."""
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline and len(self._failures) < START_ATTEMPTS:
+        while time.monotonic() < deadline:
             ready = [line for line in self._lines.values() if line.ready and not line.lost]
             if ready:
                 return min(ready, key=lambda line: len(line.parts))
+            if self._lines and all(self._given_up(node) for node in self._lines):
+                break
             await asyncio.sleep(LOOK_SECONDS)
-        reason = self._failures[-1] if self._failures else f"none came within {START_SECONDS:.0f} s"
+        failures = [why for reasons in self._failures.values() for why in reasons]
+        reason = failures[-1] if failures else f"none came within {START_SECONDS:.0f} s"
         raise EnvironmentFailure(f"no node of the Ray cluster can play: {reason}")
+
+    def _given_up(self, node: str) -> bool:
+        """Whether nothing more is hoped for from a node, however well others play."""
+        return len(self._failures.get(node, ())) >= START_ATTEMPTS
 
     async def _look(self) -> None:
         """See to new nodes, to lost ones, and to runs that stop."""
         while True:
             for node, cores in await asyncio.to_thread(nodes_alive):
                 known = self._lines.get(node)
-                if known is not None and known.lost and not known.ready:
-                    self._failures.append(known.why)
-                if known is None or known.lost:
+                if known is not None and known.lost and not known.ready and not self._given_up(node):
+                    self._failures.setdefault(node, []).append(known.why)
+                if known is None or (known.lost and not self._given_up(node)):
                     self._lines[node] = NodeLine(make_node(node, cores, self._runner), node, self._paces)
             for _ in range(LOOKS_BETWEEN):
                 await asyncio.sleep(LOOK_SECONDS)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,7 @@ from balrog_rag.llm.client import LiteLLMModel
 from balrog_rag.llm.pace import Pace, Slot
 from balrog_rag.protocols import Model
 from balrog_rag.runner import ray_words as words
+from balrog_rag.runner.scheduler import passes
 from balrog_rag.runner.studio import LiveStudio
 from balrog_rag.runner.watchers import Unwatched
 from balrog_rag.vocabulary import Decision, Observation, Passage, Purpose, Reply, Request, Transition, digest
@@ -54,10 +56,25 @@ class Part:
 
     def __init__(self, episode: str, line: Line, limit: str) -> None:
         self.episode, self.limit = episode, limit
-        self.stop = False
+        self.stopped = asyncio.Event()
+        self.asking: asyncio.Future[None] | None = None
+        """The place that its call waits for."""
         self._line = line
         self._written = self._safe = 0
         self._settled = asyncio.Event()
+
+    async def hold(self, seconds: float = 0.0) -> None:
+        """Wait so long; raise Stopped where the driver stops the episode meanwhile."""
+        if seconds > 0:
+            await passes(seconds, self.stopped)
+        if self.stopped.is_set():
+            raise Stopped
+
+    def stop(self) -> None:
+        """Begin nothing new, and wait for nothing that is not begun."""
+        self.stopped.set()
+        if self.asking is not None and not self.asking.done():
+            self.asking.set_result(None)
 
     def append(self, entry: Entry) -> None:
         """Send an entry to the driver's disk."""
@@ -82,6 +99,15 @@ class Part:
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
         """Counted by the driver, which keeps the caps of all nodes together."""
+
+
+playing: ContextVar[Part] = ContextVar("playing")
+"""The episode that this task plays: a model is shared by all, a stop is meant for one."""
+
+
+async def hold_own(seconds: float = 0.0) -> None:
+    """The hold of whichever episode asks."""
+    await playing.get().hold(seconds)
 
 
 class Teller(Unwatched):
@@ -127,16 +153,19 @@ class SharedPace(Pace):
         self._model, self._line = model, line
         self._numbers = itertools.count()
         self._asking: dict[int, asyncio.Future[None]] = {}
+        self.hold = hold_own
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
         """A place for one call; the driver gives it."""
         number = next(self._numbers)
         granted = self._asking[number] = asyncio.get_running_loop().create_future()
+        playing.get().asking = granted
         slot = CallSlot(asyncio.get_running_loop().time(), tokens, words.Used(self._model, number))
         self._line.say(words.Needed(self._model, number, tokens))
         try:
             await granted
+            await self.hold()
             yield slot
         finally:
             del self._asking[number]
@@ -211,11 +240,12 @@ class Node:
             if isinstance(order, words.Safe):
                 part.safe(order.entries, order.limit)
             elif isinstance(order, words.Stop):
-                part.stop = True
+                part.stop()
             else:
                 task.cancel()
 
     async def _play(self, part: Part, order: words.Play) -> None:
+        playing.set(part)
         try:
             await self._perform(part, order)
         except Stopped:
@@ -237,7 +267,7 @@ class Node:
         game = await self._pool.open(spec.game)
         try:
             watcher = Teller(part.episode, self._line)
-            stage = Stage(spec, game, tape, self._studio, part, watcher, lambda: part.stop)
+            stage = Stage(spec, game, tape, self._studio, part, watcher, part.stopped.is_set)
             return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
         finally:
             await game.close()

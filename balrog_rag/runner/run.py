@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from balrog_rag.config import RunnerConfig
-from balrog_rag.llm.budget import RunBudget
+from balrog_rag.llm.budget import RunBudget, capped_in_dollars, unpriced
+from balrog_rag.llm.prices import Prices, price_known
 from balrog_rag.protocols import Watcher
 from balrog_rag.runner.csv_log import CsvLog
 from balrog_rag.runner.display import display
@@ -31,7 +32,7 @@ class RunOutcome(msgspec.Struct):
     @property
     def exit_code(self) -> int:
         """0: every episode ended; 1: an error; 128 + n: stopped by signal n."""
-        if self.signal is not None:
+        if self.signal is not None and not self.tally.complete:
             return 128 + self.signal
         return 0 if self.tally.complete else 1
 
@@ -50,6 +51,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 troupe = troupe_of(runner, studio)
                 stack.push_async_callback(troupe.close)
                 notes = await troupe.start(runs)
+                await refuse_unpriced(runs, studio)
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
                 async with asyncio.TaskGroup() as group:
@@ -72,11 +74,19 @@ def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:
     return LocalTroupe(runner, studio)
 
 
+async def refuse_unpriced(runs: Sequence[Run], studio: LiveStudio) -> None:
+    """Refuse a dollar cap that no price could keep before a call is paid for."""
+    for run in runs:
+        asks = bool(run.specs) and not studio.is_policy(run.specs[0].player)
+        if asks and capped_in_dollars(run.config.limits) and not await price_known(run.config.model):
+            raise unpriced("limits", run.config.model.name)
+
+
 async def _play(
     run: Run, rank: int, tally: Tally, troupe: Troupe, board: Scoreboard, watcher: Watcher, gate: Gate
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
-    budget = RunBudget(run.config.limits)
+    budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
     board.budgets.append(budget)
     with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
         own: list[Watcher] = [log, csv] if run.config.run.csv else [log]

@@ -4,6 +4,7 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -39,7 +40,7 @@ class Gate:
         self.stopping = False
         self.paused = False
         self.inside = 0
-        self._resumed = asyncio.Event()
+        self._resumed, self._stopped = asyncio.Event(), asyncio.Event()
         self._queue: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = itertools.count()
 
@@ -55,8 +56,10 @@ class Gate:
                 self.leave()
             raise
 
-    async def hold(self) -> None:
-        """Wait while the run is paused; raise Stopped where it stops meanwhile."""
+    async def hold(self, seconds: float = 0.0) -> None:
+        """Wait so long, and while the run is paused; raise Stopped where it stops meanwhile."""
+        if seconds > 0:
+            await passes(seconds, self._stopped)
         while self.paused and not self.stopping:
             await self._resumed.wait()
         if self.stopping:
@@ -74,6 +77,8 @@ class Gate:
         self.width = max(1, width if width is not None else self.width)
         self.paused = paused if paused is not None else self.paused
         self.stopping = self.stopping or bool(stopping)
+        if self.stopping:
+            self._stopped.set()
         if self.paused and not self.stopping:
             self._resumed.clear()
         else:
@@ -86,6 +91,13 @@ class Gate:
             if not turn.done():
                 self.inside += not self.stopping
                 turn.set_result(not self.stopping)
+
+
+async def passes(seconds: float, stopped: asyncio.Event) -> None:
+    """Wait so long, or until that happens."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stopped.wait()
 
 
 async def play_all(
@@ -135,7 +147,12 @@ async def _play_one(
     except (ModelRefused, RunFolderError) as error:
         tally.fatal = tally.fatal or error
         tally.open.append(spec.episode)
-        watcher.troubled(spec.episode, error, again=False)
+        _tell(watcher, spec, error)
     except BalrogError as error:
         tally.failed[spec.episode] = error
+        _tell(watcher, spec, error)
+
+
+def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
+    with suppress(RunFolderError):  # the log itself may be what cannot be written
         watcher.troubled(spec.episode, error, again=False)

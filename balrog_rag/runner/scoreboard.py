@@ -1,5 +1,6 @@
 """What is known of a run while it is played: plain counters that events update and displays sample."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -180,13 +181,17 @@ class Scoreboard(Unwatched):
         return (self.steps - steps) / (now - since) if now > since else 0.0
 
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the present rate, going by the mean length of ended episodes."""
+        """How long the rest takes at the present rate, as if further steps ended as many episodes as so far.
+
+        Ended episodes alone would mislead: the short ones end first.
+        """
         rate = self.rate()
         left = self.total - self.done - self.errors
         if not rate or not left:
             return None if left else 0.0
-        usual = self.steps_of_ended / self.done if self.done else float(self._longest)
-        in_play = sum(max(usual - row.step, 0.0) for row in self.rows.values())
+        played = self.steps_of_ended + sum(row.step for row in self.rows.values())
+        usual = min(played / self.done if self.done else math.inf, self._longest)
+        in_play = sum(min(usual, max(self._longest - row.step, 0)) for row in self.rows.values())
         return (in_play + usual * max(left - len(self.rows), 0)) / rate
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -14,16 +15,28 @@ from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import Cast
 from balrog_rag.frozen import plain, thaw
 from balrog_rag.llm.fit import fit
+from balrog_rag.llm.pace import Hold, Pace
 from balrog_rag.protocols import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.vocabulary import Message, Reply, Request, TaskView, digest
 
 T = TypeVar("T")
 
 
+def settled(config: Config) -> Config:
+    """The configuration complete with the content of the files it names, as a run freezes it."""
+    retrieves = agents.retrieves(config.agent)
+    return replace(
+        config,
+        agent=agents.resolve(config.agent),
+        knowledge=knowledge.resolve(config.knowledge) if retrieves else config.knowledge,
+    )
+
+
 def cast_of(config: Config) -> Cast:
     """The cast that a configuration names, resolved to plain settings."""
+    config = settled(config)
     return Cast(
-        agent=plain(agents.resolve(config.agent)),
+        agent=plain(config.agent),
         model=plain(config.model),
         knowledge=plain(config.knowledge),
         prompt_tokens=llm.prompt_limit(config.model, config.agent.max_prompt_tokens),
@@ -33,8 +46,8 @@ def cast_of(config: Config) -> Cast:
 class LiveStudio:
     """The studio of a run that may go live."""
 
-    def __init__(self, hold: Callable[[], Awaitable[None]] | None = None) -> None:
-        """`hold` is awaited before every call of a model: a run that pauses spends nothing."""
+    def __init__(self, hold: Hold | None = None) -> None:
+        """`hold` is awaited before every call of a model and between its attempts: a pause spends nothing."""
         self.hold = hold
         self._models: dict[str, Model] = {}
         self._retrievers: dict[str, Retriever] = {}
@@ -48,7 +61,12 @@ class LiveStudio:
     def model(self, cast: Cast) -> Model | None:
         """The model, shared by all episodes."""
         model = self._bare_model(cast)
-        return model if self.hold is None else Held(model, self.hold)
+        if self.hold is None:
+            return model
+        pace = getattr(model, "pace", None)
+        if isinstance(pace, Pace):
+            pace.hold = self.hold
+        return Held(model, self.hold)
 
     def _bare_model(self, cast: Cast) -> Model:
         return _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
@@ -88,7 +106,7 @@ class LiveStudio:
 class Held:
     """A model that is asked nothing while the run pauses."""
 
-    def __init__(self, model: Model, hold: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, model: Model, hold: Hold) -> None:
         self.name = model.name
         self._model, self._hold = model, hold
 

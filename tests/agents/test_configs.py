@@ -139,6 +139,12 @@ def test_an_instruction_can_be_made_for_another_game() -> None:
     [
         ("{{ nothing }}", "agent.prompts.answer_naive: 'nothing' is undefined; it is given: example"),
         ("{% if %}", "agent.prompts.answer_naive: "),
+        (
+            "{{ 1 / 0 }}",
+            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: example",
+        ),
+        ("{{ 1 + example }}", "agent.prompts.answer_naive: TypeError: "),
+        (f"{{{{ {'9' * 5000} }}}}", "agent.prompts.answer_naive: ValueError: Exceeds"),
         ("{{ ''.__class__.__mro__ }}", "agent.prompts.answer_naive: access to attribute '__class__'"),
     ],
 )
@@ -147,6 +153,7 @@ def test_a_prompt_that_cannot_be_rendered_is_one_clear_line(text: str, says: str
     with pytest.raises(ConfigError) as raised:
         made(agents.resolve(config), VIEW, Script())
     assert str(raised.value).startswith(says)
+    assert "\n" not in str(raised.value)
 
 
 def test_an_unknown_prompt_names_the_nearest() -> None:

@@ -130,6 +130,18 @@ def test_when_the_agent_asks_for_it() -> None:
     assert "Newts are harmless" in second.messages[-1].text
 
 
+def test_the_offer_is_gone_from_the_second_question_and_leave_to_plan_stays() -> None:
+    config = agent_config("robust_star_rag", "agent.retrieval.when=asked", "agent.batch.size=3")
+    replies = iter(["<|LOOKUP|>newt danger<|END|>", ACT])
+    script = Script(act=lambda request: next(replies), summary=SUMMARY)
+    perform(made(config, VIEW, script), [moment(1)])
+    first, second = (request.messages[-1].text for request in script.asked("act"))
+    for question, offered in ((first, True), (second, False)):
+        assert ("<|LOOKUP|>" in question) == offered
+        assert "up to 3 actions" in question
+        assert ("Newts are harmless" in question) != offered
+
+
 def test_an_agent_that_asks_in_vain_is_told_so() -> None:
     trial = Trial("when=asked", guide=Guide())
     replies = iter(["<|LOOKUP|>dragons", ACT])

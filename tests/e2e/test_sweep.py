@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -51,6 +52,21 @@ def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
     events = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
     assert events[-1]["event"] == "finished"
     assert [run["ended"] for run in events[-1]["runs"]] == [3, 3, 3, 3]
+
+
+def test_a_sweep_cut_while_its_folders_were_made_is_gone_on_with(tmp_path: Path) -> None:
+    assert evaluate(*GRID, "env.episodes=1", cwd=tmp_path).returncode == 0
+    top = tmp_path / "results/s"
+    cut, torn = top / "agent=robust_cot,run.seed=1", top / "agent=robust_cot,run.seed=2"
+    whole = {name: (name / "config.json").read_bytes() for name in (cut, torn)}
+    for name in (cut, torn):
+        shutil.rmtree(name)
+    torn.mkdir()
+    (torn / ".config.json.1.tmp").write_text("{")
+    done = command("balrog_rag.eval", "resume=results/s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {name: (name / "config.json").read_bytes() for name in (cut, torn)} == whole
+    assert [len(journals(name)) for name in (cut, torn)] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import time
 
 import pytest
 
+import balrog_rag.envs.pool as pool_module
 from balrog_rag.compose import compose
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.envs.pool import WorkerPool
-from balrog_rag.errors import ConfigError, EnvironmentFailure, WorkerLost
+from balrog_rag.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
 from balrog_rag.frozen import plain
 from balrog_rag.vocabulary import GameSpec, Seeds
 from tests.envs.support import minihack, nethack
@@ -174,7 +175,25 @@ def test_a_worker_that_grew_too_big_is_replaced_when_its_games_have_ended():
         assert old not in pool.workers
         assert gone(old.pid)
 
-    with_pool(scenario, workers=1, memory_mb=1)
+    with_pool(scenario, workers=1, memory_mb=45)
+
+
+def test_a_worker_that_goes_on_growing_is_killed_and_only_the_game_at_work_is_to_blame(monkeypatch):
+    monkeypatch.setattr(pool_module, "WEIGH_SECONDS", 3600)  # it is weighed below, when it is at work
+
+    async def scenario(pool):
+        first, second = await pool.open(nethack(1)), await pool.open(nethack(2))
+        at_work = asyncio.ensure_future(first.play(["search"] * 200_000))
+        waiting = asyncio.ensure_future(second.play(["search"]))
+        await asyncio.sleep(0.05)
+        pool.weigh(first._worker)
+        with pytest.raises(WorkerLost, match="more than twice") as lost:
+            await at_work
+        assert not isinstance(lost.value, Bystander)
+        with pytest.raises(Bystander):
+            await waiting
+
+    with_pool(scenario, workers=1, memory_mb=5)
 
 
 def test_workers_that_cannot_start_are_one_line(monkeypatch, tmp_path):

@@ -121,6 +121,45 @@ def test_a_changed_step_is_named(journaled, field: str, value: object, says: str
         asyncio.run(verify(path))
 
 
+def edited(path: Path, kind: str, change) -> None:
+    """Change the journal's first line of this kind."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode()))
+    entry = msgspec.json.decode(lines[at])
+    change(entry)
+    lines[at] = msgspec.json.encode(entry) + b"\n"
+    path.write_bytes(b"".join(lines))
+
+
+def test_changed_numbers_of_the_start_are_found_out(journaled) -> None:
+    _, path = journaled("agent=random", steps=5)
+    edited(path, "start", lambda start: start["stats"].update(depth=50))
+    with pytest.raises(ReplayError, match="the game starts with other numbers"):
+        asyncio.run(verify(path))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda end: end["facts"].update(death="killed by kindness"),
+        lambda end: end["facts"]["xlogfile"].update(points=10**6),
+        lambda end: end["facts"]["kills"].update({"Wizard of Yendor": 1}),
+    ],
+)
+def test_changed_facts_of_the_end_are_found_out(journaled, change) -> None:
+    _, path = journaled("agent=random", "env.max_steps.nle=30", steps=100)
+    assert asyncio.run(verify(path)).complete
+    edited(path, "end", change)
+    with pytest.raises(ReplayError, match="the facts of the end are not the journal's"):
+        asyncio.run(verify(path))
+
+
+def test_a_replay_under_another_user_has_the_same_facts(journaled) -> None:
+    _, path = journaled("agent=random", "env.max_steps.nle=30", steps=100)
+    edited(path, "end", lambda end: end["facts"]["xlogfile"].update(uid=4711))
+    assert asyncio.run(verify(path)).complete
+
+
 def test_a_changed_prompt_is_named(journaled) -> None:
     _, path = journaled("agent=naive")
     data = path.read_bytes()

@@ -49,6 +49,21 @@ def test_only_what_changed_is_embedded(
     np.testing.assert_allclose(vectors, embedder.passages(texts, lambda count: None), atol=2e-2)
 
 
+def test_each_arithmetic_has_an_index_of_its_own(
+    notes: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "own.md").write_text("# Own\n\nA page that no index has seen, number 4.", encoding="utf-8")
+    options = settings().options
+    places = []
+    for engine in ("openvino", "numpy"):
+        config = settings(
+            corpus=str(notes), options={**options, "minilm": {"engine": engine, "precision": "f32"}}
+        )
+        places.append(build(config))
+        assert ", 7 embedded)" in capsys.readouterr().err.splitlines()[-1]
+    assert places[0] != places[1]
+
+
 def test_an_index_of_another_corpus_is_refused_with_what_to_run(
     notes: Path, tmp_path: Path, settings: Settings
 ) -> None:

@@ -51,6 +51,20 @@ def test_an_unknown_engine_is_refused_by_name() -> None:
         MiniLM({"engine": "torch", "precision": None}, 1)
 
 
+def test_another_arithmetic_is_another_identity() -> None:
+    """Vectors of one are never borrowed for, nor searched by, another."""
+    default, exact = minilm("openvino"), MiniLM({"engine": "openvino", "precision": "f32"}, 1)
+    assert exact.identity.endswith("/openvino/f32")
+    assert minilm("numpy").identity.endswith("/numpy/f32")
+    assert default.identity in (
+        exact.identity,
+        exact.identity.replace("f32", "bf16"),
+    )  # as the processor has it
+    text = ["A floating eye paralyses you."]
+    equal = default.queries(text).tobytes() == exact.queries(text).tobytes()
+    assert equal == (default.identity == exact.identity)
+
+
 REPORTS = """
 import socket, sys
 def refuse(*arguments): raise SystemExit("something wants to reach the network")

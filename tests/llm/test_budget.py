@@ -9,6 +9,7 @@ from balrog_rag.config import CapConfig, LimitsConfig
 from balrog_rag.errors import ConfigError, LimitReached
 from balrog_rag.llm import build
 from balrog_rag.llm.budget import RunBudget, Spending
+from balrog_rag.llm.prices import Prices
 from balrog_rag.vocabulary import Reply, Usage
 from tests.llm.support import model_config, question
 
@@ -159,6 +160,20 @@ def test_an_unknown_price_is_counted_as_such_and_refused_under_a_dollar_cap():
     capped = RunBudget(limits(run=replace(FREE, dollars=1.0)))
     with pytest.raises(ConfigError, match=r"model\.price"):
         spend(capped.episode("a"), dollars=None)
+
+
+def test_replayed_answers_without_a_price_never_refuse_and_cost_what_is_set_now():
+    capped = limits(run=replace(FREE, dollars=1.0))
+    unknown = RunBudget(capped)
+    unknown.episode("a").charge(reply(dollars=None), "act")
+    assert unknown.total.unpriced == 1
+    known = RunBudget(capped, prices=Prices(input=1000.0, output=1000.0))
+    meter = known.episode("a")
+    meter.charge(reply(dollars=None), "act")
+    assert known.total.unpriced == 0
+    assert known.total.dollars == pytest.approx(0.1)
+    meter.forget()
+    assert known.total == Spending()
 
 
 def test_a_real_run_of_calls_goes_beyond_its_cap_by_those_in_flight_at_most():

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from balrog_rag.llm import calls, direct, loading, settings, wire
+from balrog_rag import litellm_loading
+from balrog_rag.llm import calls, direct, settings, wire
 from balrog_rag.models.testserver import TestServer
 from balrog_rag.vocabulary import Message
 from tests.llm.support import model_config, question
@@ -30,7 +31,7 @@ def both(messages, **changes):
     async def run():
         async with TestServer(tokens=(100, 10, 40)) as server:
             said = settings.of_config(model_config("vllm", base_url=server.url, **changes))
-            litellm = loading.load()
+            litellm = litellm_loading.load()
             replies = []
             for call in (direct.prepare(litellm, said), calls.Ordinary(litellm, said)):
                 replies.append(wire.incoming(await call(wire.outgoing(messages, fuse=False, mark=False)), ()))
@@ -69,13 +70,13 @@ def test_both_ways_send_and_read_the_same(changes, messages):
 )
 def test_all_else_goes_the_ordinary_way(option, changes):
     said = settings.of_config(model_config(option, api_key_env="TEST_KEY", **changes))
-    assert direct.prepare(loading.load(), said) is None
+    assert direct.prepare(litellm_loading.load(), said) is None
 
 
 def test_a_proxy_is_not_passed_by(monkeypatch):
     said = settings.of_config(model_config("vllm", base_url="http://192.0.2.1/v1"))
-    assert direct.prepare(loading.load(), said) is not None
+    assert direct.prepare(litellm_loading.load(), said) is not None
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert direct.prepare(loading.load(), said) is None
+    assert direct.prepare(litellm_loading.load(), said) is None
     monkeypatch.setenv("no_proxy", "192.0.2.1")
-    assert direct.prepare(loading.load(), said) is not None
+    assert direct.prepare(litellm_loading.load(), said) is not None

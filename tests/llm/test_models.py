@@ -41,6 +41,14 @@ def test_every_model_of_conf_composes(option):
     assert config.name
 
 
+def test_an_own_server_without_an_address_is_refused_before_anything_is_sent(monkeypatch):
+    monkeypatch.delenv("HOSTED_VLLM_API_BASE", raising=False)
+    with pytest.raises(ConfigError, match=r"model\.base_url=null: hosted_vllm/.*set model\.base_url"):
+        build(model_config("vllm", base_url=None))
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:9/v1")
+    assert build(model_config("vllm", base_url=None)).name.startswith("hosted_vllm/")
+
+
 def test_scripted_answers_follow_from_the_question_and_not_from_the_order():
     asked = [question(n) for n in range(30)]
     forward = {

@@ -34,6 +34,15 @@ def evaluate(url, folder, *words):
         *("model.price.output=1", "model.retry.first_wait=0.01", "model.api_key_env=OPENAI_API_KEY"),
         *("+model.extra_headers.x-team-key=env:CANARY_TEAM_KEY", "model.timeout=5", *words),
     ]
+    return run_it(folder, command)
+
+
+def resume(folder, *words):
+    """The same for a run folder that is there."""
+    return run_it(folder, [sys.executable, "-m", "balrog_rag.eval", *words])
+
+
+def run_it(folder, command):
     return subprocess.run(
         command,
         cwd=folder,
@@ -80,14 +89,23 @@ def test_a_refused_key_stops_the_run_with_one_line_that_tells_no_key_and_it_can_
     for seen in (everything_written(tmp_path), done.stdout.encode(), done.stderr.encode()):
         assert b"canary" not in seen.lower().replace(b"canary_team_key", b"")
     with serving("--port", port):
-        again = subprocess.run(
-            [sys.executable, "-m", "balrog_rag.eval", "resume=results/r"],
-            cwd=tmp_path,
-            env={**os.environ, **KEYS},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        again = resume(tmp_path, "resume=results/r")
     assert again.returncode == 0, again.stdout + again.stderr
     assert len(list(completions(tmp_path))) == 12
+
+
+def test_a_dollar_cap_without_a_price_is_refused_before_the_first_call_and_resumed_with_one(tmp_path):
+    unknown = ("model.price.input=null", "model.price.output=null")
+    with serving("--tokens", "1000", "0", "0") as url:
+        first = evaluate(url, tmp_path, *unknown, "limits.steps=2")
+        paid = httpx.get(url.replace("/v1", "/counts")).json()["requests"]
+        capped = evaluate(url, tmp_path, *unknown, "run.name=capped", "limits.run.dollars=5")
+        assert httpx.get(url.replace("/v1", "/counts")).json()["requests"] == paid == 4
+        words = ["resume=results/capped", "model.price.input=1", "model.price.output=1"]
+        again = resume(tmp_path, *words)
+    assert first.returncode == 0, first.stderr
+    assert capped.returncode == 2
+    assert "no known price; set model.price.input" in capped.stderr
+    assert "Traceback" not in capped.stderr
+    assert again.returncode == 0, again.stderr
+    assert len(list(completions(tmp_path / "results/capped"))) == 12

@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
+from balrog_rag import secrets
 from balrog_rag.errors import ConfigError, ModelError
-from balrog_rag.llm import build, secrets
+from balrog_rag.llm import build
 from balrog_rag.models.testserver import TestServer
 from tests.llm.support import model_config, question
 
@@ -163,6 +164,14 @@ def test_a_provider_that_echoes_the_request_tells_no_secret(fault, monkeypatch, 
     out, err = capfd.readouterr()
     for seen in (text, out, err, caplog.text):
         assert "canary" not in seen.lower()
+
+
+def test_what_a_configuration_names_as_secret_is_known_whatever_its_variables_name_and_depth(monkeypatch):
+    monkeypatch.setenv("LAB_ACCESS", "canary.access.0123456789")
+    xargs = {"vllm_xargs": {"tools": [{"token": "canary.nested.0123456789"}], "colour": "green and blue"}}
+    build(model_config("vllm", base_url="http://127.0.0.1:9/v1", api_key_env="LAB_ACCESS", extra_body=xargs))
+    said = secrets.redact("took canary.access.0123456789 and canary.nested.0123456789, green and blue")
+    assert said == "took [redacted] and [redacted], green and blue"
 
 
 @pytest.mark.parametrize("kind", CANARIES)

@@ -16,10 +16,14 @@ def runs(tmp_path_factory):
     (top / "wiki").mkdir()
     for name in ("newt", "jackal", "stairs"):
         (top / "wiki" / f"{name}.md").write_text(f"# {name}\n\nWhat there is to know about every {name}.\n")
-    for agent in ("naive", "naive_rag"):
+    keeping = ["agent.retrieval.when=novelty", "agent.retrieval.keep=5"]
+    for name, agent, more in (
+        ("naive", "naive", []), ("naive_rag", "naive_rag", []), ("keeping", "naive_rag", keeping)
+    ):  # fmt: skip
         words = [
-            "model=scripted", f"agent={agent}", f"run.folder={top}", f"run.name={agent}", "env.episodes=2",
-            "limits.steps=6", "env=corridor", f"knowledge.corpus={top / 'wiki'}", "knowledge.index=bm25",
+            "model=scripted", f"agent={agent}", *more, f"run.folder={top}", f"run.name={name}",
+            "env.episodes=2", "limits.steps=6", "env=corridor",
+            f"knowledge.corpus={top / 'wiki'}", "knowledge.index=bm25",
         ]  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-m", "balrog_rag.eval", *words], capture_output=True, text=True, timeout=120
@@ -36,6 +40,21 @@ def test_a_sample_of_steps_is_asked_again_with_and_without(runs, capsys):
     assert all(one.again == one.action for one in found.asked)
     assert any(one.without != one.action for one in found.asked)
     assert capsys.readouterr().out.strip() == found.sentence
+
+
+def test_where_reference_text_stayed_it_stands_in_the_second_question_too(runs):
+    assert main([str(runs / "keeping"), "--sample", "20"]) == 0
+    asked = kept(runs / "keeping").asked
+    assert [one.step for one in asked] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    ] * 2  # looked up or kept
+    assert all(one.again == one.action for one in asked)
+    assert any(one.without != one.action for one in asked if one.step)
 
 
 def test_a_run_without_retrieval_has_nothing_to_ask(runs, capsys):

@@ -6,6 +6,8 @@ import shutil
 import pytest
 from rich.console import Console
 
+from balrog_rag.episode import journal
+from balrog_rag.errors import JournalError
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import print_summary
@@ -53,6 +55,11 @@ BROKEN = {
     "byte order mark": (lambda whole: b"\xef\xbb\xbf" + b"".join(whole), "line 1 is no journal entry"),
     "bad UTF-8": (swap(b'"taken":"north"', b'"taken":"no\xffrth"'), "line 7 is no journal entry"),
     "a list": (lambda whole: b"[1]\n" + b"".join(whole), "line 1 is no journal entry"),
+    "bad UTF-8 in an answer": (swap(b'"text":"newt"', b'"text":"ne\xffwt"'), "line 3 is no journal entry"),
+    "a number that is a word": (swap(b'"hp":12', b'"hp":"12"'), "line 2 is no journal entry"),
+    "an unknown purpose": (swap(b'"purpose":"act"', b'"purpose":"win"'), "line 6 is no journal entry"),
+    "blank line": (lambda whole: b"".join([*whole[:4], b"\n", *whole[4:]]), "line 5 is no journal entry"),
+    "later version": (swap(b'"v":1', b'"v":2'), "line 1: journal version 2, this program reads version 1"),
 }
 
 
@@ -64,6 +71,23 @@ def test_a_broken_journal_is_named_and_the_rest_summarised(run, case):
         (NAME + ".journal.jsonl", True)
     ], summary.run.problems
     assert summary.overall["environments"]["nle"]["episodes_played"] == 2
+
+
+@pytest.mark.parametrize("tail", [b"{torn", b"{torn\n", b"\n", b"\0" * 64])
+def test_a_torn_tail_harms_no_end(run, tail):
+    assert len(damage(run, b"".join(lines(run)) + tail).run.episodes) == 3
+
+
+def test_an_end_torn_at_a_newline_is_unfinished(run):
+    assert damage(run, b"".join(lines(run)[:-1]) + b'{"t":"end","outc\n').run.unfinished == [NAME]
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_is_not_scored_is_not_replayed_either(run, case):
+    path = run.journal("nle/NetHackChallenge-v0/01")
+    path.write_bytes(BROKEN[case][0](lines(run)))
+    with pytest.raises(JournalError):
+        journal.read(path)
 
 
 def test_a_journal_cut_at_any_byte_is_unfinished_and_never_an_error(run):

@@ -5,6 +5,7 @@ from statistics import stdev
 
 import pytest
 
+from balrog_rag.episode.journal import Completion, End, Lookup, Step
 from balrog_rag.results.breakdown import (
     calls_by_purpose,
     killer,
@@ -14,6 +15,7 @@ from balrog_rag.results.breakdown import (
 )
 from balrog_rag.results.protocols import challenge_score, netplay_score, paper_score
 from balrog_rag.results.runs import load
+from balrog_rag.vocabulary import Reply, Usage
 
 XP2, XP3 = 1.847840456172601, 2.081163581974356
 
@@ -100,6 +102,28 @@ def test_retrievals_share(builder):
     assert share.token_share == pytest.approx((103 + 320) / (103 + 320 + 1030))
     assert share.dollar_share == pytest.approx(2 / 3)
     assert calls_by_purpose(episodes)["act"].seconds == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(("when", "share_of_calls"), [("asked", 1 / 3), ("every", 0.0)])
+def test_a_second_answer_is_retrievals_where_the_model_asks_for_look_ups(new_run, when, share_of_calls):
+    builder = new_run("run", retrieval={"enabled": True, "when": when})
+    builder.write(
+        "nle/NetHackChallenge-v0/00",
+        [
+            Completion(0, "act", "r1", Reply("LOOKUP newt", usage=Usage(100, 10), latency=0.5)),
+            Lookup(0, "newt", 3, (), 0.25),
+            Completion(0, "act", "r2", Reply("north", usage=Usage(200, 10), latency=0.5)),
+            Step(0, "north", "north", "o", notes={"lookup": "no passages"}),
+            Completion(1, "act", "r3", Reply("north", usage=Usage(100, 10), latency=0.5)),
+            Step(1, "north", "north", "o"),
+            End("died", 2, {}, 99.0),
+        ],
+    )
+    (episode,) = load(builder.path).episodes
+    share = retrieval_share([episode])
+    assert share.call_share == pytest.approx(share_of_calls)
+    assert share.token_share == pytest.approx(210 / 430 if share_of_calls else 0.0)
+    assert episode.seconds == 1.75  # what was waited for, not the last attempt's wall time
 
 
 def test_without_retrieval_there_is_no_share(builder):

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,6 +16,7 @@ from balrog_rag.results.arms import differences, load_arms
 from balrog_rag.results.report.figures import progress_figure
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.report.style import label
+from tests.support import command
 
 EVIL = "<script>alert(1)</script><img src=//evil.example/x onerror=alert(2)>"
 
@@ -150,6 +152,27 @@ def test_runs_of_one_configuration_are_one_arm(new_run):
     assert len(arms) == 1
     assert len(arms[0].episodes) == 2
     assert arms[0].name == "cot scripted"
+
+
+def test_parquet_is_written_unasked_where_it_can_be(builder, tmp_path):
+    builder.nethack(0, [{}])
+    assert main([str(builder.path), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out/episodes.csv").is_file()
+    assert (tmp_path / "out/episodes.parquet").is_file() == (find_spec("pyarrow") is not None)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("balrog_rag.results", ["rebuild", "nowhere"]),
+        ("balrog_rag.models", ["serve", "--model", "nowhere.gguf"]),
+    ],
+)
+def test_every_command_calls_a_mistake_an_error(tmp_path, module, words):
+    done = command(module, *words, cwd=tmp_path)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_settings_that_differ_are_named():

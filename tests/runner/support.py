@@ -12,12 +12,22 @@ from typing import Any
 
 import httpx
 import msgspec
+import psutil
 
 from balrog_rag.episode import journal
 from balrog_rag.results.folder import journals
 from tests.support import CLEAN
 
-__all__ = ["CLEAN", "Server", "asked_once", "completions", "model_of", "running", "same_journals"]
+__all__ = [
+    "CLEAN",
+    "Server",
+    "asked_once",
+    "completions",
+    "game_workers",
+    "model_of",
+    "running",
+    "same_journals",
+]
 TIMES = {"latency", "seconds", "attempts"}
 
 
@@ -71,6 +81,13 @@ def running(folder: Path, *words: str, **environment: str) -> Iterator[subproces
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def game_workers(process: int) -> list[psutil.Process]:
+    """The processes that hold the games of a run."""
+    return [
+        child for child in psutil.Process(process).children() if "balrog_rag.envs.worker" in child.cmdline()
+    ]
 
 
 def completions(run: Path) -> list[str]:

@@ -227,3 +227,35 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
         assert shown.process.wait(30) == 130
         assert termios.tcgetattr(shown.slave) == before
+
+
+def ended(run: Path) -> int:
+    log = run / "eval.log"
+    return log.read_text().count(" ended after ") if log.exists() else 0
+
+
+def wait_for_ends(run: Path, episodes: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and ended(run) < episodes:
+        time.sleep(0.1)
+
+
+def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> None:
+    """As after Ctrl-S: nobody reads what is drawn, and the terminal's own buffer is soon full."""
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    with terminal(tmp_path, *words) as shown:
+        wait_for_ends(tmp_path / "results/r", 4)
+        assert ended(tmp_path / "results/r") == 4
+        shown.until(r"run folder: results/r")
+        assert shown.process.wait(30) == 0
+
+
+def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    shown = Terminal(tmp_path, *words)
+    shown.until(r"4 in play")
+    os.close(shown.slave)
+    os.close(shown.master)
+    _, err = shown.process.communicate(timeout=60)
+    assert (shown.process.returncode, err) == (0, b"")
+    assert ended(tmp_path / "results/r") == 4

@@ -1,22 +1,15 @@
 """What breaks while a run goes on: workers killed and hung, a model that is away for a while."""
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from balrog_rag.results.folder import journals
-from tests.runner.support import Server, asked_once, completions, model_of, running
-
-
-def game_workers(process: int) -> list[psutil.Process]:
-    """The processes that hold the games of a run."""
-    return [
-        child for child in psutil.Process(process).children() if "balrog_rag.envs.worker" in child.cmdline()
-    ]
+from tests.runner.support import Server, asked_once, completions, game_workers, model_of, running
 
 
 def ended(run: Path) -> int:
@@ -117,3 +110,37 @@ def test_a_key_that_is_refused_stops_the_run(tmp_path: Path) -> None:
     assert asked <= 2
     assert err.count("error: the run was stopped:") == 1
     assert "8 episodes are not finished" in err
+
+
+def test_a_game_that_crashes_its_worker_takes_nobody_with_it(tmp_path: Path) -> None:
+    """Eight games in one worker, one of which kills it at its fifth step, however often it is replayed."""
+    (tmp_path / "sitecustomize.py").write_text(CRASHES)
+    words = ["agent=naive", "model=scripted", "env.episodes=8", "limits.steps=40", "run.name=r"]
+    words += ["runner.workers=1", "runner.concurrency=8"]
+    with running(tmp_path, *words, PYTHONPATH=str(tmp_path)) as process:
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert re.findall(r"^error: (\S+):", err, re.MULTILINE) == ["nle/NetHackChallenge-v0/03"]
+    assert "died of SIGSEGV" in err
+    assert ended(tmp_path / "results/r") == 7
+
+
+CRASHES = """
+import os, signal, sys
+if "-m" in sys.orig_argv and "balrog_rag.envs.worker" in sys.orig_argv:
+    from balrog_rag.envs import host
+
+    class Crashing(host.HostedGame):
+        def __init__(self, spec, ttyrec=None):
+            super().__init__(spec, ttyrec)
+            self.steps = 0 if spec.seeds == episode_seeds(0, "nle/NetHackChallenge-v0/03") else -10**9
+
+        def step(self, action):
+            self.steps += 1
+            if self.steps == 5:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return super().step(action)
+
+    from balrog_rag.episode.spec import episode_seeds
+    host.HostedGame = Crashing
+"""

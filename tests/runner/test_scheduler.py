@@ -87,6 +87,27 @@ def test_who_gives_up_while_waiting_takes_no_place() -> None:
     asyncio.run(scene())
 
 
+def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
+    async def scene() -> None:
+        gate = Gate(1)
+        gate.change(paused=True)
+        call = asyncio.create_task(gate.hold(0.01))
+        await asyncio.sleep(0.05)
+        assert not call.done()
+        gate.change(paused=False)
+        await call
+        for paused in (False, True):
+            gate = Gate(1)
+            gate.change(paused=paused)
+            call = asyncio.create_task(gate.hold(1000))
+            await asyncio.sleep(0)
+            gate.change(stopping=True)
+            with pytest.raises(Stopped):
+                await asyncio.wait_for(call, 20)
+
+    asyncio.run(scene())
+
+
 def test_paused_calls_wait_and_end_with_a_stop() -> None:
     async def scene() -> None:
         gate = Gate(1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.support import Server, asked_once, completions, model_of, running
+from tests.runner.support import Server, asked_once, completions, game_workers, model_of, running
 from tests.support import command
 
 
@@ -62,6 +62,35 @@ def test_twice_stops_at_once(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+def test_calls_that_wait_for_a_place_are_not_sent_after_a_stop(tmp_path: Path) -> None:
+    slow = Server("--latency", "0.5")
+    run = tmp_path / "results/r"
+    words = ["agent=naive", *model_of(slow), "model.concurrency=1", "env.episodes=12", "run.name=r"]
+    with running(tmp_path, *words) as process:
+        wait_for_steps(run, 2)
+        sent = int(slow.counts()["requests"])
+        os.kill(process.pid, signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 143
+    asked_once(run, slow)
+    assert int(slow.counts()["requests"]) <= sent + 1  # one may have gone out before the signal came
+    slow.close()
+
+
+def test_a_call_that_waits_to_be_sent_again_is_not_after_a_stop(tmp_path: Path, server: Server) -> None:
+    words = ["agent=naive", *model_of(server), "env.episodes=2", "run.name=r"]
+    waits = ["model.retry.first_wait=200", "model.retry.longest_wait=300"]
+    with running(tmp_path, *words, *waits) as process:
+        wait_for_steps(tmp_path / "results/r", 4)
+        server.kill()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "2 episodes are not finished" in err
+
+
 def test_the_whole_group_gets_ctrl_c(tmp_path: Path) -> None:
     """A terminal sends it to the game workers, too; they leave it to the run."""
     words = ["agent=naive", *scripted(0.02), "env.episodes=4", "limits.steps=150", "run.name=r"]
@@ -71,3 +100,35 @@ def test_the_whole_group_gets_ctrl_c(tmp_path: Path) -> None:
         process.communicate(timeout=30)
     assert process.returncode == 130
     assert "is replayed" not in (tmp_path / "results/r/eval.log").read_text()
+
+
+def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
+    run = tmp_path / "results/r"
+    words = ["agent=naive", *scripted(0.02), "env.episodes=2", "run.name=r", "runner.step_deadline=600"]
+    with running(tmp_path, *words) as process:
+        wait_for_steps(run, 10)
+        for worker in game_workers(process.pid):
+            worker.send_signal(signal.SIGSTOP)
+        os.kill(process.pid, signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with it" in err
+
+
+def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
+    pages, cache = tmp_path / "pages", tmp_path / "cache"
+    pages.mkdir()
+    for number in range(3000):
+        (pages / f"{number}.md").write_text(f"# Page {number}\n\n" + f"A newt of kind {number} bites. " * 40)
+    words = ["agent=robust_star_rag", "model=scripted", f"knowledge.corpus={pages}", "run.name=r"]
+    with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache)) as process:
+        while process.poll() is None and not list(cache.rglob("*.lock")):
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "go on with it" in err

@@ -17,6 +17,8 @@ _EPSILON = np.float32(1e-12)
 class NumPyBert:
     """Runs one text after the other, unpadded."""
 
+    arithmetic = "numpy/f32"
+
     def __init__(self, weights: Mapping[str, Vectors]) -> None:
         """`weights` as in the model's file."""
         # Copied: the file's arrays are not aligned, and a product would copy them every time.

@@ -41,6 +41,8 @@ class OpenVINOBert:
             settings["INFERENCE_PRECISION_HINT"] = precision
         self._weights = weights  # the graph's constants lie in these arrays
         model = openvino.Core().compile_model(_Graph(weights).model(), "CPU", settings)
+        # What it came to: with None, processors differ.
+        self.arithmetic = f"openvino/{model.get_property('INFERENCE_PRECISION_HINT').to_string()}"
         self._requests = [model.create_infer_request() for _ in range(threads)]
 
     def each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Vectors]:

@@ -1,12 +1,12 @@
 """Any embedding API that LiteLLM reaches."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from balrog_rag.errors import KnowledgeError
+from balrog_rag.knowledge import provider
 from balrog_rag.knowledge.embed import Progress, Vectors, unit
 
 _RETRIES = 5
@@ -17,10 +17,7 @@ class LiteLLMEmbedder:
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
         """`options`: model, base_url, dimensions (null: the model's own, asked for once), batch, timeout."""
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-        import litellm
-
-        self._litellm: Any = litellm
+        self._litellm = provider.litellm()
         self._options = options
         wanted = options["dimensions"]
         self.dimensions = int(wanted) if wanted else self._call(["dimensions"]).shape[1]
@@ -41,17 +38,18 @@ class LiteLLMEmbedder:
 
     def _call(self, texts: list[str]) -> Vectors:
         settings = {"dimensions": self._options["dimensions"], "api_base": self._options["base_url"]}
-        try:
-            answer = self._litellm.embedding(
+        answer = provider.answered(
+            "embedding",
+            self._options,
+            lambda: self._litellm.embedding(
                 model=self._options["model"],
                 input=texts,
                 timeout=self._options["timeout"],
                 num_retries=_RETRIES,
                 **{name: value for name, value in settings.items() if value},
-            )
-        except self._litellm.exceptions.OpenAIError as error:
-            raise KnowledgeError(f"embedding by {self._options['model']} failed: {error}") from error
-        rows = sorted(answer.data, key=lambda row: row["index"])
+            ),
+        )
+        rows = sorted(answer.data or (), key=lambda row: row["index"])
         if len(rows) != len(texts):
             raise KnowledgeError(f"{self._options['model']} gave {len(rows)} vectors for {len(texts)} texts")
         return unit(np.array([row["embedding"] for row in rows], np.float32))

@@ -33,6 +33,9 @@ _BATCH_TOKENS = 4096
 class Engine(Protocol):
     """Runs the network on batches of token numbers."""
 
+    arithmetic: str
+    """What computes, and how exactly: other arithmetic makes other last digits."""
+
     def each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Vectors]:
         """The mean-pooled vectors of each batch, in order."""
         ...
@@ -58,13 +61,13 @@ def tokenizer() -> Any:
 class MiniLM:
     """The default embedder."""
 
-    identity = "minilm/53aa51172d142c89"
     dimensions = DIMENSIONS
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
         """`options`: engine (openvino or numpy) and precision (null: what the processor does best)."""
         self._tokenizer = tokenizer()
         self._engine = _engine(options["engine"], options["precision"], threads)
+        self.identity = f"minilm/{SHA256[WEIGHTS][:16]}/{self._engine.arithmetic}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Each text on its own, so that the same query always has the same vector."""

@@ -43,9 +43,10 @@ COSTS = (
     "repeated / empty / cut / trimmed",
 )
 COST_NOTE = (
-    "A dollar figure with +? leaves out calls whose price is not known. Seconds of 'all' are wall time of "
-    "episodes, of the others the latency of calls. Repeated: attempts beyond the first; cut: answers that "
-    "hit the token limit; trimmed: prompts that lost old turns."
+    "A dollar figure with +? leaves out calls whose price is not known. Seconds are spent waiting for "
+    "answers, those of 'all' for searches too; games and queues take time that no journal holds. "
+    "Repeated: attempts beyond the first; cut: answers that hit the token limit; trimmed: prompts that lost "
+    "old turns."
 )
 SHARES = (
     "arm",
@@ -58,6 +59,11 @@ SHARES = (
     "of tokens",
     "of dollars",
     "what became of look-ups",
+)
+SHARE_NOTE = (
+    "Shares of calls, tokens and dollars count the calls made for retrieval alone: those that write queries, "
+    "summarise or rerank, and where a model asked for a look-up instead of acting, its second call of that "
+    "step. They leave out what reference text adds to the prompts of other calls, and embedding."
 )
 
 
@@ -147,7 +153,7 @@ def retrieval_section(arms: Sequence[Arm], figures: list[str]) -> Section:
     ]
     if not rows:
         return Section("Retrieval")
-    return Section("Retrieval", asked, [Table(list(SHARES), rows)], figures)
+    return Section("Retrieval", asked, [Table(list(SHARES), rows, SHARE_NOTE)], figures)
 
 
 def _share_row(name: str, share: RetrievalShare) -> list[Cell]:

@@ -53,6 +53,13 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
             ]
             if run.unfinished:
                 left_out.append(f"Unfinished in {run.name}: {len(run.unfinished)} episodes.")
+            if run.missing:
+                left_out.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
+            left_out += [
+                f"Forked in {run.name}: {episode.name}, decided by {episode.forked}."
+                for episode in run.episodes
+                if episode.forked
+            ]
     headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "prompts"]
     played_with: list[list[Cell]] = [[", ".join(names), words] for words, names in versions.items()]
     return Section(

@@ -33,12 +33,16 @@ def filling(place: int) -> str:
     return "full" if place // len(COLOURS) % 2 == 0 else "none"
 
 
-def label(name: str, most: int = 34) -> str:
+LINE = 34
+"""Letters of a name on one line."""
+
+
+def label(name: str) -> str:
     """A name that fits beside an axis, on two lines where it must; control characters never get through."""
     clean = "".join(sign if sign.isprintable() else "?" for sign in name)
-    if len(clean) > 2 * most:
-        clean = clean[: 2 * most - 1] + "…"
-    if len(clean) <= most:
+    if len(clean) > 2 * LINE:
+        clean = clean[: 2 * LINE - 1] + "…"
+    if len(clean) <= LINE:
         return clean
-    cut = max(clean.rfind(sign, 0, most) for sign in " _-,") + 1 or most
+    cut = max(clean.rfind(sign, 0, LINE) for sign in " _-,") + 1 or LINE
     return f"{clean[:cut]}\n{clean[cut:]}"

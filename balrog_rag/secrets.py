@@ -4,7 +4,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,18 @@ def resolve(value: str) -> str:
         raise ConfigError(f"{value}: no such environment variable; set {name} or put it into .env")
     remember(os.environ[name])
     return os.environ[name]
+
+
+def secret_values(value: Any, name: str = "") -> Iterator[str]:
+    """What stands under secret names anywhere in a tree."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from secret_values(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secret_values(item, name)
+    elif is_secret_name(name) and value is not None:
+        yield str(value)
 
 
 def redact_tree(value: Any, name: str = "") -> Any:

@@ -28,9 +28,11 @@ def load(price_table: str = "carried") -> Any:
         # A call given up while LiteLLM builds it leaves such a coroutine behind, which is no news to a user.
         never = "coroutine 'BaseLLMHTTPHandler.async_completion' was never awaited"
         warnings.filterwarnings("ignore", message=never, category=RuntimeWarning)
-        for name in ("LiteLLM", "httpx", "httpcore", "aiohttp"):
+        for name in ("httpx", "httpcore", "aiohttp"):
             # These write request addresses, key and all, at INFO.
             logging.getLogger(name).setLevel(logging.ERROR)
+        # What it writes at ERROR it raises as well.
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
         return litellm
 
 

@@ -1,0 +1,29 @@
+"""What counts as a thing: every noun that the game's language has, but terrain and pets."""
+
+import pytest
+
+from balrog_rag.agents.noticing import PET, TERRAIN, Noticer, danger, things
+from balrog_rag.envs.glyphs import glyph_names
+from tests.agents.support import moment
+
+
+def test_every_monster_and_object_is_a_thing() -> None:
+    names = glyph_names()
+    for noun, several in zip(names.nouns[1:], names.plurals[1:], strict=True):
+        quiet = noun in TERRAIN or noun.startswith(PET)
+        for words in (noun, several):
+            assert things(moment(language=f"{words} very far north")) == ([] if quiet else [words])
+
+
+@pytest.mark.parametrize("noun", ["stone giant", "stone golems", "stone giant corpse"])
+def test_a_thing_whose_name_begins_like_a_wall_is_news_and_danger(noun: str) -> None:
+    quiet, alarming = moment(1, language="dark areas far north"), moment(2, language=f"{noun} near west")
+    noticer = Noticer(50, 0.3)
+    assert noticer.new(quiet) == []
+    assert noticer.new(alarming) == [f"{noun} came into view"]
+    assert danger(quiet, alarming, 0.5) == f"{noun} came into view"
+
+
+def test_all_terrain_is_something_that_the_game_names() -> None:
+    names = glyph_names()
+    assert {*names.nouns, *names.plurals} >= TERRAIN

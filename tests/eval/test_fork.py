@@ -1,0 +1,90 @@
+"""Forks as a user makes them: the past is kept, somebody else plays on."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.episode import journal
+from balrog_rag.results.folder import journals
+from tests.support import command, evaluate
+
+SMALL = ("env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=8", "run.name=r")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played")
+    done = evaluate("agent=naive", *SMALL, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "results" / "r"
+
+
+def test_another_agent_plays_on_and_the_whole_is_verified(played: Path, tmp_path: Path) -> None:
+    (path,) = journals(played)
+    out = tmp_path / "f"
+    done = command(
+        "balrog_rag.episode", "fork", str(path), "--at", "5", "--out", str(out), "agent=cot", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (forked,) = journals(out)
+    old, new = journal.read(path), journal.read(forked)
+    assert new.steps[:5] == old.steps[:5]
+    assert len(new.steps) == 8
+    assert new.header is not None
+    assert [fork.at for fork in new.header.spec.forks] == [5]
+    done = command("balrog_rag.episode", "verify", str(out), cwd=tmp_path)
+    assert done.stdout.startswith("equal\t8 steps")
+    done = command("balrog_rag.eval", f"resume={out}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["model.extra_headers.authorization=sk-proj-0123456789abcdefghij"], "looks like a secret"),
+        (["env.character=val-dwa-law-fem"], "a fork cannot change env.character"),
+        (["agent=random"], "random: is a policy"),
+        (["agent.name=naiv"], "unknown agent 'naiv'; did you mean naive"),
+        (["knowledge.corpus=nowhere", "agent=robust_star_rag"], "nowhere: no such corpus"),
+    ],
+)
+def test_a_fork_that_cannot_be_is_one_line_and_no_folder(
+    played: Path, tmp_path: Path, words: list[str], says: str
+) -> None:
+    (path,) = journals(played)
+    out = tmp_path / "f"
+    done = command(
+        "balrog_rag.episode", "fork", str(path), "--at", "5", "--out", str(out), *words, cwd=tmp_path
+    )
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    assert says in line
+    assert "sk-proj-0123456789" not in line
+    assert not out.exists()
+
+
+def test_a_run_freezes_what_its_corpus_holds(tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "newt.md").write_text("# Newt\n\nA newt bites.\n")
+    words = ("agent=robust_star_rag", *SMALL, "limits.steps=2", f"knowledge.corpus={pages}", "env.episodes=2")
+    cache = str(tmp_path / "cache")
+    done = evaluate(*words, cwd=tmp_path, BALROG_RAG_CACHE=cache)
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "results" / "r"
+    frozen = json.loads((run / "config.json").read_text())["config"]["knowledge"]["corpus_digest"]
+    path = journals(run)[0]
+    header = journal.read(path).header
+    assert header is not None
+    assert header.spec.cast.knowledge["corpus_digest"] == frozen
+    path.unlink()
+    (pages / "newt.md").write_text("# Newt\n\nA newt never bites.\n")
+    done = command("balrog_rag.eval", f"resume={run}", cwd=tmp_path, BALROG_RAG_CACHE=cache)
+    assert done.returncode == 1
+    assert "holds other passages than when this run was started" in done.stderr
+    assert not path.exists()
+    shutil.rmtree(run)
+    done = evaluate(*words, cwd=tmp_path, BALROG_RAG_CACHE=cache)
+    assert json.loads((run / "config.json").read_text())["config"]["knowledge"]["corpus_digest"] != frozen

@@ -1,0 +1,141 @@
+"""Which runs belong together, what is never counted twice, and that a fork never hides who played."""
+
+import shutil
+
+import msgspec
+import pytest
+
+from balrog_rag.compare import main as compare
+from balrog_rag.report import main as report
+from balrog_rag.results import folder
+from balrog_rag.results.arms import load_arms, settings_of
+from balrog_rag.results.runs import load
+from tests.support import command, evaluate
+
+SHORT = ["agent=naive", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=1", "run.csv=false"]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Plays the same game under other words, each in a run folder of its own."""
+    top = tmp_path_factory.mktemp("played")
+
+    def play(name, *words):
+        if not (top / "results" / name).exists():
+            done = evaluate(*SHORT, *words, f"run.name={name}", cwd=top)
+            assert done.returncode == 0, done.stderr
+        return top / "results" / name
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("word", "arms"),
+    [
+        ("limits.steps=4", 2),
+        ("agent.lenient=true", 2),
+        ("knowledge.tokens=200", 2),
+        ("run.seed=7", 1),
+        ("env.episodes=2", 1),
+        ("limits.run.dollars=5", 1),
+        ("model.base_url=http://127.0.0.1:9/v1", 1),
+        ("model.concurrency=3", 1),
+        ("model.retry.attempts=2", 1),
+        ("knowledge.threads=1", 1),
+    ],
+)
+def test_what_makes_an_arm_is_who_played_what(played, word, arms):
+    one, other = played("plain", "limits.steps=3"), played(word.partition("=")[0], "limits.steps=3", word)
+    assert len(load_arms([one, other])) == arms
+    assert (settings_of(load(one)) == settings_of(load(other))) == (arms == 1)
+
+
+def test_a_folder_named_twice_counts_once(builder, tmp_path):
+    builder.nethack(0, [{}])
+    (tmp_path / "link").symlink_to(builder.path)
+    (arm,) = load_arms([builder.path, tmp_path, builder.path / "..", tmp_path / "link"])
+    assert len(arm.episodes) == 1
+
+
+def test_a_copied_run_is_no_second_sample(builder, tmp_path, capsys):
+    builder.nethack(0, [{}])
+    shutil.copytree(builder.path, tmp_path / "copy")
+    assert report([str(builder.path), str(tmp_path / "copy"), "--out", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert "is a copy of" in error
+    assert error.count("\n") == 1
+
+
+def test_the_same_game_played_again_is_a_second_sample(new_run):
+    for name, reward in (("one", "north"), ("two", "south")):
+        run = new_run(name)
+        run.nethack(0, [{}])
+        path = run.journal("nle/NetHackChallenge-v0/00")
+        path.write_bytes(path.read_bytes().replace(b'"taken":"north"', b'"taken":"%s"' % reward.encode()))
+    (arm,) = load_arms([new_run("one").path, new_run("two").path])
+    assert len(arm.episodes) == 2
+
+
+def test_compare_says_what_is_not_there(new_run, capsys):
+    whole, holey = new_run("whole"), new_run("holey", agent="cot")
+    for number in range(5):
+        whole.nethack(number, [{}])
+    for number in range(3):
+        holey.nethack(number, [{}])
+    holey.journal("nle/NetHackChallenge-v0/00").write_bytes(b"[]\n[]\n")
+    path = holey.journal("nle/NetHackChallenge-v0/01")
+    path.write_bytes(path.read_bytes()[:-9])
+    assert compare([str(whole.path), str(holey.path)]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "note: holey: 1 damaged or foreign journals left out, 1 episodes unfinished, 2 of 5 episodes missing."
+    ) in said
+    assert "note: whole" not in said
+
+
+@pytest.fixture(scope="module")
+def forked(played):
+    """One of three games, played on from its third step by another agent."""
+    run = played("parent", "limits.steps=6", "env.episodes=3")
+    journal = folder.journal_path(run, "nle/NetHackChallenge-v0/01")
+    done = command(
+        "balrog_rag.episode",
+        "fork",
+        str(journal),
+        "--at",
+        "3",
+        "--out",
+        "fork",
+        "agent=robust_cot",
+        cwd=run.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    return run.parent / "fork"
+
+
+def test_a_fork_is_its_last_players(forked):
+    run = load(forked)
+    (episode,) = run.episodes
+    assert (episode.agent_name, episode.forked) == ("robust_cot", "naive / scripted to step 3")
+    assert (run.planned, run.missing) == (1, 0)
+    record = folder.episode_stem(forked, episode.name).with_suffix(".json")
+    assert msgspec.json.decode(record.read_bytes())["agent"]["type"] == "robust_cot"
+
+
+def test_a_fork_without_its_file_is_still_a_fork(forked, tmp_path):
+    run = shutil.copytree(forked, tmp_path / "run")
+    (run / folder.FORKED).unlink()
+    assert load(run).is_fork
+
+
+def test_a_fork_is_an_arm_of_its_own_and_marked(forked, played, tmp_path, capsys):
+    alike = played("alike", "limits.steps=6", "agent=robust_cot", "env.episodes=3")
+    assert [arm.name for arm in load_arms([alike, forked])] == ["alike", "fork (forked)"]
+    assert compare([str(alike), str(forked)]) == 0
+    said = capsys.readouterr().out
+    assert "fork (forked) against" in said or "against fork (forked)" in said
+    assert "note: fork: forked: others decided its first steps." in said
+    assert report([str(forked), "--out", str(tmp_path), "--formats", "md"]) == 0
+    page = (tmp_path / "report.md").read_text()
+    assert "decided by naive / scripted to step 3" in page
+    assert "1 of 1" in page
