@@ -46,5 +46,6 @@ def troubles(outcome: RunOutcome) -> list[str]:
     if outcome.signal is not None:
         lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
     if tally.open:
-        lines.append(f"{many(len(tally.open), 'episodes')} not finished")
+        verb = "is" if len(tally.open) == 1 else "are"
+        lines.append(f"{many(len(tally.open), 'episodes')} {verb} not finished")
     return lines
