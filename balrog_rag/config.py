@@ -195,7 +195,7 @@ class AgentConfig:
 
 @dataclass
 class PriceConfig:
-    """What tokens cost, in dollars a million; null: as LiteLLM's table says."""
+    """What tokens cost, in dollars a million; each null: as LiteLLM's table says."""
 
     input: float | None = key("dollars a million input tokens", ge=0)
     output: float | None = key("dollars a million output tokens, reasoning included", ge=0)
@@ -218,7 +218,7 @@ class ModelConfig:
 
     backend: str = key("how it is reached", names=registry.models)
     name: str = key("model name; with backend litellm any LiteLLM id, e.g. openai/gpt-4o-mini")
-    base_url: str | None = key("address of the endpoint; null: the provider's own")
+    base_url: str | None = key("address of the endpoint; null: the provider's own, which hosted_vllm has not")
     api_key_env: str | None = key("environment variable that holds the key; null: the provider's usual one")
     temperature: float | None = key("sampling temperature; null: not sent", ge=0, le=2)
     max_tokens: int | None = key("longest answer, in tokens; null: not sent", ge=1)
@@ -229,7 +229,7 @@ class ModelConfig:
     stop: list[str] = key("texts at which an answer ends")
     seed: int | None = key("sampling seed sent with every call; null: not sent", ge=0)
     extra_headers: dict[str, Any] = key("further HTTP headers of every call")
-    extra_body: dict[str, Any] = key("further fields of every call's body")
+    extra_body: dict[str, Any] = key("further fields of every call's body; stream is refused")
     fuse_roles: bool = key("join neighbouring messages of one role, for models whose roles must alternate")
     prompt_cache: bool = key("mark the stable head of the prompt for the provider's cache")
     constrain: bool = key("hold the answer to the agent's format by a grammar, where the model can")
@@ -242,7 +242,7 @@ class ModelConfig:
     concurrency: int = key("calls in flight at most", ge=1, le=10_000)
     requests_per_minute: int | None = key("calls a minute at most; null: no limit", ge=1)
     tokens_per_minute: int | None = key("tokens a minute at most, in and out; null: no limit", ge=1)
-    connect_timeout: float = key("seconds to reach the endpoint", ge=0.01)
+    connect_timeout: float = key("seconds after which a connection not yet made has failed", ge=0.01)
     timeout: float = key("seconds one attempt may take as a whole, slow bodies included", ge=0.01)
     retry: RetryConfig = field(default_factory=RetryConfig)
     options: dict[str, Any] = key("further options of a backend, by name")

@@ -80,6 +80,33 @@ def test_ctrl_c_and_on_without_the_cluster(tmp_path: Path, server: Server) -> No
     asked_once(run, server)
 
 
+def test_calls_that_wait_for_a_place_are_not_sent_after_a_stop(tmp_path: Path) -> None:
+    slow = Server("--latency", "0.5")
+    words = ["agent=naive", "env.episodes=8", "runner=ray", "run.name=r", *model_of(slow)]
+    run = tmp_path / "results/r"
+    with running(tmp_path, *words, "model.concurrency=1") as process:
+        while process.poll() is None and (not run.exists() or len(completions(run)) < 2):
+            time.sleep(0.1)
+        sent = int(slow.counts()["requests"])
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    asked_once(run, slow)
+    assert int(slow.counts()["requests"]) <= sent + 2  # the order to stop takes a moment to reach the nodes
+    slow.close()
+
+
+def test_a_dollar_cap_without_a_price_is_refused_before_the_first_call(
+    tmp_path: Path, server: Server
+) -> None:
+    words = ["agent=naive", "runner=ray", "run.name=r", "limits.run.dollars=1", *model_of(server)]
+    words += ["model.price.input=null"]
+    done = command("balrog_rag.eval", *words, cwd=tmp_path, timeout=300)
+    assert done.returncode == 2
+    assert "no known price" in done.stderr
+    assert not server.counts()["requests"]
+
+
 def test_pace_and_caps_hold_for_all_nodes_together(tmp_path: Path, cluster: Any) -> None:
     server = Server("--latency", "0.1", "--tokens", "100", "0", "0")
     words = ["agent=naive", "env.episodes=8", "limits.steps=10", "runner=ray", "model.concurrency=2"]
