@@ -109,7 +109,7 @@ def test_a_key_that_is_refused_stops_the_run(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert asked <= 2
     assert err.count("error: the run was stopped:") == 1
-    assert "8 episodes not finished" in err
+    assert "8 episodes are not finished" in err
 
 
 def test_a_game_that_crashes_its_worker_takes_nobody_with_it(tmp_path: Path) -> None:

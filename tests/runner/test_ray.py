@@ -73,7 +73,7 @@ def test_ctrl_c_and_on_without_the_cluster(tmp_path: Path, server: Server) -> No
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "6 episodes not finished" in err
+    assert "6 episodes are not finished" in err
     asked_once(run, server)  # the calls in flight came home
     done = command("balrog_rag.eval", "resume=results/r", "runner.backend=local", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -32,7 +32,7 @@ def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> Non
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "go on with it: python -m balrog_rag.eval resume=results/r" in err
-    assert "4 episodes not finished" in err
+    assert "4 episodes are not finished" in err
     asked_once(run, server)  # the calls in flight were waited for
     done = command("balrog_rag.eval", "resume=results/r", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -88,7 +88,7 @@ def test_a_call_that_waits_to_be_sent_again_is_not_after_a_stop(tmp_path: Path, 
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "2 episodes not finished" in err
+    assert "2 episodes are not finished" in err
 
 
 def test_the_whole_group_gets_ctrl_c(tmp_path: Path) -> None:
