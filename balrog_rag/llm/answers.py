@@ -49,7 +49,7 @@ def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
     last = texts[-1]
     actions = listed_actions(texts[:1])
     if "<|ACTION|>" in last:
-        thinks = re.search(r"\bfirst, think|step by step", last, re.IGNORECASE) is not None
+        thinks = re.search(r"\bthink first\b", last, re.IGNORECASE) is not None
         return AnswerFormat(actions, TAGGED.before, TAGGED.after, thinks)
     if "ACTION:" in last:
         return AnswerFormat(actions, LABELLED.before, "", True)

@@ -25,6 +25,13 @@ CACHE_MARKED = ("claude", "anthropic", "amazon.nova")
 """Models that cache a prompt's head only where it is marked; the others do so by themselves."""
 
 
+class Tries(msgspec.Struct):
+    """How often one call was sent, in whatever length, and since when."""
+
+    count: int = 0
+    begun: float = 0.0
+
+
 class LiteLLMModel:
     """A model behind any provider that LiteLLM knows, or behind any OpenAI-compatible address."""
 
@@ -60,15 +67,15 @@ class LiteLLMModel:
             return []
         return [
             f"the price of {self.name} is not known: dollars are not counted and no dollar cap can hold; "
-            "set model.price.input and model.price.output"
+            f"set {self._card.prices.missing}"
         ]
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
         await self.warm()
-        messages, trimmed = request.messages, 0
+        messages, trimmed, tries = request.messages, 0, Tries()
         while True:
-            outcome = await self._ask(messages)
+            outcome = await self._ask(messages, tries)
             if isinstance(outcome, Reply):
                 return msgspec.structs.replace(outcome, trimmed=trimmed) if trimmed else outcome
             less = shorter(request.messages, messages)
@@ -79,23 +86,22 @@ class LiteLLMModel:
                 )
             messages, trimmed = less
 
-    async def _ask(self, messages: tuple[Message, ...]) -> Reply | Failure:
+    async def _ask(self, messages: tuple[Message, ...], tries: "Tries") -> Reply | Failure:
         """The reply after as many attempts as it needs, or that the prompt is too long."""
         bounds = self._config.retry
         tokens = count_messages(messages) + (self._config.max_tokens or 0) // 4
         body = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks())
-        attempt, begun = 0, 0.0
         while True:
-            attempt += 1
             async with self.pace.slot(tokens) as slot:
-                begun = begun or time.monotonic()  # waiting for a place is no sign of trouble
-                outcome = await self._attempt(slot, body, messages, attempt)
+                tries.count += 1
+                tries.begun = tries.begun or time.monotonic()  # waiting for a place is no sign of trouble
+                outcome = await self._attempt(slot, body, messages, tries.count)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
                 return outcome
-            wait = self._wait(outcome, attempt)
-            late = time.monotonic() - begun + wait > bounds.seconds
-            if not outcome.kind.again or attempt >= bounds.attempts or late:
-                raise failures.describe(self._config, outcome, attempt)
+            wait = self._wait(outcome, tries.count)
+            late = time.monotonic() - tries.begun + wait > bounds.seconds
+            if not outcome.kind.again or tries.count >= bounds.attempts or late:
+                raise failures.describe(self._config, outcome, tries.count)
             await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:

@@ -7,14 +7,18 @@ for the address, the headers and the settings, and then only to put messages in 
 The request is the one that acompletion sends, the reply is read by the same code, the errors are the same.
 """
 
+import inspect
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+import httpx
 import msgspec
+import yarl
 
 from balrog_rag.llm.transport import hear
 from balrog_rag.llm.wire import Turns
@@ -22,34 +26,68 @@ from balrog_rag.llm.wire import Turns
 PROVIDER = "hosted_vllm"
 HOW = ("model", "base_url", "api_key", "extra_headers", "timeout", "num_retries", "max_retries")
 """Settings that say how to call; all others go into the body."""
+BODY = (
+    *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort"),
+    *("thinking", "presence_penalty", "frequency_penalty", "logit_bias"),
+)
+"""Settings of acompletion's that do nothing but go into the body."""
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def prepare(litellm: Any, settings: Mapping[str, Any]) -> "Direct | None":
     """The direct call of such a server's model; None where the ordinary way has to be gone.
 
-    That is any other provider, an address behind TLS or a proxy, a setting that LiteLLM refuses, and a
-    LiteLLM whose classes are not those known here.
+    That is any other provider, an address behind TLS or a proxy, a setting that LiteLLM refuses or keeps
+    for itself, and a LiteLLM whose classes are not those known here.
     """
     if not str(settings["model"]).startswith(f"{PROVIDER}/"):
         return None
     try:
         direct = Direct(litellm, settings)
-        direct.body([{"role": "user", "content": ""}])
+        json.dumps(direct.body([{"role": "user", "content": ""}]), allow_nan=False)
     except Exception:  # noqa: BLE001 - acompletion meets it again and says it in its own words
         return None
-    return direct if _plain(direct.url) else None
+    return direct if _plain(direct.url) and not _kept_back(litellm, settings) else None
 
 
 def _plain(url: str) -> bool:
     """Whether the address is reached without TLS, whose settings are LiteLLM's, and without a proxy."""
-    parts = urlsplit(url)
-    return parts.scheme == "http" and ("http" not in getproxies() or bool(proxy_bypass(parts.netloc)))
+    parts, proxies = urlsplit(url), getproxies()
+    proxied = proxies.get("http") or proxies.get("all")
+    return parts.scheme == "http" and (not proxied or bool(proxy_bypass(parts.hostname or "")))
+
+
+def _kept_back(litellm: Any, settings: Mapping[str, Any]) -> set[str]:
+    """Settings that acompletion does more with, or something else, than put them into the body."""
+    known = {*litellm.types.utils.all_litellm_params, *inspect.signature(litellm.acompletion).parameters}
+    return (known & settings.keys()) - {*HOW, *BODY}
+
+
+class Moved(Exception):
+    """The server says that it lives elsewhere."""
+
+
+_kept: ContextVar[bool] = ContextVar("_kept", default=False)
+"""Whether this task's request goes over a connection that was kept from an earlier one."""
+
+
+async def _note_kept(*_: object) -> None:
+    _kept.set(True)
+
+
+def _encoded(sent: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(sent)
+    except UnicodeEncodeError:  # half a sign, which only an escape can hold
+        return json.dumps(sent).encode()
 
 
 class Direct:
     """One model of one server."""
 
     def __init__(self, litellm: Any, settings: Mapping[str, Any]) -> None:
+        from litellm.llms.custom_httpx import aiohttp_transport, http_handler
+
         self._litellm = litellm
         self._model, provider, key, base = litellm.get_llm_provider(
             settings["model"], api_base=settings.get("base_url"), api_key=settings.get("api_key")
@@ -70,6 +108,12 @@ class Direct:
         )
         self.url: str = self._provider.get_complete_url(api_key=key, api_base=base, **about)
         self._connect = settings["timeout"].connect
+        # As LiteLLM's client says who it is, spells an address and names what aiohttp raises.
+        named = httpx.Headers(http_handler.get_default_headers())
+        named.update(self._headers)
+        self._headers = dict(named)
+        self._address = yarl.URL(str(httpx.URL(self.url)), encoded=True)
+        self._mapped = aiohttp_transport.map_aiohttp_exceptions
         self._session: aiohttp.ClientSession | None = None
 
     def body(self, turns: Turns) -> dict[str, Any]:
@@ -86,7 +130,7 @@ class Direct:
         try:
             return self._provider.transform_response(
                 model=self._model,
-                raw_response=await self._post(msgspec.json.encode(sent)),
+                raw_response=await self._answer(_encoded(sent)),
                 model_response=self._litellm.ModelResponse(),
                 logging_obj=_Unlogged(),
                 request_data=sent,
@@ -95,27 +139,46 @@ class Direct:
                 litellm_params=self._place,
                 encoding=None,
             )
+        except Moved:
+            raise
         except Exception as error:
             raise self._known(error) from error
 
-    async def _post(self, body: bytes) -> "_Answer":
+    async def _answer(self, body: bytes) -> "_Answer":
         """The answer; raises where it is an error."""
+        with self._mapped():
+            try:
+                answer = await self._post(body)
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if not _kept.get():
+                    raise
+                answer = await self._post(body)  # the server had closed it while nobody looked
+        if answer.status_code in REDIRECTS:
+            raise Moved
+        if answer.status_code >= 300:
+            raise self._provider.get_error_class(answer.text, answer.status_code, dict(answer.headers))
+        return answer
+
+    async def _post(self, body: bytes) -> "_Answer":
+        _kept.set(False)
         async with self._open().post(
-            self.url, headers=self._headers, data=body, allow_redirects=False
+            self._address, headers=self._headers, data=body, allow_redirects=False
         ) as answer:
-            hear(answer.status, answer.headers)
-            content = await answer.read()
-        heard = _Answer(answer.status, answer.headers, content)
-        if answer.status >= 300:
-            raise self._provider.get_error_class(heard.text, answer.status, dict(answer.headers))
-        return heard
+            _kept.set(False)  # it did answer
+            if answer.status not in REDIRECTS:
+                hear(answer.status, answer.headers)
+            return _Answer(answer.status, answer.headers, await answer.read())
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
+            watch = aiohttp.TraceConfig()
+            watch.on_connection_reuseconn.append(_note_kept)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),  # how many at once is for the pace to say
+                # How many at once is for the pace to say. vLLM closes a connection after 5 idle seconds.
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=4),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+                trace_configs=[watch],
             )
         return self._session
 
@@ -143,8 +206,9 @@ class _Answer(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The body, where nothing better can be made of it."""
-        return self.content.decode("utf-8", "replace")
+        """The body, read as httpx reads it."""
+        kind = {"content-type": self.headers.get("content-type", "")}
+        return httpx.Response(self.status_code, headers=kind, content=self.content).text
 
     def json(self) -> Any:
         """The body; raises where it is no JSON."""

@@ -1,12 +1,13 @@
 """Why a call failed, and what follows from it: ask again, stop the run, or cut the prompt."""
 
-import asyncio
 import email.utils
 import re
 import time
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
+import httpx
 import msgspec
 
 from balrog_rag.config import ModelConfig
@@ -30,6 +31,15 @@ MISSING = re.compile(r"No module named|pip install|LLM Provider NOT provided", r
 SAID = re.compile(r'["\']message["\']\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
+CONNECTION = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError, httpx.ProxyError)
+"""What goes wrong between here and a server."""
+NOT_SENDABLE = (
+    *(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError),
+    *(ValueError, TypeError, OverflowError),
+)
+"""What goes wrong with an address, a header or a body that nothing can send."""
+
+
 class Kind(Enum):
     """The kinds of failure, in the words of an error message."""
 
@@ -43,6 +53,7 @@ class Kind(Enum):
     MODEL = "there is no such model or endpoint"
     CONTEXT = "the prompt is too long for this model"
     REQUEST = "the request was refused"
+    UNSENT = "the request cannot be sent"
 
     @property
     def again(self) -> bool:
@@ -72,18 +83,42 @@ class Failure(msgspec.Struct, frozen=True):
 
 def classify(error: BaseException, heard: Heard) -> Failure:
     """The failure that this exception of LiteLLM's stands for."""
-    text = tidy(str(error))
     status = heard.status if heard.status is not None else getattr(error, "status_code", None)
-    return Failure(
-        _kind(error, status, heard, text), status, text, heard.retry_after or _retry_after_of(error)
-    )
+    text = tidy(str(error))
+    if heard.status is None and (status is None or status >= 500 or status == 408):
+        return _unheard(error, text)  # a status that LiteLLM has made up
+    asked = heard.retry_after if heard.retry_after is not None else _retry_after_of(error)
+    return Failure(_kind(error, status, heard, text), status, text, asked)
+
+
+def _unheard(error: BaseException, text: str) -> Failure:
+    """The failure where no answer came: told by what the error goes back to, since LiteLLM's own hides it."""
+    causes = list(_causes(error))
+    broken = [cause for cause in causes if isinstance(cause, CONNECTION)]
+    wrong = [cause for cause in causes if isinstance(cause, NOT_SENDABLE)]
+    if broken:
+        late = isinstance(broken[-1], httpx.TimeoutException) and not isinstance(
+            broken[-1], httpx.ConnectTimeout
+        )
+        return Failure(Kind.TIMEOUT if late else Kind.NETWORK, None, tidy(str(broken[-1])) or text)
+    if _is_timeout(error):
+        return Failure(Kind.TIMEOUT, None, text)
+    if MISSING.search(text):
+        return Failure(Kind.REQUEST, None, text)
+    if wrong:
+        return Failure(Kind.UNSENT, None, tidy(str(wrong[-1])) or text)
+    return Failure(Kind.REQUEST if getattr(error, "status_code", None) is None else Kind.NETWORK, None, text)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and what it goes back to, the root last."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _kind(error: BaseException, status: int | None, heard: Heard, text: str) -> Kind:
-    if isinstance(error, asyncio.TimeoutError | TimeoutError) or type(error).__name__ in (
-        "Timeout",
-        "APITimeoutError",
-    ):
+    if _is_timeout(error):
         return Kind.TIMEOUT
     if heard.status is not None and heard.status < 300:
         return Kind.BROKEN
@@ -91,9 +126,11 @@ def _kind(error: BaseException, status: int | None, heard: Heard, text: str) -> 
         return Kind.CONTEXT
     if heard.status is None and MISSING.search(text):
         return Kind.REQUEST
-    if heard.status is None and status is not None and status >= 500:
-        return Kind.NETWORK
     return _by_status(status, text)
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or type(error).__name__ in ("Timeout", "APITimeoutError")
 
 
 def _by_status(status: int | None, text: str) -> Kind:
@@ -119,6 +156,7 @@ def tidy(text: str) -> str:
     said = SAID.search(text)
     text = text.partition(" To drop these, ")[0]  # LiteLLM's advice on settings that do not stand here
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", redact(said[1] if said else text)).split())
+    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp says so of plain HTTP as well
     line = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", line)
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " ..."
 
@@ -130,8 +168,15 @@ def seconds_to_wait(value: str | None) -> float | None:
     try:
         return max(0.0, float(value))
     except ValueError:
-        when = email.utils.parsedate_tz(value)
+        return _seconds_until(value)
+
+
+def _seconds_until(date: str) -> float | None:
+    try:
+        when = email.utils.parsedate_tz(date)
         return None if when is None else max(0.0, email.utils.mktime_tz(when) - time.time())
+    except (ValueError, OverflowError):  # no such day, or one beyond all calendars
+        return None
 
 
 def _retry_after_of(error: Any) -> float | None:
@@ -147,6 +192,7 @@ ADVICE = {
     Kind.CREDIT: "top the account up, then resume",
     Kind.MODEL: "check model.name and model.base_url",
     Kind.REQUEST: "check model.* for a setting that this model does not take",
+    Kind.UNSENT: "check model.base_url, model.extra_headers, model.extra_body and the key",
     Kind.RATE_LIMIT: "lower model.concurrency or set model.requests_per_minute, then resume",
     Kind.TIMEOUT: "raise model.timeout, or resume later",
 }

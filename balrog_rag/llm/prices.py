@@ -1,4 +1,4 @@
-"""What a call costs: the price set in the configuration, else LiteLLM's table, else unknown and said so."""
+"""What a call costs: each price set in the configuration, else LiteLLM's table, else unknown and said so."""
 
 from typing import Any
 
@@ -29,6 +29,22 @@ class Prices(msgspec.Struct, frozen=True):
         """Whether the cost of a call can be told."""
         return self.input is not None and self.output is not None
 
+    def or_else(self, other: "Prices") -> "Prices":
+        """These, and the other's where there is none."""
+        return Prices(
+            *(own if own is not None else rate for own, rate in zip(self._all, other._all, strict=True))
+        )
+
+    @property
+    def _all(self) -> tuple[float | None, float | None, float | None]:
+        return self.input, self.output, self.cached
+
+    @property
+    def missing(self) -> str:
+        """The settings that would make the cost of a call known."""
+        lacking = {"model.price.input": self.input, "model.price.output": self.output}
+        return " and ".join(name for name, price in lacking.items() if price is None)
+
     def cost(self, usage: Usage) -> float | None:
         """Dollars for that usage; cached input costs as other input where no price of its own is known."""
         if self.input is None or self.output is None:
@@ -43,6 +59,7 @@ class Card(msgspec.Struct, frozen=True):
 
     prices: Prices
     from_table: bool
+    """Whether nothing of them is set in the configuration, so that LiteLLM's own sum holds."""
     told: bool = False
     """Whether the provider tells the cost with each answer."""
 
@@ -53,7 +70,7 @@ class Card(msgspec.Struct, frozen=True):
 
     def cost(self, usage: Usage, response: Any) -> float | None:
         """Dollars for a call; LiteLLM's own sum where its table is used: it knows tiers and cache writes."""
-        if not self.from_table:
+        if not self.from_table and self.prices.known:
             return self.prices.cost(usage)
         # OpenRouter tells the cost itself, also of models that the table does not have.
         summed = getattr(response, "_hidden_params", {}).get("response_cost")
@@ -69,13 +86,16 @@ async def price_known(config: ModelConfig) -> bool:
 
 def card_of(config: ModelConfig, litellm: Any) -> Card:
     """What the configuration and LiteLLM's table say of the model."""
-    entry = table_entry(config.name, litellm)
-    own = Prices.of_config(config)
-    if own.known:
-        return Card(own, False)
-    rates = (entry.get(name) for name in TABLE_NAMES)
-    prices = Prices(*(None if rate is None else float(rate) * MILLION for rate in rates))
-    return Card(prices, True, config.name.startswith("openrouter/"))
+    own, table = Prices.of_config(config), table_prices(config.name, litellm)
+    told = config.name.startswith("openrouter/")
+    return Card(own.or_else(table), own == Prices(), told)
+
+
+def table_prices(name: str, litellm: Any) -> Prices:
+    """What LiteLLM's table says of the model."""
+    entry = table_entry(name, litellm)
+    rates = (entry.get(rate) for rate in TABLE_NAMES)
+    return Prices(*(None if rate is None else float(rate) * MILLION for rate in rates))
 
 
 def table_entry(name: str, litellm: Any) -> dict[str, Any]:

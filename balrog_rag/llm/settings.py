@@ -2,6 +2,7 @@
 
 import os
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -32,7 +33,7 @@ def of_config(config: ModelConfig) -> dict[str, Any]:
 
 def _address(config: ModelConfig) -> str | None:
     if config.base_url:
-        return secrets.resolve(config.base_url)
+        return _checked(secrets.resolve(config.base_url))
     if config.name.startswith("hosted_vllm/") and not os.environ.get("HOSTED_VLLM_API_BASE"):
         # LiteLLM would send prompts and key to OpenAI.
         raise ConfigError(
@@ -40,6 +41,20 @@ def _address(config: ModelConfig) -> str | None:
             "set model.base_url, or HOSTED_VLLM_API_BASE in the environment or .env"
         )
     return None
+
+
+def _checked(address: str) -> str:
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number, or none that there is
+        whole = False
+    if not whole:
+        raise ConfigError(
+            f"model.base_url={secrets.redact(address)}: no address of a server; "
+            "write it as http://HOST:PORT/v1 or https://HOST/v1"
+        )
+    return address
 
 
 def _headers(config: ModelConfig) -> dict[str, str]:
@@ -51,6 +66,8 @@ def _headers(config: ModelConfig) -> dict[str, str]:
 def _body(config: ModelConfig) -> dict[str, Any]:
     """Further fields of the body, given to LiteLLM in the one way that each provider's code passes on."""
     body = dict(config.extra_body)
+    if body.get("stream"):
+        raise ConfigError("model.extra_body.stream: answers are read whole; leave it out")
     secrets.remember(*secrets.secret_values(body))
     apart = config.name.startswith(("gemini/", "vertex_ai/"))
     return {"extra_body": body or None} if apart else body

@@ -12,8 +12,11 @@ heard_now: ContextVar[Heard | None] = ContextVar("heard_now", default=None)
 """Where the transport notes the status and Retry-After of the attempt that this task makes."""
 
 
-def make_client(litellm: Any) -> Any:
+def make_client(litellm: Any, timeout: httpx.Timeout) -> Any:
     """A client to hand to LiteLLM, which then opens none of its own; close it with `await client.close()`."""
+
+    async def patient(request: httpx.Request) -> None:
+        request.extensions["timeout"] = timeout.as_dict()  # LiteLLM mostly passes on one figure for all
 
     class OnceHandler(litellm.AsyncHTTPHandler):  # type: ignore[misc]
         """LiteLLM's client without its hidden second try after a broken connection."""
@@ -21,7 +24,7 @@ def make_client(litellm: Any) -> Any:
         async def single_connection_post_request(self, *args: Any, **kwargs: Any) -> Any:
             raise httpx.ReadError("the connection broke before the answer came")
 
-    return OnceHandler(event_hooks={"response": [_listen]})
+    return OnceHandler(event_hooks={"request": [patient], "response": [_listen]})
 
 
 async def _listen(response: httpx.Response) -> None:
@@ -33,4 +36,4 @@ def hear(status: int, headers: Mapping[str, str]) -> None:
     heard = heard_now.get()
     if heard is not None:
         heard.status = status
-        heard.retry_after = seconds_to_wait(headers.get("retry-after"))
+        heard.retry_after = seconds_to_wait(headers.get("retry-after")) if status >= 300 else None

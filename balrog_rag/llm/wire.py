@@ -74,16 +74,17 @@ def _usage(counted: Any) -> Usage | None:
     """The provider's count, or None where it sent none."""
     if counted is None or not (counted.prompt_tokens or counted.completion_tokens):
         return None
+    taken = max(0, counted.prompt_tokens or 0)
     return Usage(
-        input=counted.prompt_tokens or 0,
-        output=counted.completion_tokens or 0,
-        cached=_detail(counted, "prompt_tokens_details", "cached_tokens"),
+        input=taken,
+        output=max(0, counted.completion_tokens or 0),
+        cached=min(taken, _detail(counted, "prompt_tokens_details", "cached_tokens")),
         reasoning=_detail(counted, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
 def _detail(counted: Any, group: str, name: str) -> int:
-    return int(getattr(getattr(counted, group, None), name, None) or 0)
+    return max(0, int(getattr(getattr(counted, group, None), name, None) or 0))
 
 
 def _estimate(messages: Sequence[Message], text: str) -> Usage:

@@ -180,14 +180,15 @@ def _table(view: View, width: int, room: int) -> list[Line]:
     columns = _columns(width - name_width - 1)
     titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
     found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
-    shown = max(0, room - 1)
+    shown = max(1, room - 1)
+    shown -= shown < len(rows)  # the last line says how many more there are
     _scroll(view, rows, shown)
     for row in rows[view.top : view.top + shown]:
         cells = "".join(f" {value(row):>{size}}" for _, size, value in columns)
         found.append(_row(row, name_width, cells, width, row.episode == view.selected))
     hidden = len(rows) - len(rows[view.top : view.top + shown])
-    if hidden and shown:
-        found[-1] = [Segment(f" … {hidden + 1} more in play", DIM)]
+    if hidden:
+        found.append([Segment(f" … {hidden} more in play", DIM)])
     return found
 
 
@@ -195,8 +196,7 @@ def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
     """Keep the selected row in sight."""
     names = [row.episode for row in rows]
     at = names.index(view.selected) if view.selected in names else 0
-    last = max(1, shown - 1)
-    view.top = min(max(view.top, at - last + 1), at)
+    view.top = min(max(view.top, at - max(1, shown) + 1), at)
     view.top = max(0, min(view.top, len(rows) - shown))
 
 

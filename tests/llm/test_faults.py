@@ -5,13 +5,14 @@ import asyncio
 import msgspec
 import pytest
 
-from balrog_rag.errors import ContextTooLong, ModelRefused, ModelUnavailable
+from balrog_rag.errors import ConfigError, ContextTooLong, ModelRefused, ModelUnavailable
 from balrog_rag.llm import build
 from balrog_rag.models.testserver import TestServer
 from balrog_rag.vocabulary import Message, Request
 from tests.llm.support import model_config, question
 
 QUICK = {"attempts": 3, "seconds": 20, "first_wait": 0.01, "longest_wait": 0.05}
+SLOW = {"attempts": 3, "seconds": 600, "first_wait": 100, "longest_wait": 100}
 PRICE = {"input": 1.0, "output": 2.0, "cached": 0.5}
 TOKENS = (1000, 100, 400)
 COST = (600 * 1.0 + 400 * 0.5 + 100 * 2.0) / 1e6
@@ -46,7 +47,7 @@ def client(server, **changes):
         "base_url": server.url,
         "retry": QUICK,
         "price": PRICE,
-        "timeout": 0.6,
+        "timeout": 30,
         "connect_timeout": 0.5,
     }
     return build(model_config(preset, **{**settings, **changes}))
@@ -167,12 +168,26 @@ def test_a_prompt_too_long_loses_its_oldest_turns_and_says_how_many():
             return reply, [call.json["messages"] for call in server.calls]
 
     reply, sent = asyncio.run(run())
+    assert reply.attempts == len(sent) == 3
     assert [len(messages) for messages in sent] == sorted({len(messages) for messages in sent}, reverse=True)
     assert reply.trimmed == len(sent[0]) - len(sent[-1]) > 0
     for messages in sent:
         assert messages[0] == sent[0][0]
         assert messages[-1] == sent[0][-1]
         assert messages[1]["role"] == "user"
+
+
+def test_a_cut_prompt_gets_no_new_attempts():
+    history = [Message("user", f"turn {n} " + "stone " * 50) for n in range(21)]
+    asked = Request((Message("system", "You play.", stable=True), *history))
+
+    async def run():
+        async with TestServer(script=["500", "context", "500"]) as server:
+            with pytest.raises(ModelUnavailable, match="after 3 attempts"):
+                await ask(server, asked)
+            return server.counts
+
+    assert sum(asyncio.run(run()).values()) == QUICK["attempts"]
 
 
 def test_no_time_is_slept_away_after_the_last_attempt():
@@ -252,8 +267,46 @@ def test_a_server_that_is_not_there_is_one_line():
         return str(caught.value)
 
     text = asyncio.run(run())
-    assert "connection failed" in text
+    assert "connection failed: Cannot connect to host 127.0.0.1" in text
+    assert "HTTP 500" not in text
     assert "\n" not in text
+
+
+def test_what_cannot_be_sent_is_tried_once():
+    async def run():
+        async with TestServer() as server:
+            with pytest.raises(
+                ModelRefused, match=r"cannot be sent.*check model\.base_url, model\.extra_headers"
+            ):
+                await asyncio.wait_for(
+                    ask(server, question(), extra_headers={"x-lab": "a\nb"}, retry=SLOW), 20
+                )
+            return server.counts
+
+    assert not asyncio.run(run())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9/v1", "http:///v1", "http://h:99999/v1", "ftp://h/v1"])
+def test_an_address_that_is_none_is_refused_before_any_call(address):
+    with pytest.raises(ConfigError, match=r"model\.base_url=.*no address of a server"):
+        build(model_config(preset, base_url=address))
+
+
+@pytest.mark.parametrize("when", ["Fri, 31 Dec 99999 23:59:59 GMT", "soon"])
+def test_a_retry_after_that_says_nothing_spoils_nothing(when):
+    class Server(TestServer):
+        async def _complete(self, request, connection):
+            send = connection.send
+            connection.send = lambda status, body, *_: send(status, body, {"retry-after": when})
+            await super()._complete(request, connection)
+
+    async def run():
+        async with Server(script=["", "500"]) as server:
+            return await ask(server, question(), question(1)), server.counts
+
+    replies, counts = asyncio.run(run())
+    assert sorted(reply.attempts for reply in replies) == [1, 2]
+    assert sum(counts.values()) == 3
 
 
 def test_a_retry_after_beyond_all_bounds_holds_no_other_call():

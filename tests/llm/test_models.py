@@ -9,10 +9,11 @@ from balrog_rag.compose import compose
 from balrog_rag.config import ModelConfig
 from balrog_rag.episode.journal import Completion, Header, Start, Writer
 from balrog_rag.errors import BalrogError, ConfigError, ModelRefused
-from balrog_rag.llm import build
+from balrog_rag.llm import answers, build
 from balrog_rag.llm.grammar import grammar
 from balrog_rag.llm.weights import weights
 from balrog_rag.paths import data
+from balrog_rag.prompts import source
 from balrog_rag.vocabulary import AnswerFormat, Message, Reply, Request
 from tests.llm.support import ACTIONS, ASK, model_config, question
 
@@ -84,6 +85,13 @@ def test_scripted_answers_keep_the_format_asked_for(shape):
 def test_scripted_answers_find_the_format_in_the_prompt(last, shape):
     (reply,) = complete(build(model_config("scripted")), question(last=last))
     assert reply.text.splitlines()[-1] in {shape.format(action) for action in ACTIONS}
+
+
+@pytest.mark.parametrize("prompt", ["answer_robust_cot", "answer_robust_star", "answer_robust_naive"])
+def test_a_thought_is_added_where_the_prompt_asks_for_one(prompt):
+    (reply,) = complete(build(model_config("scripted")), question(last=source(prompt)))
+    assert (answers.THOUGHT in reply.text) == ("naive" not in prompt)
+    assert reply.text.splitlines()[-1] in {f"<|ACTION|>{action}<|END|>" for action in ACTIONS}
 
 
 def test_scripted_answers_can_be_given():

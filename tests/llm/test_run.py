@@ -46,7 +46,7 @@ def run_it(folder, command):
     return subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, **KEYS},
+        env={**os.environ, **KEYS, "LITELLM_LOG": "DEBUG"},  # which must not print headers either
         capture_output=True,
         text=True,
         timeout=120,

@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.errors import ConfigError, ModelRefused
 from balrog_rag.llm import build, prompt_limit, wire
 from balrog_rag.models.testserver import TestServer
-from balrog_rag.vocabulary import Message, Request
+from balrog_rag.vocabulary import Message, Request, Usage
 from tests.llm.support import model_config, question
 
 PNG = b"\x89PNG\r\n\x1a\n not really"
@@ -114,6 +114,50 @@ def test_a_price_of_the_configuration_wins_over_the_table():
         question(), "openai", name="openai/gpt-4o-mini", price={"input": 1, "output": 2, "cached": 0}
     )
     assert by_config.cost == pytest.approx((60 * 1 + 10 * 2) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"),
+    [
+        ({"input": 1}, 60 * 1 + 40 * 0.075 + 10 * 0.6),
+        ({"output": 2}, 60 * 0.15 + 40 * 0.075 + 10 * 2),
+        ({"cached": 5}, 60 * 0.15 + 40 * 5 + 10 * 0.6),
+        ({"input": 0, "output": 0, "cached": 0}, 0),
+    ],
+    ids=str,
+)
+def test_a_single_price_of_the_configuration_stands_beside_the_tables_others(price, cost):
+    _, _, reply = sent(question(), "openai", name="openai/gpt-4o-mini", price=price)
+    assert reply.cost == pytest.approx(cost / 1e6)
+
+
+def test_half_a_price_of_an_unknown_model_says_what_is_missing():
+    async def run():
+        model = build(model_config("openai", name="openai/nobody-knows-me", price={"input": 1}))
+        await model.warm()
+        await model.close()
+        return model.notes
+
+    (note,) = asyncio.run(run())
+    assert note.endswith("set model.price.output")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "usage"),
+    [((100, 10, 400), Usage(100, 10, 100)), ((-5, 10, 2), Usage(0, 10, 0)), ((5, -10, -2), Usage(5, 0, 0))],
+)
+def test_a_provider_cannot_give_money_back(claimed, usage):
+    async def run():
+        async with TestServer(tokens=claimed) as server:
+            price = {"input": 1, "output": 1, "cached": 0.5}
+            model = build(model_config("vllm", base_url=server.url, price=price))
+            reply = await model.complete(question())
+            await model.close()
+            return reply
+
+    reply = asyncio.run(run())
+    assert reply.usage == usage
+    assert reply.cost >= 0
 
 
 def test_an_unknown_price_is_said_and_not_guessed():
