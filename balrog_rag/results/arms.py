@@ -86,9 +86,28 @@ def run_folders(path: Path) -> list[Path]:
     if (path / "config.json").exists():
         return [path]
     found = sorted(config.parent for config in path.glob("*/config.json")) if path.is_dir() else []
+    places = place_in_sweep(path)
+    found.sort(key=lambda run: places.get(run.name, len(found)))
     if not found:
         raise RunFolderError(f"{path}: neither a run folder nor a folder of run folders (no config.json)")
     return found
+
+
+def place_in_sweep(path: Path) -> dict[str, int]:
+    """The places of a sweep's runs, the first of which is the baseline; empty where it is no sweep."""
+    try:
+        sweep = msgspec.json.decode((path / "sweep.json").read_bytes(), type=_Sweep)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return {run.name: place for place, run in enumerate(sweep.runs)}
+
+
+class _Swept(msgspec.Struct):
+    name: str
+
+
+class _Sweep(msgspec.Struct):
+    runs: list[_Swept]
 
 
 def settings_of(run: Run) -> dict[str, Any]:
@@ -115,7 +134,7 @@ def names(arms: Sequence[Arm]) -> list[str]:
     made = [
         " ".join(
             [short(values.get(key)) for key in _IN_THE_NAME]
-            + [f"{key.rpartition('.')[2]}={short(values.get(key))}" for key in telling]
+            + [f"{key.partition('.')[2]}={short(values.get(key))}" for key in telling]
         )
         for values in plain
     ]

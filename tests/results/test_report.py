@@ -13,6 +13,7 @@ import pytest
 
 from balrog_rag.report import main, name_of
 from balrog_rag.results.arms import differences, load_arms
+from balrog_rag.results.folder import write_json
 from balrog_rag.results.report.figures import progress_figure
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.report.style import label
@@ -152,6 +153,15 @@ def test_runs_of_one_configuration_are_one_arm(new_run):
     assert len(arms) == 1
     assert len(arms[0].episodes) == 2
     assert arms[0].name == "cot scripted"
+
+
+def test_a_sweeps_first_run_is_the_baseline(new_run, tmp_path):
+    for name in ("agent=naive", "agent=cot"):
+        new_run(f"s/{name}", agent=name.partition("=")[2]).nethack(0, [{}])
+    write_json(
+        tmp_path / "s/sweep.json", {"words": [], "runs": [{"name": "agent=naive"}, {"name": "agent=cot"}]}
+    )
+    assert [arm.name for arm in load_arms([tmp_path / "s"])] == ["agent=naive", "agent=cot"]
 
 
 def test_parquet_is_written_unasked_where_it_can_be(builder, tmp_path):

@@ -200,6 +200,10 @@ def test_a_family_of_comparisons_is_adjusted():
     assert first.adjusted == pytest.approx(2 * strong.test.p)
     assert "after Holm over 2" in first.sentence
     assert second.p == pytest.approx(weak.test.p)
+    nothing = compare(loose([1.0, 2]), [])
+    assert [one.adjusted for one in adjust([strong, nothing, weak])] == [
+        first.adjusted, nothing.adjusted, second.adjusted,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -137,11 +137,14 @@ def compare(
 
 
 def adjust(family: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons with Holm's correction over all of them."""
-    adjusted = permutation.holm([comparison.test.p for comparison in family])
+    """The same comparisons with Holm's correction over those that could be made."""
+    made = [comparison for comparison in family if comparison.made]
+    adjusted = iter(permutation.holm([comparison.test.p for comparison in made]))
     return [
-        msgspec.structs.replace(comparison, adjusted=p, family=len(family))
-        for comparison, p in zip(family, adjusted, strict=True)
+        msgspec.structs.replace(comparison, adjusted=next(adjusted), family=len(made))
+        if comparison.made
+        else comparison
+        for comparison in family
     ]
 
 
