@@ -6,6 +6,7 @@ No times: they are the machine's as much as the index's, and the scores come out
 from collections.abc import Sequence
 from pathlib import Path
 
+from balrog_rag.errors import KnowledgeError
 from balrog_rag.knowledge.evaluate import Outcome
 from balrog_rag.palette import COLOURS, HATCHES, SETTINGS
 
@@ -34,4 +35,7 @@ def plot(outcomes: Sequence[Outcome], split: str, path: Path) -> None:
         which = "all" if split == "all" else f"{split} split,"
         figure.suptitle(f"retrieval on {first.corpus}, {which} {first.queries} queries", fontsize=10)
         undated = {"Date": None} if path.suffix == ".svg" else {}
-        figure.savefig(path, dpi=160, metadata=undated)
+        try:
+            figure.savefig(path, dpi=160, metadata=undated)
+        except OSError as error:
+            raise KnowledgeError(f"cannot write the plot {path}: {error}; choose another --plot") from error

@@ -88,9 +88,10 @@ def serve(config: KnowledgeConfig, host: str, port: int) -> int:
     service = Service(config)
     try:
         server = make_server(service, host, port)
-    except (OSError, OverflowError) as error:  # OverflowError: a port that there is not
-        reason = getattr(error, "strerror", None) or error
-        raise KnowledgeError(f"cannot listen on {host}:{port}: {reason}; choose another --port") from error
+    except OSError as error:
+        raise KnowledgeError(
+            f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
+        ) from error
     print(f"serving {config.corpus} on http://{host}:{server.server_address[1]}/docs", flush=True)
     with server:
         server.serve_forever()
