@@ -1,5 +1,6 @@
 """What every test may use: configurations, specs, and players of episodes in this process."""
 
+import signal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,9 @@ from balrog_rag.runner.episodes import EpisodePlayer, GameHouse
 from balrog_rag.runner.plan import plan
 from balrog_rag.runner.studio import LiveStudio, cast_of
 from balrog_rag.runner.watchers import Unwatched
+
+# What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]

@@ -1,21 +1,20 @@
 """The knowledge base: corpus -> passages -> vectors -> index -> search. Nothing here plays NetHack."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from balrog_rag.config import KnowledgeConfig
+    from balrog_rag.knowledge.corpus import Corpus
     from balrog_rag.knowledge.retriever import BatchRetriever
 
 
 def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
     """The settings complete with which passages they mean, for an episode's spec."""
-    from balrog_rag.knowledge.corpus import load
-    from balrog_rag.knowledge.passages import Cut
-
     if config.corpus_digest is not None:
         return config
-    return replace(config, corpus_digest=load(config.corpus, Cut(config.tokens, config.overlap)).digest)
+    return replace(config, corpus_digest=_corpus(config.corpus, config.tokens, config.overlap).digest)
 
 
 def build(config: "KnowledgeConfig") -> "BatchRetriever":
@@ -23,4 +22,14 @@ def build(config: "KnowledgeConfig") -> "BatchRetriever":
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.retriever import BatchRetriever
 
-    return BatchRetriever(f"{config.corpus}/{config.index}", open_searcher(config))
+    corpus = _corpus(config.corpus, config.tokens, config.overlap)
+    return BatchRetriever(f"{config.corpus}/{config.index}", open_searcher(config, corpus))
+
+
+@lru_cache(maxsize=4)
+def _corpus(name: str, tokens: int, overlap: int) -> "Corpus":
+    """Read once, for the spec and for the search: a folder of notes takes seconds to cut."""
+    from balrog_rag.knowledge.corpus import load
+    from balrog_rag.knowledge.passages import Cut
+
+    return load(name, Cut(tokens, overlap))

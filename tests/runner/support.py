@@ -84,10 +84,10 @@ def running(folder: Path, *words: str, **environment: str) -> Iterator[subproces
 
 
 def game_workers(process: int) -> list[psutil.Process]:
-    """The processes that hold the games of a run."""
-    return [
-        child for child in psutil.Process(process).children() if "balrog_rag.envs.worker" in child.cmdline()
-    ]
+    """The processes that hold the games of a run, the oldest first."""
+    children = psutil.Process(process).children()
+    workers = [child for child in children if "balrog_rag.envs.worker" in child.cmdline()]
+    return sorted(workers, key=psutil.Process.create_time)
 
 
 def completions(run: Path) -> list[str]:

@@ -121,7 +121,7 @@ def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
 def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
     pages, cache = tmp_path / "pages", own_cache(tmp_path / "cache")
     pages.mkdir()
-    for number in range(3000):
+    for number in range(1000):
         (pages / f"{number}.md").write_text(f"# Page {number}\n\n" + f"A newt of kind {number} bites. " * 40)
     words = ["agent=robust_star_rag", "model=scripted", f"knowledge.corpus={pages}", "run.name=r"]
     with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache)) as process:
