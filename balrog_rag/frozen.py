@@ -23,6 +23,8 @@ CHANGEABLE_ON_RESUME = (
 )
 """Keys that do not change what an episode is, and so may differ when a run is resumed."""
 
+_NO_IDENTITY = (*CHANGEABLE_ON_RESUME, "run.folder", "run.name")
+
 SETTLED = {
     "agent.demonstrations_digest": "agent.demonstrations",
     "knowledge.corpus_digest": "knowledge.corpus",
@@ -49,9 +51,16 @@ def thaw(tree: Mapping[str, Any], kind: type[T]) -> T:
     return section
 
 
-def config_digest(plain: dict[str, Any]) -> str:
-    """Identity of a configuration."""
-    return digest(msgspec.json.encode(plain, order="sorted"))
+def tree_digest(tree: Mapping[str, Any]) -> str:
+    """A digest of all of a tree, in whatever order it was written."""
+    return digest(msgspec.json.encode(tree, order="sorted"))
+
+
+def config_digest(config: dict[str, Any]) -> str:
+    """Identity of a configuration: the same wherever the run lies, however many episodes play at once."""
+    return tree_digest(
+        {key: value_at(config, key) for key in leaf_keys(config) if not key.startswith(_NO_IDENTITY)}
+    )
 
 
 def leaf_keys(tree: dict[str, Any], prefix: str = "") -> set[str]:

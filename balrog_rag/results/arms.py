@@ -9,7 +9,7 @@ import msgspec
 
 from balrog_rag.episode.spec import REACH
 from balrog_rag.errors import RunFolderError
-from balrog_rag.frozen import config_digest
+from balrog_rag.frozen import tree_digest
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import Run, load
@@ -60,7 +60,7 @@ def load_arms(paths: Sequence[Path], use_index: bool = True) -> list[Arm]:
     folders = {found.resolve(): found for path in paths for found in run_folders(path)}
     grouped: dict[str, list[Run]] = {}
     for run in (load(found, use_index) for found in folders.values()):
-        grouped.setdefault(config_digest(settings_of(run)), []).append(run)
+        grouped.setdefault(tree_digest(settings_of(run)), []).append(run)
     arms = [Arm("", group, settings_of(group[0])) for group in grouped.values()]
     for arm, name in zip(arms, names(arms), strict=True):
         arm.name = arm.marked(name)

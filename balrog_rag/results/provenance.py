@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.frozen import config_digest
+from balrog_rag.frozen import tree_digest
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -36,5 +36,5 @@ def origin(run: Path) -> Origin:
     if not attempts:
         return Origin()
     versions = {f"{name} {number}" for attempt in attempts for name, number in attempt.versions.items()}
-    prompts = sorted({config_digest(attempt.prompts)[:12] for attempt in attempts})
+    prompts = sorted({tree_digest(attempt.prompts)[:12] for attempt in attempts})
     return Origin(attempts[0].started, ", ".join(sorted(versions)), ", ".join(prompts), len(attempts))

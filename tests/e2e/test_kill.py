@@ -110,7 +110,6 @@ def kill_and_resume(folder: Path, server: str, kills: int, episodes: int, steps:
     assert [path.relative_to(run) for path in journals(run)] == names
     for name in names:
         mine, theirs = timeless(run / name), timeless(folder / "results/whole" / name)
-        mine[0]["config_digest"] = theirs[0]["config_digest"]  # the run's own name is part of it
         assert mine == theirs, name
     assert len(list(run.glob("nle/*/*_run_[0-9][0-9].json"))) == episodes
 
