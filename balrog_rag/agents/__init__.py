@@ -39,6 +39,11 @@ def resolve(config: AgentConfig) -> AgentConfig:
     from balrog_rag.prompts import Prompts
 
     Prompts(config.prompts).check()
+    if config.name == "few_shot" and not config.demonstrations:
+        raise ConfigError(
+            "agent.demonstrations: few_shot has none to show; make a file with "
+            "python -m balrog_rag.prompts demonstrate and name it in agent.demonstrations=[...]"
+        )
     if not config.demonstrations or config.demonstrations_digest is not None:
         return config
     return replace(config, demonstrations_digest=content_digest(config.demonstrations))

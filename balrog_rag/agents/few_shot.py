@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from balrog_rag.agents.demonstrations import Demonstration, load
 from balrog_rag.agents.naive import Naive
-from balrog_rag.errors import ConfigError
 from balrog_rag.vocabulary import Message
 
 
@@ -22,11 +21,6 @@ class FewShot(Naive):
 
     def _demonstrations(self) -> Iterator[Message]:
         config = self.config
-        if not config.demonstrations:
-            raise ConfigError(
-                "agent.demonstrations: few_shot has none to show; make a file with "
-                "python -m balrog_rag.prompts demonstrate and name it in agent.demonstrations=[...]"
-            )
         left = config.max_icl_history
         episodes = load(config.demonstrations, config.demonstrations_digest)
         for number, episode in enumerate(episodes, start=1):

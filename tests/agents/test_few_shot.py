@@ -64,7 +64,7 @@ def test_demonstrations_are_bounded(tmp_path: Path) -> None:
 
 def test_few_shot_without_demonstrations_says_what_to_do() -> None:
     with pytest.raises(ConfigError, match=r"python -m balrog_rag\.prompts demonstrate"):
-        made(agent_config("few_shot"), VIEW, Script())
+        resolve(agent_config("few_shot"))
 
 
 def test_changed_demonstrations_are_refused(tmp_path: Path) -> None:

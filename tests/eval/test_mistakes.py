@@ -37,6 +37,7 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("env.seeding=list env.seeds=[1] env.episodes=2", "env.seeds: 1 seed for 2 episodes a task"),
         ("env.tasks=[]", "env.tasks: names no task"),
         ("-m run.seed=1,2 env.tasks=[]", "env.tasks: names no task"),
+        ("agent=few_shot", "agent.demonstrations: few_shot has none to show; make a file with python -m"),
         ("env.episodes=0", "env.episodes=0: must be at least 1"),
         ("env.seeds=[1]", "env.seeds: env.seeding=spread takes none; add env.seeding=list"),
         ("env.layout=image", "add agent.max_image_history=1"),
