@@ -83,6 +83,7 @@ class Dashboard:
         view, gate = self._view, self._gate
         if key == "pause":
             gate.change(paused=not gate.paused)
+            view.board.paused(gate.paused)
         elif key in ("more", "fewer"):
             by = max(1, gate.width // 10)
             gate.change(width=min(gate.width + (by if key == "more" else -by), MOST_SEATS))

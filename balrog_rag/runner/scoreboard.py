@@ -88,6 +88,7 @@ class Scoreboard(Unwatched):
         self.outcomes: dict[str, int] = {}
         self.steps = self.steps_of_ended = self.retries = self.replays = self.errors = 0
         self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
+        self._paused_at: float | None = None
 
     def started(self, episode: str, observation: Observation) -> None:
         """A row begins, or begins again after a worker was lost."""
@@ -153,6 +154,16 @@ class Scoreboard(Unwatched):
         if not again:
             self.errors += 1
             self.rows.pop(episode, None)
+
+    def paused(self, paused: bool) -> None:
+        """A pause begins, or is over; where it held calls back, it is no part of what a step takes."""
+        if paused:
+            self._paused_at = time.monotonic()
+        elif self._paused_at is not None and self.holds_calls:
+            rest = time.monotonic() - self._paused_at
+            self._samples = deque((at + rest, steps) for at, steps in self._samples)
+            for row in self.rows.values():
+                row.begun, row.live_from = row.begun + rest, row.live_from + rest
 
     @property
     def done(self) -> int:

@@ -147,6 +147,21 @@ def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
         assert f"PAUSED: {says}" in shown
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_pause_is_no_part_of_what_a_step_takes(
+    board: Scoreboard, monkeypatch: pytest.MonkeyPatch, holds: bool
+) -> None:
+    board.holds_calls = holds
+    row, hour = next(iter(board.rows.values())), 3600.0
+    now = row.begun + 5
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    before = row.seconds_per_step, board.rate()
+    board.paused(True)
+    now += hour
+    board.paused(False)
+    assert ((row.seconds_per_step, board.rate()) == pytest.approx(before)) == holds
+
+
 @pytest.mark.parametrize("evil", [EVIL, "\x1b]0;title\x07", "\x85", "a\u2028b", "\u200bx", "\ud800"])
 def test_inert(evil: str) -> None:
     assert one_line(evil).isprintable()
