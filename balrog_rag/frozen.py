@@ -1,6 +1,6 @@
 """Configurations as a run folder and a spec keep them: plain, frozen, with a digest and dotted keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -26,10 +26,10 @@ CHANGEABLE_ON_RESUME = (
 _NO_IDENTITY = (*CHANGEABLE_ON_RESUME, "run.folder", "run.name")
 
 SETTLED = {
-    "agent.demonstrations_digest": "agent.demonstrations",
-    "knowledge.corpus_digest": "knowledge.corpus",
+    "agent.demonstrations_digest": ("agent.demonstrations",),
+    "knowledge.corpus_digest": ("knowledge.corpus", "knowledge.tokens", "knowledge.overlap"),
 }
-"""Keys that a run fills in when it starts, with the content of what another key names."""
+"""Keys that a run fills in when it starts, with the content of what other keys name and shape."""
 
 T = TypeVar("T")
 
@@ -59,21 +59,22 @@ def tree_digest(tree: Mapping[str, Any]) -> str:
 def config_digest(config: dict[str, Any]) -> str:
     """Identity of a configuration: the same wherever the run lies, however many episodes play at once."""
     return tree_digest(
-        {key: value_at(config, key) for key in leaf_keys(config) if not key.startswith(_NO_IDENTITY)}
+        {key: value for key, value in leaf_items(config) if not key.startswith(_NO_IDENTITY)}
     )
 
 
-def leaf_keys(tree: dict[str, Any], prefix: str = "") -> set[str]:
-    """The dotted keys of a plain configuration."""
-    return {
-        key
-        for name, value in tree.items()
-        for key in (leaf_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}"})
-    }
+def leaf_items(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The dotted keys of a plain configuration, with their values."""
+    for name, value in tree.items():
+        key = prefix + (f"'{name}'" if "." in name else name)  # a file's name, say, is one name all the same
+        if isinstance(value, dict):
+            yield from leaf_items(value, f"{key}.")
+        else:
+            yield key, value
 
 
 def value_at(tree: dict[str, Any], key: str) -> Any:
-    """The value of a dotted key; None where there is none."""
+    """The value of a dotted key of the schema; None where there is none."""
     value: Any = tree
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
@@ -86,12 +87,7 @@ def with_value(tree: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
     return {**tree, name: with_value(tree.get(name, {}), rest, value) if rest else value}
 
 
-def differing_keys(old: Any, new: Any, prefix: str = "") -> list[str]:
+def differing_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The dotted keys in which two plain configurations differ."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            path
-            for name in sorted({*old, *new})
-            for path in differing_keys(old.get(name), new.get(name), f"{prefix}{name}.")
-        ]
-    return [] if old == new else [prefix.rstrip(".")]
+    before, after = dict(leaf_items(old)), dict(leaf_items(new))
+    return sorted(key for key in {*before, *after} if before.get(key) != after.get(key))

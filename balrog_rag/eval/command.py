@@ -19,10 +19,9 @@ from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
     SETTLED,
     differing_keys,
-    leaf_keys,
+    leaf_items,
     plain,
     thaw,
-    value_at,
     with_value,
 )
 from balrog_rag.prompts import fingerprint
@@ -89,27 +88,29 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     frozen = with_new_keys(folder.frozen_config(run).config, defaults)
     if not words:
         return thaw(frozen, Config)
-    asked = plain(compose(words))
+    composed = plain(compose(words))
+    asked, before = dict(leaf_items(composed)), dict(leaf_items(frozen))
     named = tuple(word.partition("=")[0].lstrip("+") for word in words)
-    said = {key for key in leaf_keys(asked) if key in named or key.startswith(tuple(f"{n}." for n in named))}
-    changed = {*differing_keys(defaults, asked), *said}
-    changed = {key for key in changed if value_at(frozen, key) != value_at(asked, key)}
-    changed -= {key for key in SETTLED if value_at(asked, key) is None}
+    said = {key for key in asked if key in named or key.startswith(tuple(f"{n}." for n in named))}
+    changed = {*differing_keys(defaults, composed), *said}
+    changed = {key for key in changed if before.get(key) != asked.get(key)}
+    changed -= {key for key in SETTLED if asked.get(key) is None}
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(
             f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
         )
     for key in changed:
-        frozen = with_value(frozen, key, value_at(asked, key))
+        frozen = with_value(frozen, key, asked.get(key))
     return thaw(frozen, Config)
 
 
 def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Keys that came with a later version, as far as they do not change what an episode is."""
-    for key in leaf_keys(defaults) - leaf_keys(frozen):
-        if key.startswith(CHANGEABLE_ON_RESUME):
-            frozen = with_value(frozen, key, value_at(defaults, key))
+    known = dict(leaf_items(frozen))
+    for key, value in leaf_items(defaults):
+        if key not in known and key.startswith(CHANGEABLE_ON_RESUME):
+            frozen = with_value(frozen, key, value)
     return frozen
 
 
@@ -158,8 +159,7 @@ def is_policy(config: Config) -> bool:
 
 def refuse_secrets(tree: dict[str, Any]) -> None:
     """A key written into the configuration would end in the run folder: say where it belongs instead."""
-    for key in sorted(leaf_keys(tree)):
-        value = value_at(tree, key)
+    for key, value in leaf_items(tree):
         if isinstance(value, str) and redact(value) != value:
             raise ConfigError(
                 f"{key}: looks like a secret; put it into an environment variable (or .env) "

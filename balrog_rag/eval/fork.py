@@ -65,8 +65,8 @@ def recast(run: Path, overrides: list[str]) -> Config:
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
-    for content, source in SETTLED.items():
-        if source in names:
+    for content, sources in SETTLED.items():
+        if not set(sources).isdisjoint(names):
             config = with_value(config, content, None)
     return settled(thaw(config, Config))
 
