@@ -11,7 +11,7 @@ from typing import Any
 
 from balrog_rag import extras, llm, registry
 from balrog_rag.compose import compose
-from balrog_rag.config import Config, check_together
+from balrog_rag.config import Config, RunConfig, check_together
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.eval.grid import experiment_of
@@ -62,7 +62,7 @@ def start(config: Config) -> int:
     check_together(config)
     config = settled(config)
     specs = planned(config)
-    run = run_folder(config)
+    run = folder_for(config.run, f"{config.agent.name}_{config.model.name.replace('/', '_')}")
     folder.create(run, plain(config))
     return play_in(run, config, specs)
 
@@ -114,16 +114,15 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
     return frozen
 
 
-def run_folder(config: Config) -> Path:
-    """Where a new run goes: its name, or time, agent and model as BALROG names them."""
-    if config.run.name:
-        if Path(config.run.name).name != config.run.name:
-            raise ConfigError(f"run.name={config.run.name}: is no folder's name; run.folder says where")
-        return Path(config.run.folder) / config.run.name
-    model = config.model.name.replace("/", "_")
-    usual = Path(config.run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{config.agent.name}_{model}"
+def folder_for(run: RunConfig, what: str) -> Path:
+    """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
+    if run.name:
+        if run.name == ".." or Path(run.name).name != run.name:
+            raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
+        return Path(run.folder) / run.name
+    usual = Path(run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{what}"
     others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))
-    return next(run for run in itertools.chain([usual], others) if not run.exists())
+    return next(path for path in itertools.chain([usual], others) if not path.exists())
 
 
 def planned(config: Config) -> list[EpisodeSpec]:

@@ -7,7 +7,6 @@ SWEEP/sweep.{csv,md}  the results of all runs as one table
 
 import asyncio
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +16,7 @@ import msgspec
 from balrog_rag.compose import compose
 from balrog_rag.config import Config, check_together
 from balrog_rag.errors import ConfigError, RunFolderError
-from balrog_rag.eval.command import SWEEP, planned, resumed_config
+from balrog_rag.eval.command import SWEEP, folder_for, planned, resumed_config
 from balrog_rag.eval.grid import Combination, combinations
 from balrog_rag.frozen import plain
 from balrog_rag.inert import one_line
@@ -63,8 +62,7 @@ def begun(words: list[str]) -> list[Run]:
         raise ConfigError(
             f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
         )
-    first = compose(chosen[0].words).run
-    top = Path(first.folder) / (first.name or f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_sweep")
+    top = folder_for(compose(chosen[0].words).run, "sweep")
     runs = []
     for combination in chosen:
         config = of_sweep(top, combination)

@@ -6,7 +6,7 @@ import pytest
 
 from balrog_rag.compose import compose
 from balrog_rag.errors import ConfigError
-from balrog_rag.eval.command import refuse_secrets, resumed_config
+from balrog_rag.eval.command import folder_for, refuse_secrets, resumed_config
 from balrog_rag.eval.fork import recast
 from balrog_rag.frozen import config_digest, plain
 from balrog_rag.results import folder
@@ -46,3 +46,10 @@ def test_a_fork_may_cut_a_folder_of_pages_otherwise(tmp_path: Path, word: str) -
     run = made(tmp_path / "r", *words)
     assert recast(run, [word]).knowledge == settled(compose([*words, word])).knowledge
     assert recast(run, [word]).knowledge.corpus_digest != recast(run, []).knowledge.corpus_digest
+
+
+def test_what_is_begun_in_the_same_second_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    run = compose(["model=scripted", f"run.folder={tmp_path}"]).run
+    for _ in range(3):
+        folder_for(run, "sweep").mkdir()
+    assert len(list(tmp_path.glob("*_sweep*"))) == 3
