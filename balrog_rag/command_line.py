@@ -1,20 +1,25 @@
 """What every command shares: how it ends, and how a wrong option is refused before anything is done."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 from balrog_rag.errors import BalrogError, ConfigError
 from balrog_rag.inert import inert
 
 INTERRUPTED = 130
 """The exit code of Ctrl-C: 128 and the signal's number."""
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a stream that is open answers where its disk is full or its terminal gone."""
 MOST_PORT = 65535
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
     """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
+    code = 0
     try:
         code = command()
         sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
@@ -26,8 +31,28 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         print(stopped, file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write goes nowhere
-        return 0
+        give_up(sys.stdout)
+        return code
+    except OSError as error:
+        if error.filename is not None or error.errno not in UNWRITABLE:
+            raise
+        give_up(sys.stdout)
+        print(f"error: stdout: cannot be written ({error.strerror})", file=sys.stderr)
+        return code or 1
+
+
+def as_far_as_read(stream: TextIO, say: Callable[[], None]) -> None:
+    """Print what is also in a folder; where nobody reads it any more the command ends as it would have."""
+    try:
+        say()
+        stream.flush()
+    except OSError:
+        give_up(stream)
+
+
+def give_up(stream: TextIO) -> None:
+    """Send to nowhere what is left to write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def within(option: str, value: float | None, least: float, most: float | None = None) -> None:

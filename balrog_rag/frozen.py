@@ -58,9 +58,7 @@ def tree_digest(tree: Mapping[str, Any]) -> str:
 
 def config_digest(config: dict[str, Any]) -> str:
     """Identity of a configuration: the same wherever the run lies, however many episodes play at once."""
-    return tree_digest(
-        {key: value for key, value in leaf_items(config) if not key.startswith(_NO_IDENTITY)}
-    )
+    return tree_digest({key: value for key, value in leaf_items(config) if not key.startswith(_NO_IDENTITY)})
 
 
 def leaf_items(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag import extras, llm, registry
+from balrog_rag.command_line import as_far_as_read
 from balrog_rag.compose import compose
 from balrog_rag.config import Config, RunConfig, check_together
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import ConfigError, RunFolderError
+from balrog_rag.errors import ConfigError
 from balrog_rag.eval.grid import experiment_of
 from balrog_rag.frozen import (
     CHANGEABLE_ON_RESUME,
@@ -171,9 +171,7 @@ def play_in(run: Path, config: Config, specs: list[EpisodeSpec]) -> int:
     with folder.locked(run):
         record_attempt(run, fingerprint())
         outcome = asyncio.run(play_together([Run(run, config, specs)]))[0]
-        tell(run, outcome, config.runner.log)
-    if config.model.backend == "local" and config.runner.log != "json" and not is_policy(config):
-        print(REAL_MODEL)
+        tell(run, outcome, config)
     return outcome.exit_code
 
 
@@ -192,18 +190,21 @@ async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
         await studio.close()
 
 
-def tell(run: Path, outcome: RunOutcome, log: str) -> None:
+def tell(run: Path, outcome: RunOutcome, config: Config) -> None:
     """Write the summaries and print what came of the run; what this needs is imported only now."""
-    from balrog_rag.eval.ending import print_ending, print_finished, print_troubles
+    from balrog_rag.eval.ending import print_finished, print_results, print_troubles
     from balrog_rag.results.summary import write_all
+
+    def say() -> None:
+        if config.runner.log == "json":
+            print_finished(run, outcome, summary)
+            return
+        print_results(run, summary)
+        if config.model.backend == "local" and not is_policy(config):
+            print(REAL_MODEL)
 
     try:
         summary = write_all(run)
-    except RunFolderError:  # a full disk: what to do next is said all the same
-        print_troubles(run, outcome)
-        raise
-    say = print_finished if log == "json" else print_ending
-    try:
-        say(run, outcome, summary)
-    except OSError:  # nobody reads it any more; the folder holds it all
-        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - to the process's end
+        as_far_as_read(sys.stdout, say)
+    finally:  # on a full disk, too, it is said what to do next
+        as_far_as_read(sys.stderr, lambda: print_troubles(run, outcome))

@@ -14,18 +14,16 @@ from balrog_rag.runner.run import RunOutcome
 from balrog_rag.wording import many
 
 
-def print_ending(run: Path, outcome: RunOutcome, summary: Summary) -> None:
-    """Print to the terminal: results on stdout, troubles on stderr."""
+def print_results(run: Path, summary: Summary) -> None:
+    """Print the results to the terminal."""
     print_summary(summary, console())
     print(f"run folder: {run}")
-    print_troubles(run, outcome)
 
 
 def print_finished(run: Path, outcome: RunOutcome, summary: Summary) -> None:
-    """The same for a program: the summary as one JSON line on stdout, troubles on stderr."""
+    """The same for a program: the summary as one JSON line."""
     facts = {"event": "finished", "folder": str(run), "exit_code": outcome.exit_code, **summary.overall}
-    print(msgspec.json.encode(facts).decode(), flush=True)
-    print_troubles(run, outcome)
+    print(msgspec.json.encode(facts).decode())
 
 
 def print_troubles(run: Path, outcome: RunOutcome) -> None:

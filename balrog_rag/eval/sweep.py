@@ -10,9 +10,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from balrog_rag.command_line import as_far_as_read
 from balrog_rag.compose import compose
 from balrog_rag.config import Config, check_together
 from balrog_rag.errors import ConfigError, RunFolderError
@@ -27,6 +29,9 @@ from balrog_rag.runner.run import RunOutcome, play_runs
 from balrog_rag.runner.scheduler import Tally
 from balrog_rag.runner.studio import LiveStudio, settled
 from balrog_rag.runner.troupe import Run
+
+if TYPE_CHECKING:
+    from balrog_rag.eval.sweep_table import Row
 
 
 class Sweep(msgspec.Struct, frozen=True):
@@ -143,25 +148,38 @@ async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
 
 def tell(runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> int:
     """Write every run's results and the sweep's table; print what came of it; the exit code."""
-    from balrog_rag.eval.ending import troubles
-    from balrog_rag.eval.sweep_table import print_table, rows, write_tables
+    from balrog_rag.eval.sweep_table import rows, write_tables
 
     top = runs[0].folder.parent
-    table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
-    write_tables(top, table)
     code = max(outcome.exit_code for outcome in outcomes)
-    if runs[0].config.runner.log == "json":
+    try:
+        table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
+        write_tables(top, table)
+        as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
+    finally:  # on a full disk, too, it is said what to do next
+        as_far_as_read(sys.stderr, lambda: _print_troubles(top, runs, outcomes))
+    return code
+
+
+def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> None:
+    from balrog_rag.eval.sweep_table import print_table
+
+    if log == "json":
         facts = {"event": "finished", "folder": str(top), "exit_code": code, "runs": table}
-        print(msgspec.json.encode(facts).decode(), flush=True)
-    else:
-        print_table(top.name, table)
-        print(f"sweep folder: {top}")
+        print(msgspec.json.encode(facts).decode())
+        return
+    print_table(top.name, table)
+    print(f"sweep folder: {top}")
+
+
+def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> None:
+    from balrog_rag.eval.ending import troubles
+
     for run, outcome in zip(runs, outcomes, strict=True):
         for line in troubles(outcome):
             print(one_line(f"{run.label}: {line}"), file=sys.stderr)
-    if code:
+    if any(outcome.exit_code for outcome in outcomes):
         print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
-    return code
 
 
 def outcomes_on_disk(runs: Sequence[Run]) -> list[RunOutcome]:

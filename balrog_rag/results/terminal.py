@@ -21,8 +21,13 @@ def console() -> "Console":
     """Stdout, as wide as the terminal; a file or a pipe has no width of its own."""
     from rich.console import Console
 
+    class OfACommand(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the command, which knows its exit code; rich would end the process with 1."""
+            raise BrokenPipeError
+
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if narrow else WIDE)
+    return OfACommand(width=None if narrow else WIDE)
 
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str] | None], width: int) -> "Table":
