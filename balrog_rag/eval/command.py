@@ -11,7 +11,7 @@ from typing import Any
 from balrog_rag import extras, llm, registry
 from balrog_rag.command_line import as_far_as_read
 from balrog_rag.compose import compose
-from balrog_rag.config import Config, RunConfig, check_together
+from balrog_rag.config import Config, ModelConfig, RunConfig, check_together
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.errors import ConfigError
 from balrog_rag.eval.grid import experiment_of
@@ -24,6 +24,8 @@ from balrog_rag.frozen import (
     thaw,
     with_value,
 )
+from balrog_rag.llm.budget import capped_in_dollars, unpriced
+from balrog_rag.llm.prices import price_known
 from balrog_rag.prompts import fingerprint
 from balrog_rag.results import folder
 from balrog_rag.runner.plan import plan
@@ -142,13 +144,21 @@ def check_games(specs: list[EpisodeSpec]) -> None:
 
 
 def check(config: Config) -> None:
-    """Say now what is wrong with who plays: no secret in plain words, a model and a player that exist."""
+    """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
     refuse_secrets(plain(config))
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
     players = registry.policies if is_policy(config) else registry.agents
     players.get(config.agent.name)  # a plug-in that cannot be imported says so now
+    if capped_in_dollars(config.limits) and not is_policy(config):
+        refuse_unpriced(config.model)
+
+
+def refuse_unpriced(model: ModelConfig) -> None:
+    """Refuse a dollar cap that no price could keep, before a call is paid for."""
+    if not asyncio.run(price_known(model)):
+        raise unpriced("limits", model.name)
 
 
 def is_policy(config: Config) -> bool:

@@ -94,15 +94,16 @@ def test_a_refused_key_stops_the_run_with_one_line_that_tells_no_key_and_it_can_
     assert len(list(completions(tmp_path))) == 12
 
 
-def test_a_dollar_cap_without_a_price_is_refused_before_the_first_call_and_resumed_with_one(tmp_path):
+def test_a_dollar_cap_without_a_price_is_refused_before_anything_is_written(tmp_path):
     unknown = ("model.price.input=null", "model.price.output=null")
     with serving("--tokens", "1000", "0", "0") as url:
         first = evaluate(url, tmp_path, *unknown, "limits.steps=2")
         paid = httpx.get(url.replace("/v1", "/counts")).json()["requests"]
         capped = evaluate(url, tmp_path, *unknown, "run.name=capped", "limits.run.dollars=5")
         assert httpx.get(url.replace("/v1", "/counts")).json()["requests"] == paid == 4
-        words = ["resume=results/capped", "model.price.input=1", "model.price.output=1"]
-        again = resume(tmp_path, *words)
+        assert not (tmp_path / "results/capped").exists()
+        priced = ("model.price.input=1", "model.price.output=1")
+        again = evaluate(url, tmp_path, *priced, "run.name=capped", "limits.run.dollars=5")
     assert first.returncode == 0, first.stderr
     assert capped.returncode == 2
     assert "no known price; set model.price.input" in capped.stderr
