@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from balrog_rag.config import RunnerConfig
-from balrog_rag.llm.budget import RunBudget, capped_in_dollars, unpriced
-from balrog_rag.llm.prices import Prices, price_known
+from balrog_rag.errors import RunFolderError
+from balrog_rag.llm.budget import RunBudget
+from balrog_rag.llm.prices import Prices
 from balrog_rag.protocols import Watcher
 from balrog_rag.runner.csv_log import CsvLog
 from balrog_rag.runner.display import display
@@ -51,7 +52,6 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 troupe = troupe_of(runner, studio)
                 stack.push_async_callback(troupe.close)
                 notes = await troupe.start(runs)
-                await refuse_unpriced(runs, studio)
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
                 async with asyncio.TaskGroup() as group:
@@ -74,26 +74,22 @@ def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:
     return LocalTroupe(runner, studio)
 
 
-async def refuse_unpriced(runs: Sequence[Run], studio: LiveStudio) -> None:
-    """Refuse a dollar cap that no price could keep before a call is paid for."""
-    for run in runs:
-        asks = bool(run.specs) and not studio.is_policy(run.specs[0].player)
-        if asks and capped_in_dollars(run.config.limits) and not await price_known(run.config.model):
-            raise unpriced("limits", run.config.model.name)
-
-
 async def _play(
     run: Run, rank: int, tally: Tally, troupe: Troupe, board: Scoreboard, watcher: Watcher, gate: Gate
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
     budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
     board.budgets.append(budget)
-    with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
-        own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
-        shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
-        every = Several([*own, shown])
-        player = troupe.player(run, budget, every, stopping(gate, tally))
-        await play_all(run.specs, player, gate, tally, every, rank)
+    try:
+        with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
+            own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
+            shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
+            every = Several([*own, shown])
+            player = troupe.player(run, budget, every, stopping(gate, tally))
+            await play_all(run.specs, player, gate, tally, every, rank)
+    except RunFolderError as error:  # its own files cannot be opened; the other runs go on
+        tally.fatal = error
+        _leave_open(run, tally)
 
 
 def stopping(gate: Gate, tally: Tally) -> Callable[[], bool]:

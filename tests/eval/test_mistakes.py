@@ -110,6 +110,20 @@ def test_a_second_process_on_the_same_folder_is_refused(run: Path) -> None:
         assert "another process is playing this run" in refused(run)
 
 
+def test_a_run_whose_log_cannot_be_opened_is_left_open(run: Path) -> None:
+    (run / "eval.log").unlink()
+    (run / "eval.log").mkdir()
+    for journal in run.rglob("*.journal.jsonl"):
+        journal.unlink()
+    done = command("balrog_rag.eval", f"resume={run}", "runner.log=none", cwd=run.parent)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"error: the run was stopped: {run}/eval.log: cannot be written (Is a directory)",
+        "1 episode is not finished",
+        f"go on with it: python -m balrog_rag.eval resume={run}",
+    ]
+
+
 def test_a_journal_of_another_version_is_refused(run: Path) -> None:
     (path,) = run.rglob("*.journal.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"v":1', b'"v":7', 1))
