@@ -64,7 +64,10 @@ def frozen_config(run: Path) -> FrozenConfig:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: is no frozen configuration ({error})") from error
     if frozen.digest != config_digest(frozen.config):
-        raise RunFolderError(f"{path}: was changed by hand (its digest does not fit); restore it to resume")
+        raise RunFolderError(
+            f"{path}: was changed by hand or written by another version (its digest does not fit); "
+            "restore it, or go on with that version"
+        )
     return frozen
 
 

@@ -19,7 +19,7 @@ from balrog_rag.episode.play import Stage, play
 from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import Cast
 from balrog_rag.errors import BalrogError, LimitReached
-from balrog_rag.frozen import thaw
+from balrog_rag.frozen import thaw, tree_digest
 from balrog_rag.llm.client import LiteLLMModel
 from balrog_rag.llm.pace import Pace, Slot
 from balrog_rag.protocols import Model
@@ -27,7 +27,7 @@ from balrog_rag.runner import ray_words as words
 from balrog_rag.runner.scheduler import passes
 from balrog_rag.runner.studio import LiveStudio
 from balrog_rag.runner.watchers import Unwatched
-from balrog_rag.vocabulary import Decision, Observation, Passage, Purpose, Reply, Request, Transition, digest
+from balrog_rag.vocabulary import Decision, Observation, Passage, Purpose, Reply, Request, Transition
 
 
 class Line:
@@ -280,4 +280,4 @@ class Node:
 
 def model_name(cast: Cast) -> str:
     """Names a model's settings, so that all nodes keep one pace."""
-    return digest(msgspec.json.encode(cast.model, order="sorted"))
+    return tree_digest(cast.model)

@@ -7,17 +7,15 @@ from dataclasses import replace
 from threading import Thread
 from typing import Any, TypeVar
 
-import msgspec
-
 from balrog_rag import agents, knowledge, llm, registry
 from balrog_rag.config import AgentConfig, Config, KnowledgeConfig, ModelConfig
 from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import Cast
-from balrog_rag.frozen import plain, thaw
+from balrog_rag.frozen import plain, thaw, tree_digest
 from balrog_rag.llm.fit import fit
 from balrog_rag.llm.pace import Hold, Pace
 from balrog_rag.protocols import LLM, Agent, Knowledge, Model, Retriever
-from balrog_rag.vocabulary import Message, Reply, Request, TaskView, digest
+from balrog_rag.vocabulary import Message, Reply, Request, TaskView
 
 T = TypeVar("T")
 
@@ -158,7 +156,7 @@ async def aside(make: Callable[[], T]) -> T:
 
 
 def _once(made: dict[str, T], settings: Mapping[str, Any], make: Callable[[], T]) -> T:
-    name = digest(msgspec.json.encode(settings, order="sorted"))
+    name = tree_digest(settings)
     if name not in made:
         made[name] = make()
     return made[name]
