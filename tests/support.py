@@ -19,6 +19,17 @@ def own_cache(cache: Path) -> Path:
     return cache
 
 
+def plug_in(site: Path, group: str, name: str, code: str) -> str:
+    """A package installed in `site` that registers its `Plugged`; returns the PYTHONPATH that finds it."""
+    module = f"plugged_{name}"
+    info = site / f"{module}-1.dist-info"
+    info.mkdir(parents=True)
+    (site / f"{module}.py").write_text(code)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[balrog_rag.{group}]\n{name} = {module}:Plugged\n")
+    return os.pathsep.join([str(site), *filter(None, [CLEAN.get("PYTHONPATH")])])
+
+
 def command(
     module: str, *words: str, cwd: Path, timeout: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:

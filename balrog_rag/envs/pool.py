@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.cancelled import being_cancelled
 from balrog_rag.envs.frames import Close, Open, Opened, Play, Played, PolicyPlayed, RunPolicy
 from balrog_rag.envs.process import WorkerProcess
 from balrog_rag.errors import EnvironmentFailure, WorkerLost
@@ -177,12 +178,6 @@ class WorkerPool:
             if self._failures >= START_ATTEMPTS:
                 raise EnvironmentFailure(f"game workers cannot start: {worker.last_words()}")
         raise EnvironmentFailure("game workers start and die again before a game can be opened")
-
-
-def being_cancelled() -> bool:
-    """Whether the task that asks has been told to end."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def available_cores() -> int:

@@ -7,6 +7,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import NamedTuple
 
+from balrog_rag.cancelled import being_cancelled
 from balrog_rag.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.search import Searcher, tidy
 from balrog_rag.vocabulary import Passage
@@ -56,11 +57,12 @@ class BatchRetriever:
         return found
 
     async def close(self) -> None:
-        """Answer what is asked already and end the thread."""
+        """Answer what is asked already and end the thread; who stops at once does not wait for it."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
-        await asyncio.to_thread(self._thread.join)
+        if not being_cancelled():
+            await asyncio.to_thread(self._thread.join)
 
     def _remember(self, name: tuple[str, int], found: Sequence[Passage]) -> None:
         self._known[name] = found

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.support import command, evaluate
+from tests.support import command, evaluate, plug_in
 
 SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
 
@@ -133,18 +133,13 @@ def test_a_journal_of_another_version_is_refused(run: Path) -> None:
 
 
 def test_a_plug_in_that_raises_on_import_is_named(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    info = site / "broken_agent-1.dist-info"
-    info.mkdir(parents=True)
-    (site / "broken_agent.py").write_text("raise RuntimeError('made to fail')")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-agent\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[balrog_rag.agents]\nbroken = broken_agent:Agent\n")
+    site = plug_in(tmp_path / "site", "agents", "broken", "raise RuntimeError('made to fail')")
     work = tmp_path / "work"
     work.mkdir()
-    done = evaluate("agent.name=broken", cwd=work, PYTHONPATH=str(site))
+    done = evaluate("agent.name=broken", cwd=work, PYTHONPATH=site)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "error: agent plug-in 'broken' (broken_agent:Agent) cannot be imported: Runtime"
+        "error: agent plug-in 'broken' (plugged_broken:Plugged) cannot be imported: Runtime"
     )
     assert list(work.iterdir()) == []
 

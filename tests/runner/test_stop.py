@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.support import Server, asked_once, completions, game_workers, model_of, running
-from tests.support import command, own_cache
+from tests.support import command, own_cache, plug_in
 
 
 def wait_for_steps(run: Path, steps: int) -> None:
@@ -114,6 +114,46 @@ def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
             process.wait(1)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with it" in err
+
+
+ENDLESS = """
+import pathlib, time
+
+class Plugged:
+    def __init__(self, options, threads):
+        pass
+
+    def scores(self, query, texts):
+        pathlib.Path("searching").touch()
+        time.sleep(600)
+"""
+
+
+def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
+    site = plug_in(tmp_path / "site", "rerankers", "endless", ENDLESS)
+    pages, cache = tmp_path / "pages", own_cache(tmp_path / "cache")
+    pages.mkdir()
+    (pages / "newt.md").write_text("# Newt\n\nA newt on a doorway bites.")
+    words = [
+        *(
+            "agent=robust_star_rag",
+            "model=scripted",
+            "run.name=r",
+            "env.episodes=1",
+            f"knowledge.corpus={pages}",
+        ),
+        *("knowledge.index=bm25", "knowledge.reranker=endless"),
+    ]
+    with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache), PYTHONPATH=site) as process:
+        while process.poll() is None and not (tmp_path / "searching").exists():
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert "go on with it" in err
 
