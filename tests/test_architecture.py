@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "balrog_rag"
 COMMON = {"vocabulary", "protocols", "errors", "registry", "config", "frozen", "paths", "fetch"}
-COMMON |= {"secrets", "litellm_loading", "extras", "wording", "palette", "inert", "cancelled"}
+COMMON |= {"secrets", "litellm_loading", "extras", "wording", "palette", "inert", "stopping"}
 COMMANDS = {"command_line", "compose"}
 ALLOWED = {
     "episode": {"vocabulary", "protocols", "errors"},

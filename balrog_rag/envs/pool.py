@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.cancelled import being_cancelled
 from balrog_rag.envs.frames import Close, Open, Opened, Play, Played, PolicyPlayed, RunPolicy
 from balrog_rag.envs.process import WorkerProcess
 from balrog_rag.errors import EnvironmentFailure, WorkerLost
+from balrog_rag.stopping import being_cancelled
 from balrog_rag.vocabulary import GameSpec, Transition, Turn
 
 GAME_MEGABYTES = 8

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from balrog_rag.command_line import ended
+from balrog_rag.stopping import leave
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,5 +23,10 @@ def _evaluate(words: list[str]) -> int:
     return evaluate(words)
 
 
+def script() -> None:
+    """What `balrog-rag` runs."""
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    script()

@@ -115,10 +115,14 @@ def build(
     threads: int,
     progress: Progress,
 ) -> int:
-    """Build the index and put it in its place when it is whole; returns how many passages were embedded."""
+    """Build the index and put it in its place when it is whole; returns how many passages were embedded.
+
+    Whoever builds holds the place's lock, so that what others have left half-built is nobody's.
+    """
     part = place.path.with_name(f".{place.path.name}.{os.getpid()}")
-    shutil.rmtree(part, ignore_errors=True)
     try:
+        for left in _half_built(place.path):
+            shutil.rmtree(left, ignore_errors=True)
         (part / "index").mkdir(parents=True)
         write_passages(part / "passages.jsonl", passages)
         vectors, embedded = None, 0
@@ -135,6 +139,13 @@ def build(
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return embedded
+
+
+def _half_built(place: Path) -> list[Path]:
+    """What builds that were killed have left beside the place."""
+    begin = f".{place.name}."
+    beside = [path for path in place.parent.iterdir() if path.name.startswith(begin)]
+    return [path for path in beside if path.name.removeprefix(begin).removeprefix("old.").isdecimal()]
 
 
 def versions() -> dict[str, str]:

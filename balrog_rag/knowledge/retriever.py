@@ -7,9 +7,9 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import NamedTuple
 
-from balrog_rag.cancelled import being_cancelled
 from balrog_rag.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.search import Searcher, tidy
+from balrog_rag.stopping import being_cancelled, leave_behind
 from balrog_rag.vocabulary import Passage
 
 _BATCH = 256
@@ -61,7 +61,9 @@ class BatchRetriever:
         if not self._closed:
             self._closed = True
             self._queue.put(None)
-        if not being_cancelled():
+        if being_cancelled():
+            leave_behind(self._thread)
+        else:
             await asyncio.to_thread(self._thread.join)
 
     def _remember(self, name: tuple[str, int], found: Sequence[Passage]) -> None:

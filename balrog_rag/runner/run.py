@@ -48,10 +48,10 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
     with Interrupts(gate) as interrupts:
         try:
             async with AsyncExitStack() as stack:
-                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts))
                 troupe = troupe_of(runner, studio)
                 stack.push_async_callback(troupe.close)
-                notes = await troupe.start(runs)
+                notes = await troupe.start(runs)  # what it fetches and builds it tells on a screen still free
+                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts))
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
                 async with asyncio.TaskGroup() as group:

@@ -12,9 +12,11 @@ from balrog_rag.config import AgentConfig, Config, KnowledgeConfig, ModelConfig
 from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import Cast
 from balrog_rag.frozen import plain, thaw, tree_digest
+from balrog_rag.knowledge.progress import end_bars
 from balrog_rag.llm.fit import fit
 from balrog_rag.llm.pace import Hold, Pace
 from balrog_rag.protocols import LLM, Agent, Knowledge, Model, Retriever
+from balrog_rag.stopping import leave_behind
 from balrog_rag.vocabulary import Message, Reply, Request, TaskView
 
 T = TypeVar("T")
@@ -145,14 +147,21 @@ async def aside(make: Callable[[], T]) -> T:
     made: Future[T] = Future()
 
     def work() -> None:
-        made.set_running_or_notify_cancel()
+        if not made.set_running_or_notify_cancel():
+            return
         try:
             made.set_result(make())
         except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
             made.set_exception(error)
 
-    Thread(target=work, name="aside", daemon=True).start()
-    return await asyncio.wrap_future(made)
+    thread = Thread(target=work, name="aside", daemon=True)
+    thread.start()
+    try:
+        return await asyncio.wrap_future(made)
+    except asyncio.CancelledError:
+        end_bars()
+        leave_behind(thread)
+        raise
 
 
 def _once(made: dict[str, T], settings: Mapping[str, Any], make: Callable[[], T]) -> T:

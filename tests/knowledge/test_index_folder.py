@@ -189,6 +189,19 @@ def test_a_setting_that_only_a_search_misses_is_named_too(notes: Path, settings:
         open_searcher(settings(corpus=str(notes), options=options)).search(["kitten"], 1)
 
 
+def test_what_killed_builds_have_left_goes_with_the_next(
+    notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    left = [tmp_path / name for name in (".index.12345", ".index.old.12345")]
+    others = [tmp_path / name for name in (".index.2.12345", ".index.lock.d", "index.12345", ".other.12345")]
+    for folder in (*left, *others):
+        folder.mkdir()
+        (folder / "vectors.npy").write_bytes(b"half")
+    build(settings(corpus=str(notes), folder=str(tmp_path / "index")))
+    assert [folder for folder in left if folder.exists()] == []
+    assert all(folder.exists() for folder in others)
+
+
 def test_what_is_no_index_is_never_replaced_by_one(notes: Path, settings: Settings) -> None:
     before = files(notes)
     for place in (notes, notes / "doors.md"):

@@ -1,13 +1,16 @@
 """Ctrl-C and SIGTERM on real runs: what they end with, and that nothing answered is lost or asked again."""
 
+import asyncio
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from balrog_rag.runner.studio import aside
 from tests.runner.support import Server, asked_once, completions, game_workers, model_of, running
 from tests.support import command, own_cache, plug_in
 
@@ -156,6 +159,28 @@ def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert "go on with it" in err
+
+
+def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, raised = threading.Event(), list[object]()
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    threading.setprofile(lambda *_: go.wait(10))  # holds a new thread before its first line
+
+    async def cancelled() -> threading.Thread:
+        making = asyncio.create_task(aside(lambda: raised.append("made")))
+        await asyncio.sleep(0)
+        (thread,) = [thread for thread in threading.enumerate() if thread.name == "aside"]
+        making.cancel()
+        await asyncio.wait([making])
+        return thread
+
+    try:
+        thread = asyncio.run(cancelled())
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+        go.set()
+    thread.join(10)
+    assert raised == []
 
 
 def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
