@@ -93,6 +93,21 @@ def test_compare_says_what_is_not_there(new_run, capsys):
     assert "note: whole" not in said
 
 
+def test_what_lies_in_no_episodes_place_fills_no_hole(builder, new_run):
+    builder.nethack(0, [{}])
+    for number in (7, 8, 9):  # copies of an episode, and one of another run
+        shutil.copy(
+            builder.journal("nle/NetHackChallenge-v0/00"),
+            builder.journal(f"nle/NetHackChallenge-v0/{number:02d}"),
+        )
+    other = new_run("other", agent="cot")
+    other.nethack(12, [{}])
+    shutil.copy(other.journal("nle/NetHackChallenge-v0/12"), builder.journal("nle/NetHackChallenge-v0/12"))
+    assert load(builder.path).caveat == (
+        "run: 4 damaged or foreign journals left out, 4 of 5 episodes missing"
+    )
+
+
 @pytest.fixture(scope="module")
 def forked(played):
     """One of three games, played on from its third step by another agent."""
