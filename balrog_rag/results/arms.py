@@ -10,7 +10,7 @@ import msgspec
 from balrog_rag.episode.spec import REACH
 from balrog_rag.errors import RunFolderError
 from balrog_rag.frozen import tree_digest
-from balrog_rag.results import folder
+from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import Run, load
 
@@ -86,28 +86,12 @@ def run_folders(path: Path) -> list[Path]:
     if (path / "config.json").exists():
         return [path]
     found = sorted(config.parent for config in path.glob("*/config.json")) if path.is_dir() else []
-    places = place_in_sweep(path)
+    # a sweep's first run is its baseline
+    places = {run.name: place for place, run in enumerate(sweeps.read(path).runs)}
     found.sort(key=lambda run: places.get(run.name, len(found)))
     if not found:
         raise RunFolderError(f"{path}: neither a run folder nor a folder of run folders (no config.json)")
     return found
-
-
-def place_in_sweep(path: Path) -> dict[str, int]:
-    """The places of a sweep's runs, the first of which is the baseline; empty where it is no sweep."""
-    try:
-        sweep = msgspec.json.decode((path / "sweep.json").read_bytes(), type=_Sweep)
-    except (OSError, msgspec.DecodeError):
-        return {}
-    return {run.name: place for place, run in enumerate(sweep.runs)}
-
-
-class _Swept(msgspec.Struct):
-    name: str
-
-
-class _Sweep(msgspec.Struct):
-    runs: list[_Swept]
 
 
 def settings_of(run: Run) -> dict[str, Any]:
