@@ -4,6 +4,7 @@
 beside BALROG's own files the journals and config.json, so that anybody can replay it
 """
 
+import datetime
 import re
 import shutil
 from collections import Counter
@@ -71,10 +72,17 @@ def submit(
 
 def check(metadata: Metadata) -> None:
     """What the user said of the entry."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", metadata.date):
+    if not _is_date(metadata.date):
         raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
     if not metadata.name.strip() or not metadata.name.isprintable():
         raise ConfigError(f"--name {metadata.name!r}: write it on one line, in printable signs")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
