@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.command_line import ended, folder_to_write
-from balrog_rag.errors import ConfigError
+from balrog_rag.errors import BalrogError, ConfigError
 from balrog_rag.inert import inert
+from balrog_rag.wording import many
 
 if TYPE_CHECKING:
     from balrog_rag.episode.spec import EpisodeSpec
@@ -105,16 +106,24 @@ def _submit(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from balrog_rag.results.leaderboard.verified import verify
-
     bad = 0
     for path in options.folders:
-        wrong = verify(path, _planned(path), _play_again, lambda line: print(inert(line)))
+        wrong = _differences(path)
         for line in wrong:
             print(inert(f"differs: {line}"))
-        print(f"{path}: {f'{len(wrong)} differences' if wrong else 'verified'}")
+        print(inert(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
         bad += bool(wrong)
     return 1 if bad else 0
+
+
+def _differences(path: Path) -> list[str]:
+    """What does not fit in this folder; that it cannot be read is such a thing, and no reason to stop."""
+    from balrog_rag.results.leaderboard.verified import verify
+
+    try:
+        return verify(path, _planned(path), _play_again, lambda line: print(inert(line)))
+    except BalrogError as error:
+        return [str(error)]
 
 
 def _planned(run: Path) -> "list[EpisodeSpec]":
