@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -123,13 +124,13 @@ class WorkerPool:
             worker.kill(f"held {megabytes} MB, more than twice runner.worker_memory, and was killed")
         elif megabytes > self._memory_mb and not worker.retiring:
             worker.retiring = True
-            self._spawn()
+            self._replace()
             self.given_back(worker)
 
     def _weigh_all(self) -> None:
+        self._weighing = asyncio.get_running_loop().call_later(WEIGH_SECONDS, self._weigh_all)
         for worker in self.workers:
             self.weigh(worker)
-        self._weighing = asyncio.get_running_loop().call_later(WEIGH_SECONDS, self._weigh_all)
 
     def given_back(self, worker: WorkerProcess) -> None:
         """A retiring worker's last game ends it."""
@@ -157,6 +158,11 @@ class WorkerPool:
         self._workers.remove(worker)
         self._failures = 0 if worker.was_ready else self._failures + 1
         if not self._closed and not worker.retiring and self._failures < START_ATTEMPTS:
+            self._replace()
+
+    def _replace(self) -> None:
+        """Start another worker; where none can be started now, the next game to open tries again."""
+        with suppress(EnvironmentFailure):
             self._spawn()
 
     async def _ready_worker(self) -> WorkerProcess:

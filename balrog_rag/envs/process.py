@@ -44,7 +44,12 @@ class WorkerProcess(asyncio.Protocol):
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(theirs, self._log, self._folder)
+            try:
+                self._process = _start(theirs, self._log, self._folder)
+            except OSError:
+                ours.close()
+                self._tidy_up()
+                raise
         self._transport: asyncio.Transport | None = None
         self._connecting = self._loop.create_task(self._loop.create_connection(lambda: self, sock=ours))
         self._pending: deque[asyncio.Future[Answer]] = deque()
@@ -53,6 +58,7 @@ class WorkerProcess(asyncio.Protocol):
         self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Answer)
         self._unpacker = Unpacker()
         self._gone = ""
+        self._loss: type[WorkerLost] = Bystander
         self._watch: asyncio.TimerHandle | None = None
         self._listen()
 
@@ -69,7 +75,7 @@ class WorkerProcess(asyncio.Protocol):
     async def ask(self, order: Order) -> Answer:
         """Have an order carried out; raises what went wrong, or WorkerLost where the process is gone."""
         if self._gone or self._transport is None:
-            raise Bystander(self._gone or "the game worker has not started")
+            raise self._loss(self._gone or "the game worker has not started")
         future: asyncio.Future[Answer] = self._loop.create_future()
         if isinstance(order, Open):
             self._opening.add(future)
@@ -93,13 +99,17 @@ class WorkerProcess(asyncio.Protocol):
     def tell(self, order: Order) -> None:
         """Have an order carried out whose answer nobody waits for."""
         if self._transport is not None and not self._gone:
-            self._pending.append(self._loop.create_future())
+            nobody: asyncio.Future[Answer] = self._loop.create_future()
+            nobody.cancel()
+            self._pending.append(nobody)
             self._transport.write(packed(order))
             if self._watch is None:
                 self._listen()
 
     def kill(self, why: str) -> None:
-        """End it at once; its games are lost."""
+        """End it at once; its games are lost, and only a game that was alone in it is to blame."""
+        if self.games == 1:
+            self._loss = WorkerLost
         self._end_as(why)
 
     async def end(self) -> None:
@@ -165,8 +175,7 @@ class WorkerProcess(asyncio.Protocol):
         self._process.kill()
         code = self._process.wait()
         self._gone = f"the game worker (process {self.pid}) {why or self._died(code)}"
-        self._log.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._tidy_up()
         if self._watch is not None:
             self._watch.cancel()
         if self._transport is not None:
@@ -175,9 +184,13 @@ class WorkerProcess(asyncio.Protocol):
             self._ready.set_result(None)
         for place, future in enumerate(self._pending):
             if not future.done():  # the first order was at work, the others only waited
-                future.set_exception(Bystander(self._gone) if place else WorkerLost(self._gone))
+                future.set_exception((self._loss if place else WorkerLost)(self._gone))
         self._pending.clear()
         self._lost(self)
+
+    def _tidy_up(self) -> None:
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _died(self, code: int) -> str:
         how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"

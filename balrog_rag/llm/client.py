@@ -41,8 +41,11 @@ class LiteLLMModel:
         self._config = config
         self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
         self._settings = settings.of_config(config)
+        self.trouble = ""
+        """Why nothing was answered of late, while it is asked again; empty where all is well."""
         self._call: Call | None = None
         self._card: Card | None = None
+        self._keys_missing: list[str] = []
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
@@ -59,16 +62,22 @@ class LiteLLMModel:
         from balrog_rag.llm import calls  # what it stands on has come with LiteLLM, in that thread
 
         self._call = calls.make(litellm, self._settings)
+        self._keys_missing = settings.keys_missing(litellm, self._settings)
 
     @property
     def notes(self) -> list[str]:
         """What a user should know of this model before it is asked, e.g. that its price is unknown."""
-        if self._card is None or self._card.known:
-            return []
-        return [
-            f"the price of {self.name} is not known: dollars are not counted and no dollar cap can hold; "
-            f"set {self._card.prices.missing}"
-        ]
+        notes = []
+        if self._keys_missing:
+            notes.append(
+                f"no key for {self.name}: set {' or '.join(self._keys_missing)} in the environment or .env"
+            )
+        if self._card is not None and not self._card.known:
+            notes.append(
+                f"the price of {self.name} is not known: dollars are not counted and no dollar cap can "
+                f"hold; set {self._card.prices.missing}"
+            )
+        return notes
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
@@ -97,17 +106,19 @@ class LiteLLMModel:
                 tries.begun = tries.begun or time.monotonic()  # waiting for a place is no sign of trouble
                 outcome = await self._attempt(slot, body, messages, tries.count)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
+                self.trouble = ""
                 return outcome
             wait = self._wait(outcome, tries.count)
             late = time.monotonic() - tries.begun + wait > bounds.seconds
             if not outcome.kind.again or tries.count >= bounds.attempts or late:
                 raise failures.describe(self._config, outcome, tries.count)
+            self.trouble = failures.asked_again(self._config, outcome, tries.count)
             await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:
         """Seconds until the next attempt: the provider's word, else exponential with jitter."""
         bounds = self._config.retry
-        if failure.retry_after is not None:
+        if failure.retry_after:  # a bare "now" is no word on when it will be better
             return failure.retry_after
         longest = min(bounds.longest_wait, bounds.first_wait * 2.0 ** min(attempt - 1, 30))
         return longest * random.uniform(0.5, 1.0)

@@ -200,8 +200,16 @@ ADVICE = {
 
 def describe(config: ModelConfig, failure: Failure, attempts: int) -> ModelError:
     """The one line that a failure for good becomes."""
-    place = f" at {redact(config.base_url)}" if config.base_url else ""
     advice = ADVICE.get(failure.kind, "resume when the provider is back")
     tries = f" after {attempts} attempts" if failure.kind.again and attempts > 1 else ""
-    line = f"model {config.name}{place}: {failure}{tries}; {advice}"
+    line = f"{_who(config)}: {failure}{tries}; {advice}"
     return ModelUnavailable(line) if failure.kind.again else ModelRefused(line)
+
+
+def asked_again(config: ModelConfig, failure: Failure, attempts: int) -> str:
+    """What is shown while a call waits for its next attempt."""
+    return f"{_who(config)}: {failure}; asked {attempts} of {config.retry.attempts} times"
+
+
+def _who(config: ModelConfig) -> str:
+    return f"model {config.name}" + (f" at {redact(config.base_url)}" if config.base_url else "")

@@ -1,6 +1,7 @@
 """What every call of a model says besides its messages, in LiteLLM's words."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,6 +30,14 @@ def of_config(config: ModelConfig) -> dict[str, Any]:
     timeout = httpx.Timeout(config.timeout, connect=config.connect_timeout)
     always = {"timeout": timeout, "num_retries": 0, "max_retries": 0}
     return {name: value for name, value in said.items() if value is not None} | always
+
+
+def keys_missing(litellm: Any, said: Mapping[str, Any]) -> list[str]:
+    """The variables, any of which would hold the provider's key, where none is set and none is given."""
+    if "api_key" in said or "base_url" in said:
+        return []
+    names: list[str] = litellm.validate_environment(said["model"])["missing_keys"]
+    return [name for name in names if name.endswith("_API_KEY")]  # other providers have other ways in
 
 
 def _address(config: ModelConfig) -> str | None:

@@ -28,7 +28,8 @@ def make_client(litellm: Any, timeout: httpx.Timeout) -> Any:
 
 
 async def _listen(response: httpx.Response) -> None:
-    hear(response.status_code, response.headers)
+    if not response.has_redirect_location:  # what the address it names answers is heard next
+        hear(response.status_code, response.headers)
 
 
 def hear(status: int, headers: Mapping[str, str]) -> None:

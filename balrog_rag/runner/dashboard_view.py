@@ -283,6 +283,7 @@ def _foot(view: View, opened: bool, width: int) -> list[Line]:
     )
     return [
         *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),
+        *(line for trouble in view.board.model_troubles() for line in _texts(trouble, WARN, width)),
         *([Segment(one_line(f" {trouble.episode}: {trouble.text}"), BAD)] for trouble in troubles),
         *_flowed([Segment(key, DIM) for key in keys], width),
     ]

@@ -49,6 +49,7 @@ class PlainLog(Unwatched):
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
         self._interim = Interim(board)
+        self._noted = 0
 
     def ended(self, episode: str, outcome: str, steps: int) -> None:
         """One line."""
@@ -63,14 +64,19 @@ class PlainLog(Unwatched):
         self._say(f"{episode}: {'played again' if again else 'left as journaled'}: {error}")
 
     def progress(self) -> None:
-        """One line on the whole."""
+        """One line on the whole, and why it may stand still."""
         board = self._board
+        for note in board.notes[self._noted :]:
+            self._say(f"note: {note}")
+        self._noted = len(board.notes)
         self._say(
             f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
             f"progression {self._interim.text()}, {board.rate():.1f} steps/s, "
             f"{clock(board.seconds_left())} left, {spending(board)}"
             + (f", {many(board.errors, 'errors')}" if board.errors else "")
         )
+        for trouble in board.model_troubles():
+            self._say(trouble)
 
     def stopping(self) -> None:
         """One line."""
@@ -124,6 +130,7 @@ class JsonLog(Unwatched):
             retries=board.retries,
             replays=board.replays,
             errors=board.errors,
+            model_troubles=board.model_troubles(),
         )
 
     def stopping(self) -> None:

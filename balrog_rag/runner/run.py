@@ -41,7 +41,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
     gate, board = Gate(runner.concurrency), Scoreboard(runs)
-    studio.hold = gate.hold
+    studio.hold, board.model_troubles = gate.hold, studio.troubles
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -79,6 +79,8 @@ class Scoreboard(Unwatched):
         self.nethack = all(spec.game.env == "nle" for spec in specs)
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
         self.notes: list[str] = []
+        self.model_troubles: Callable[[], list[str]] = list
+        """Asked for why models do not answer now."""
         self.budgets: list[RunBudget] = []
         self.begun = time.monotonic()
         self.rows: dict[str, Row] = {}

@@ -95,6 +95,10 @@ class LiveStudio:
                 await begin()
         return [note for service in services for note in getattr(service, "notes", ())]
 
+    def troubles(self) -> list[str]:
+        """Why models do not answer now, though they are asked again."""
+        return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
+
     async def close(self) -> None:
         """Give back what was made."""
         for model in self._models.values():

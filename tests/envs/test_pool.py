@@ -1,15 +1,19 @@
 import asyncio
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
 import balrog_rag.envs.pool as pool_module
 from balrog_rag.compose import compose
+from balrog_rag.envs.frames import Close
 from balrog_rag.envs.inline import InlineHouse
 from balrog_rag.envs.pool import WorkerPool
 from balrog_rag.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
@@ -194,6 +198,52 @@ def test_a_worker_that_goes_on_growing_is_killed_and_only_the_game_at_work_is_to
             await waiting
 
     with_pool(scenario, workers=1, memory_mb=5)
+
+
+def test_a_game_alone_in_a_worker_that_grows_is_to_blame_even_while_it_waits(monkeypatch):
+    monkeypatch.setattr(pool_module, "WEIGH_SECONDS", 3600)
+
+    async def scenario(pool):
+        game = await pool.open(nethack(1))
+        monkeypatch.setattr(game._worker, "megabytes", lambda: 5000)
+        pool.weigh(game._worker)
+        with pytest.raises(WorkerLost, match="more than twice") as lost:
+            await game.play(["search"])
+        assert not isinstance(lost.value, Bystander)
+
+    with_pool(scenario, workers=1, memory_mb=500)
+
+
+def test_workers_are_weighed_on_although_no_other_could_be_started(monkeypatch):
+    monkeypatch.setattr(pool_module, "WEIGH_SECONDS", 0.05)
+
+    async def scenario(pool):
+        game = await pool.open(nethack(1))
+        worker, folders = game._worker, set(Path(tempfile.gettempdir()).glob("balrog_rag-worker-*"))
+        with monkeypatch.context() as broken:
+            broken.setattr(sys, "executable", "/no/such/python")
+            broken.setattr(worker, "megabytes", lambda: 600)
+            await asyncio.sleep(0.2)
+        assert worker.retiring
+        assert set(Path(tempfile.gettempdir()).glob("balrog_rag-worker-*")) <= folders
+        monkeypatch.setattr(worker, "megabytes", lambda: 5000)
+        await asyncio.sleep(0.2)
+        assert gone(worker.pid)
+        assert len(await (await pool.open(nethack(2))).play(["search"])) == 1
+
+    with_pool(scenario, workers=1, memory_mb=500)
+
+
+def test_stopping_at_once_leaves_no_loose_words(caplog):
+    async def scenario(pool):
+        game = await pool.open(nethack(1))
+        game._worker.tell(Close(99))
+        game._worker.kill("was closed")
+        del game
+
+    with_pool(scenario, workers=1)
+    gc.collect()  # a future that nobody asked complains when it is thrown away
+    assert caplog.text == ""
 
 
 def test_workers_that_cannot_start_are_one_line(monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from balrog_rag.errors import ConfigError, ContextTooLong, ModelRefused, ModelUnavailable
 from balrog_rag.llm import build
+from balrog_rag.models.http import Listener
 from balrog_rag.models.testserver import TestServer
 from balrog_rag.vocabulary import Message, Request
 from tests.llm.support import model_config, question
@@ -307,6 +308,64 @@ def test_a_retry_after_that_says_nothing_spoils_nothing(when):
     replies, counts = asyncio.run(run())
     assert sorted(reply.attempts for reply in replies) == [1, 2]
     assert sum(counts.values()) == 3
+
+
+def test_a_retry_after_of_nothing_is_no_reason_to_hurry():
+    async def run():
+        retry = {"attempts": 3, "first_wait": 0.2, "longest_wait": 0.4}
+        async with TestServer(faults=["429-retry-after"], fault_times=2, retry_after=0) as server:
+            model = client(server, retry=retry)
+            await model.warm()
+            begun = asyncio.get_running_loop().time()
+            reply = await model.complete(question())
+            await model.close()
+            return reply.attempts, asyncio.get_running_loop().time() - begun
+
+    attempts, seconds = asyncio.run(run())
+    assert attempts == 3
+    assert seconds >= 0.1 + 0.2
+
+
+def test_what_keeps_a_model_from_answering_is_told_while_it_lasts():
+    async def run():
+        async with TestServer(faults=["503"], fault_times=2) as server:
+            model = client(server, retry={"attempts": 3, "first_wait": 0.2, "longest_wait": 0.2})
+            await model.warm()
+            asking = asyncio.create_task(model.complete(question()))
+            told = {model.trouble}
+            while not asking.done():
+                await asyncio.sleep(0.02)
+                told.add(model.trouble)
+            await model.close()
+            return told, model.trouble
+
+    told, afterwards = asyncio.run(run())
+    assert afterwards == ""
+    told.discard("")
+    assert all("the server had an error (HTTP 503)" in said for said in told)
+    assert sorted(said.rpartition("; ")[2] for said in told) == ["asked 1 of 3 times", "asked 2 of 3 times"]
+
+
+def test_a_server_that_is_away_behind_a_redirect_is_asked_again():
+    async def run():
+        async with TestServer() as server:
+            first = (
+                2 if preset == "vllm" else 1
+            )  # the direct call hears of the other address, and steps aside
+            there = iter([*["http://127.0.0.1:9/v1"] * first, server.url])
+
+            async def move(request, connection):
+                connection.send(307, b"", {"location": next(there) + "/chat/completions"})
+
+            listener = Listener(move)
+            port = await listener.open("127.0.0.1", 0)
+            model = client(server, base_url=f"http://127.0.0.1:{port}/v1")
+            reply = await model.complete(question())
+            await model.close()
+            await listener.close()
+            return reply.attempts
+
+    assert asyncio.run(run()) == 2
 
 
 def test_a_retry_after_beyond_all_bounds_holds_no_other_call():

@@ -131,15 +131,22 @@ def test_a_single_price_of_the_configuration_stands_beside_the_tables_others(pri
     assert reply.cost == pytest.approx(cost / 1e6)
 
 
-def test_half_a_price_of_an_unknown_model_says_what_is_missing():
+@pytest.mark.parametrize("key", [None, "sk-proj-0123456789abcdefghij"])
+def test_notes_say_which_price_and_which_key_are_missing(monkeypatch, key):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    if key:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+
     async def run():
         model = build(model_config("openai", name="openai/nobody-knows-me", price={"input": 1}))
         await model.warm()
         await model.close()
         return model.notes
 
-    (note,) = asyncio.run(run())
-    assert note.endswith("set model.price.output")
+    *others, price = asyncio.run(run())
+    assert price.endswith("set model.price.output")
+    wanted = "no key for openai/nobody-knows-me: set OPENAI_API_KEY in the environment or .env"
+    assert others == ([] if key else [wanted])
 
 
 @pytest.mark.parametrize(

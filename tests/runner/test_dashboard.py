@@ -25,6 +25,7 @@ from balrog_rag.inert import inert, one_line
 from balrog_rag.runner.dashboard_view import View, lines
 from balrog_rag.runner.keys import split
 from balrog_rag.runner.plan import plan
+from balrog_rag.runner.progress_log import Lines, PlainLog
 from balrog_rag.runner.scheduler import Gate
 from balrog_rag.runner.scoreboard import Scoreboard
 from balrog_rag.runner.studio import cast_of
@@ -145,6 +146,23 @@ def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
         sweep.holds_calls = holds
         shown = "".join(segment.text for line in lines(View(sweep, gate), 120, 30) for segment in line)
         assert f"PAUSED: {says}" in shown
+
+
+def test_what_keeps_a_model_from_answering_is_seen(
+    sweep: Scoreboard, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "model m: the connection failed: no such host; asked 3 of 30 times"
+    sweep.model_troubles = lambda: [said + EVIL]
+    sweep.notes.append("no key for m")
+    for opened in (None, next(iter(sweep.rows))):
+        assert any(said in line for line in text(sweep, 120, 30, opened))
+    log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
+    log.progress()
+    log.progress()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(said) for line in lines] == [False, False, True, False, True]
+    assert lines[0] == "note: no key for m"
+    assert "\x1b" not in "".join(lines)
 
 
 @pytest.mark.parametrize("holds", [True, False])
