@@ -10,7 +10,6 @@ from balrog_rag.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from balrog_rag.results.arms import Arm
     from balrog_rag.results.comparing import Duel
@@ -48,6 +47,7 @@ def compare(options: argparse.Namespace) -> int:
     from balrog_rag.results import terminal
     from balrog_rag.results.comparing import duel
     from balrog_rag.results.scoring import MEASURES
+    from balrog_rag.results.terminal import say
 
     check_plan(options)
     measures = {measure.name: measure for measure in MEASURES}
@@ -57,7 +57,7 @@ def compare(options: argparse.Namespace) -> int:
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
-        _say(console, f"note: {caveat}.")
+        say(console, f"note: {caveat}.")
     show_settings(console, arms)
     show_verdicts(console, found)
     if options.planned is not None:
@@ -89,16 +89,20 @@ def one_arm(path: Path) -> "Arm":
 def show_settings(console: "Console", arms: "list[Arm]") -> None:
     """In which settings the two differ."""
     from balrog_rag.results.arms import differences, short
+    from balrog_rag.results.terminal import say, show_table
 
     rows = [[key, *map(short, row)] for key, row in differences([arm.settings for arm in arms])]
     if rows:
-        console.print(_table("settings that differ", ["key", arms[0].name, arms[1].name], rows))
+        headings = ["key", arms[0].name, arms[1].name]
+        show_table(console, "settings that differ", headings, rows, words=range(3))
     else:
-        _say(console, "the settings do not differ.")
+        say(console, "the settings do not differ.")
 
 
 def show_verdicts(console: "Console", found: "Duel") -> None:
     """The verdict, by environment and by task, and the sentence."""
+    from balrog_rag.results.terminal import say, show_table
+
     parts = {"average": found.whole, **found.environments, **found.tasks}
     if len(found.environments) < 2:
         del parts["average"]
@@ -108,16 +112,17 @@ def show_verdicts(console: "Console", found: "Duel") -> None:
          f"{made.our_count} / {made.their_count}"]
         for name, made in parts.items()
     ]  # fmt: skip
-    headings = [found.whole.measure, "A", "B", "A - B", "95 % interval", "p", "episodes"]
-    console.print(_table(f"A = {found.whole.ours}, B = {found.whole.theirs}", headings, rows))
-    _say(console, f"{found.whole.ours} against {found.whole.theirs}: {found.whole.sentence}")
+    headings = [found.whole.measure, "A", "B", "A - B", "95 %\ninterval", "p", "episodes"]
+    show_table(console, f"A = {found.whole.ours}, B = {found.whole.theirs}", headings, rows)
+    say(console, f"{found.whole.ours} against {found.whole.theirs}: {found.whole.sentence}")
     for note in found.whole.notes:
-        _say(console, f"note: {note}.")
+        say(console, f"note: {note}.")
 
 
 def show_look(console: "Console", found: "Duel", planned: int, number: int) -> None:
     """Whether a sequential design may stop here."""
     from balrog_rag.results.statistics.sequential import Look, look
+    from balrog_rag.results.terminal import say
 
     count = min(found.whole.our_count, found.whole.their_count)
     before: Look | None = None
@@ -127,16 +132,17 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
     told = (
         "stop: the verdict is clear" if now.clear else "stop: the plan is played out" if now.stop else "go on"
     )
-    _say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {told}.")
+    say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {told}.")
 
 
 def show_partings(console: "Console", arms: "list[Arm]") -> None:
     """Where episodes of the same game first differ."""
     from balrog_rag.results.diverging import partings
+    from balrog_rag.results.terminal import say, show_table
 
     found = partings(arms[0], arms[1])
     if not found:
-        _say(console, "no game was played by both.")
+        say(console, "no game was played by both.")
         return
     rows = [
         [
@@ -148,30 +154,10 @@ def show_partings(console: "Console", arms: "list[Arm]") -> None:
         ]
         for one in found[:MOST_PAIRS]
     ]
-    console.print(_table("where pairs first differ", ["episode", "step", "in", "A", "B"], rows))
+    headings = ["episode", "step", "in", "A", "B"]
+    show_table(console, "where pairs first differ", headings, rows, words=(0, 2, 3, 4))
     same = sum(one.step is None for one in found)
-    _say(console, f"{len(found)} pairs, {same} the same from beginning to end.")
-
-
-def _table(title: str, headings: list[str], rows: list[list[str]]) -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from balrog_rag.results.terminal import printable
-
-    made = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD, show_edge=False)
-    for place, heading in enumerate(headings):
-        made.add_column(Text(printable(heading)), justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*[Text(printable(cell)) for cell in row])
-    return made
-
-
-def _say(console: "Console", text: str) -> None:
-    from balrog_rag.results.terminal import printable
-
-    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+    say(console, f"{len(found)} pairs, {same} the same from beginning to end.")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.command_line import ended, folder_to_write
-from balrog_rag.errors import ConfigError
+from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.inert import inert
+from balrog_rag.wording import many
 
 if TYPE_CHECKING:
     from balrog_rag.episode.spec import EpisodeSpec
@@ -62,7 +64,6 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.board import AVERAGE, build, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
-    from balrog_rag.results.terminal import printable
 
     folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False)
@@ -74,7 +75,7 @@ def _build(options: argparse.Namespace) -> int:
         if arm.forked
     ]
     for note in notes:
-        print(printable(f"note: {note}"))
+        print(inert(f"note: {note}"))
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
@@ -93,7 +94,6 @@ def _submit(options: argparse.Namespace) -> int:
     from balrog_rag.compose import compose
     from balrog_rag.frozen import plain
     from balrog_rag.results.leaderboard.submission import Metadata, submit
-    from balrog_rag.results.terminal import printable
 
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
@@ -101,22 +101,29 @@ def _submit(options: argparse.Namespace) -> int:
     target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
     print(f"submission: {target}")
     for objection in objections:
-        print(printable(f"note: {objection}"))
+        print(inert(f"note: {objection}"))
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from balrog_rag.results.leaderboard.verified import verify
-    from balrog_rag.results.terminal import printable
-
     bad = 0
     for path in options.folders:
-        wrong = verify(path, _planned(path), _play_again, lambda line: print(printable(line)))
+        wrong = _differences(path)
         for line in wrong:
-            print(printable(f"differs: {line}"))
-        print(f"{path}: {f'{len(wrong)} differences' if wrong else 'verified'}")
+            print(inert(f"differs: {line}"))
+        print(inert(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
         bad += bool(wrong)
     return 1 if bad else 0
+
+
+def _differences(path: Path) -> list[str]:
+    """What does not fit in this folder; that it cannot be read is such a thing, and no reason to stop."""
+    from balrog_rag.results.leaderboard.verified import verify
+
+    try:
+        return verify(path, _planned(path), _play_again, lambda line: print(inert(line)))
+    except BalrogError as error:
+        return [str(error)]
 
 
 def _planned(run: Path) -> "list[EpisodeSpec]":

@@ -40,7 +40,7 @@ def report(options: argparse.Namespace) -> int:
     from balrog_rag.results.experiments import of_sweep
     from balrog_rag.results.export import has_parquet
     from balrog_rag.results.report.write import KINDS, write_report
-    from balrog_rag.results.terminal import console, printable
+    from balrog_rag.results.terminal import console, say
 
     usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
@@ -60,8 +60,7 @@ def report(options: argparse.Namespace) -> int:
     found = write_report(arms, out, title, baseline, kinds, options.detect)
     screen = console()
     for verdict in found.verdicts:
-        line = f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}"
-        screen.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        say(screen, f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
     print(f"report: {out / 'report.html' if 'html' in kinds else out}")
     return 0
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.inert import inert
 from balrog_rag.results import folder, terminal
 from balrog_rag.results.scoring import overall_interval
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import costs
-from balrog_rag.results.terminal import printable
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "token
 def cells(row: Row) -> list[str]:
     """A row as it is shown."""
     return [
-        printable(row.run),
+        inert(row.run),
         f"{row.ended}/{row.planned}",
         "–" if row.progression is None else f"{row.progression:.2f} ± {row.standard_error:.2f}",
         "–" if row.low is None else f"{row.low:.2f} to {row.high:.2f}",
@@ -75,9 +75,8 @@ def cells(row: Row) -> list[str]:
 
 def print_table(title: str, table: Sequence[Row]) -> None:
     """On stdout."""
-    screen = terminal.console()
     headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
-    screen.print(terminal.table(title, headings, [cells(row) for row in table], screen.width))
+    terminal.show_table(terminal.console(), title, headings, [cells(row) for row in table])
 
 
 def write_tables(top: Path, table: Sequence[Row]) -> None:

@@ -10,8 +10,8 @@ import msgspec
 from balrog_rag.episode.spec import REACH
 from balrog_rag.errors import RunFolderError
 from balrog_rag.frozen import tree_digest
-from balrog_rag.results import folder
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results import folder, sweeps
+from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.runs import Run, load
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
@@ -86,32 +86,19 @@ def run_folders(path: Path) -> list[Path]:
     if (path / "config.json").exists():
         return [path]
     found = sorted(config.parent for config in path.glob("*/config.json")) if path.is_dir() else []
-    places = place_in_sweep(path)
+    # a sweep's first run is its baseline
+    places = {run.name: place for place, run in enumerate(sweeps.read(path).runs)}
     found.sort(key=lambda run: places.get(run.name, len(found)))
     if not found:
         raise RunFolderError(f"{path}: neither a run folder nor a folder of run folders (no config.json)")
     return found
 
 
-def place_in_sweep(path: Path) -> dict[str, int]:
-    """The places of a sweep's runs, the first of which is the baseline; empty where it is no sweep."""
-    try:
-        sweep = msgspec.json.decode((path / "sweep.json").read_bytes(), type=_Sweep)
-    except (OSError, msgspec.DecodeError):
-        return {}
-    return {run.name: place for place, run in enumerate(sweep.runs)}
-
-
-class _Swept(msgspec.Struct):
-    name: str
-
-
-class _Sweep(msgspec.Struct):
-    runs: list[_Swept]
-
-
 def settings_of(run: Run) -> dict[str, Any]:
-    """The part of a run's configuration that makes an arm, and what it was forked from."""
+    """The part of a run's configuration that makes an arm, and what it was forked from.
+
+    A policy's runs have a model in their configuration like any other, and nobody asks it.
+    """
     kept: dict[str, Any] = {}
     for name, value in run.config.items():
         keys = NO_PART_OF_AN_ARM.get(name)
@@ -119,13 +106,16 @@ def settings_of(run: Run) -> dict[str, Any]:
             kept[name] = {key: inner for key, inner in value.items() if key not in keys}
         elif keys is None:
             kept[name] = value
+    if run.episodes and not any_asked(run.episodes):
+        kept["model"] = {"name": NO_MODEL}
+        kept.pop("knowledge", None)
     if run.is_fork:
         kept["forked"] = "; ".join(sorted({episode.forked for episode in run.episodes})) or "yes"
     return kept
 
 
 def names(arms: Sequence[Arm]) -> list[str]:
-    """A name for each arm: its run folder's where it has but one, else agent, model and what differs."""
+    """A name for each arm: its run folder's where it has but one, else agent, model asked, what differs."""
     folders = [arm.runs[0].name for arm in arms]
     if all(len(arm.runs) == 1 for arm in arms) and len(set(folders)) == len(folders):
         return folders
@@ -133,8 +123,8 @@ def names(arms: Sequence[Arm]) -> list[str]:
     telling = [key for key, _ in differences([arm.settings for arm in arms]) if key not in _IN_THE_NAME][:3]
     made = [
         " ".join(
-            [short(values.get(key)) for key in _IN_THE_NAME]
-            + [f"{key.partition('.')[2]}={short(values.get(key))}" for key in telling]
+            [short(values.get(key)) for key in _IN_THE_NAME if values.get(key) != NO_MODEL]
+            + [f"{key.partition('.')[2]}={short(values[key])}" for key in telling if key in values]
         )
         for values in plain
     ]
@@ -149,7 +139,14 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[A
     plain = [flat(each) for each in settings]
     keys = sorted({key for each in plain for key in each})
     rows = [(key, [each.get(key) for each in plain]) for key in keys]
-    return [(key, values) for key, values in rows if any(value != values[0] for value in values[1:])]
+    return [(key, values) for key, values in rows if _differ(key, plain)]
+
+
+def _differ(key: str, plain: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether not all whom it concerns have the same there."""
+    of_models = key != "model.name" and key.startswith(("model.", "knowledge."))
+    concerned = [each for each in plain if not (of_models and each.get("model.name") == NO_MODEL)]
+    return any(each.get(key) != concerned[0].get(key) for each in concerned[1:])
 
 
 def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -189,6 +189,15 @@ class Episode(msgspec.Struct, dict=True):
         return together
 
 
+NO_MODEL = "no model"
+"""Stands for the model's name where none was asked anything."""
+
+
+def any_asked(episodes: Iterable[Episode]) -> bool:
+    """Whether any model was asked anything: a policy plays without one."""
+    return any(episode.calls for episode in episodes)
+
+
 def answering(episodes: Iterable[Episode]) -> list[str]:
     """What the models that answered in these episodes called themselves."""
     return sorted({name for episode in episodes for name in episode.answered_by})

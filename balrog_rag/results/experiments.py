@@ -8,6 +8,7 @@ import msgspec
 
 from balrog_rag.errors import ConfigError
 from balrog_rag.paths import data
+from balrog_rag.results import sweeps
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
@@ -63,15 +64,6 @@ def find(name: str) -> Experiment | None:
     return Experiment(name, read.title, read.question, read.baseline, arms)
 
 
-class _Sweep(msgspec.Struct):
-    words: list[str] = []
-
-
 def of_sweep(path: Path) -> Experiment | None:
     """The experiment that a sweep's folder was made by; None where it was none."""
-    try:
-        words = msgspec.json.decode((path / "sweep.json").read_bytes(), type=_Sweep).words
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    names_said = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
-    return find(names_said[-1]) if names_said else None
+    return find(sweeps.read(path).experiment)

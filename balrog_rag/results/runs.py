@@ -55,15 +55,26 @@ class Run(msgspec.Struct):
         return bool(self.forked) or any(episode.forked for episode in self.episodes)
 
     @property
-    def planned(self) -> int:
-        """Episodes that were asked for."""
+    def asked_for(self) -> list[str]:
+        """The names of the episodes that its plan holds."""
         env = self.config.get("env", {})
-        return len(self.forked) or len(env.get("tasks", [])) * int(env.get("episodes", 0))
+        numbers = range(int(env.get("episodes", 0)))
+        planned = [f"{task}/{number:02d}" for task in env.get("tasks", []) for number in numbers]
+        return [spec.episode for spec in self.forked] or planned
+
+    @property
+    def planned(self) -> int:
+        """How many episodes were asked for."""
+        return len(self.asked_for)
 
     @property
     def missing(self) -> int:
-        """Planned episodes of which there is no journal."""
-        return max(self.planned - len(self.episodes) - len(self.unfinished) - len(self.problems), 0)
+        """Planned episodes of which there is no journal in its place."""
+        played = {episode.name for episode in self.episodes}
+        others = {*(problem.path for problem in self.problems)}
+        others |= {f"{stem}.journal.jsonl" for stem in self.unfinished}
+        owed = [name for name in self.asked_for if name not in played]
+        return sum(str(folder.journal_path(Path(), name)) not in others for name in owed)
 
     @property
     def caveat(self) -> str:

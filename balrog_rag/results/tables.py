@@ -7,38 +7,37 @@ from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.summary import Summary
-from balrog_rag.results.terminal import printable, table
+from balrog_rag.results.terminal import say, show_table
 from balrog_rag.wording import many
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 SHOWN_PROBLEMS = 10
 
 
 def print_summary(summary: Summary, console: "Console") -> None:
     """Show a run's summary; words from journals are printed as they are, never as markup."""
-    console.print(_scores(summary, console.width))
+    show_table(console, summary.run.name, HEADINGS, _scores(summary))
     for env, episodes in summary.run.by_env().items():
-        _line(console, f"{env}: {outlook(episodes)}")
-        _line(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
+        say(console, f"{env}: {outlook(episodes)}")
+        say(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
     if share := retrieval_share(summary.run.episodes):
-        _line(
+        say(
             console,
             f"retrieval: searched at {share.asked:.0%} of steps, {share.hit:.0%} of searches hit, "
             f"reference text in {share.used:.0%} of prompts; the calls made for it alone took "
             f"{share.token_share:.0%} of all tokens",
         )
     if not summary.run.episodes:
-        _line(console, "no finished episode yet.")
+        say(console, "no finished episode yet.")
     _left_out(summary, console)
 
 
 HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars")
 
 
-def _scores(summary: Summary, width: int) -> "Table":
+def _scores(summary: Summary) -> list[list[str] | None]:
     rows: list[list[str] | None] = []
     by_env = summary.run.by_env()
     for env, episodes in by_env.items():
@@ -50,7 +49,7 @@ def _scores(summary: Summary, width: int) -> "Table":
         rows.append([name, *_cells(episodes, summary.environments[env])])
     if len(by_env) > 1:
         rows += [None, ["average", *_average(summary)]]
-    return table(summary.run.name, HEADINGS, rows, width)
+    return rows
 
 
 def _average(summary: Summary) -> list[str]:
@@ -102,17 +101,13 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
-        _line(
+        say(
             console,
             f"{many(len(run.unfinished), 'episodes')} begun and not ended; go on with resume={run.folder}",
         )
     if run.problems:
-        _line(console, f"{many(len(run.problems), 'journals')} left out:")
+        say(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:
-        _line(console, f"  {problem.path}: {problem.what}")
+        say(console, f"  {problem.path}: {problem.what}")
     if len(run.problems) > SHOWN_PROBLEMS:
-        _line(console, f"  and {len(run.problems) - SHOWN_PROBLEMS} more")
-
-
-def _line(console: "Console", text: str) -> None:
-    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        say(console, f"  and {len(run.problems) - SHOWN_PROBLEMS} more")

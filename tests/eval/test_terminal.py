@@ -1,11 +1,14 @@
 """Tables of results on narrow terminals: every column is there, and words stay whole."""
 
 import csv
+import io
+import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from balrog_rag.results.terminal import broken
+from balrog_rag.results.terminal import broken, show_table
 from tests.support import evaluate
 
 SMALL = ("env.episodes=1", "limits.steps=5", "run.name=s")
@@ -43,6 +46,23 @@ def test_what_has_not_ended_has_no_score(tmp_path: Path) -> None:
     assert shown.split()[1:4] == ["0/1", "–", "–"]
 
 
+NUMBERS = ["5", "12.34 ± 12.34", "12.34 to 56.78", "10,000", "25.6M", "1,234.56"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 50, 60, 72, 200])
+@pytest.mark.parametrize("words", [(0,), (0, 7)])
+def test_no_terminal_is_too_narrow_for_names_and_numbers(width: int, words: tuple[int, ...]) -> None:
+    screen = Console(width=width, file=io.StringIO())
+    name, note = "MiniHack-CorridorBattle-Dark", "a note, and an end"
+    row = [f"  {name}", *NUMBERS, note]
+    show_table(screen, "run", ["task", "n", "progress", "95 %", "steps", "tokens", "$", "note"], [row], words)
+    lines = screen.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    (at,) = [n for n, line in enumerate(lines) if NUMBERS[-1] in line]
+    assert re.search(r" {2,}".join(map(re.escape, NUMBERS)), lines[at])
+    names = lines[at].index(NUMBERS[0])
+    assert "".join(line[:names].strip() for line in lines[at:]) == name
+
+
 @pytest.mark.parametrize(
     ("name", "room", "lines"),
     [
@@ -51,6 +71,7 @@ def test_what_has_not_ended_has_no_score(tmp_path: Path) -> None:
         ("agent=naive,run.seed=1", 14, ["agent=naive,", "  run.seed=1"]),
         ("  MiniHack-Corridor-R3", 20, ["  MiniHack-Corridor-", "    R3"]),
         ("abcdefghij", 6, ["abcdef", "  ghij"]),
+        ("a note of many words", 10, ["a note of ", "  many ", "  words"]),
     ],
 )
 def test_names_are_broken_between_words(name: str, room: int, lines: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.compare import main as compare
 from balrog_rag.report import main as report
 from balrog_rag.results import folder
-from balrog_rag.results.arms import load_arms, settings_of
+from balrog_rag.results.arms import differences, load_arms, settings_of
 from balrog_rag.results.runs import load
 from tests.support import command, evaluate
 
@@ -48,6 +48,21 @@ def test_what_makes_an_arm_is_who_played_what(played, word, arms):
     one, other = played("plain", "limits.steps=3"), played(word.partition("=")[0], "limits.steps=3", word)
     assert len(load_arms([one, other])) == arms
     assert (settings_of(load(one)) == settings_of(load(other))) == (arms == 1)
+
+
+def test_a_policy_is_one_arm_whatever_model_it_does_not_ask(played):
+    random = [
+        played(f"random{place}", "agent=random", f"run.seed={place}", "limits.steps=3", *words)
+        for place, words in enumerate(
+            ([], ["model.name=other", "model.temperature=0.5", "knowledge.tokens=200"])
+        )
+    ]
+    naive = [played("plain", "limits.steps=3"), played("run.seed", "limits.steps=3", "run.seed=7")]
+    arms = load_arms([*random, *naive])
+    assert [(arm.name, len(arm.runs)) for arm in arms] == [("random", 2), ("naive scripted", 2)]
+    differing = dict(differences([arm.settings for arm in arms]))
+    assert differing["model.name"] == ["no model", "scripted"]
+    assert not [key for key in differing if key.startswith(("model.", "knowledge.")) and key != "model.name"]
 
 
 def test_a_folder_named_twice_counts_once(builder, tmp_path):
@@ -91,6 +106,21 @@ def test_compare_says_what_is_not_there(new_run, capsys):
         "note: holey: 1 damaged or foreign journals left out, 1 episodes unfinished, 2 of 5 episodes missing."
     ) in said
     assert "note: whole" not in said
+
+
+def test_what_lies_in_no_episodes_place_fills_no_hole(builder, new_run):
+    builder.nethack(0, [{}])
+    for number in (7, 8, 9):  # copies of an episode, and one of another run
+        shutil.copy(
+            builder.journal("nle/NetHackChallenge-v0/00"),
+            builder.journal(f"nle/NetHackChallenge-v0/{number:02d}"),
+        )
+    other = new_run("other", agent="cot")
+    other.nethack(12, [{}])
+    shutil.copy(other.journal("nle/NetHackChallenge-v0/12"), builder.journal("nle/NetHackChallenge-v0/12"))
+    assert load(builder.path).caveat == (
+        "run: 4 damaged or foreign journals left out, 4 of 5 episodes missing"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,14 @@ def test_the_command_says_everything(pair, capsys):
     assert "8 pairs, 8 the same from beginning to end" in said
 
 
+@pytest.mark.parametrize("columns", ["30", "40", "60"])
+def test_numbers_stay_whole_on_a_narrow_terminal(pair, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main([str(pair[1]), str(pair[0])]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("nle ")]
+    assert row.split() == ["nle", "1.96", "0.92", "+1.04", "+0.32", "to", "+1.76", "0.0078", "8", "/", "8"]
+
+
 def test_another_measure_may_be_compared(pair, capsys):
     assert main([str(pair[1]), str(pair[0]), "--measure", "experience"]) == 0
     assert "higher: +1.00 levels" in capsys.readouterr().out

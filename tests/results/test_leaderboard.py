@@ -110,6 +110,19 @@ def test_a_real_run_is_proved_by_replay_and_then_shown_as_replayed(run, tmp_path
     assert shown(run, tmp_path / "out")["verified"] == "replayed"
 
 
+def test_a_folder_that_cannot_be_read_keeps_no_other_from_being_verified(run, tmp_path, capsys):
+    odd = shutil.copytree(run, tmp_path / "odd")
+    (odd / "config.json").write_bytes(b"\xff")
+    nowhere = tmp_path / "no\x1bwhere"
+    assert main(["verify", str(nowhere), str(odd), str(run)]) == 1
+    said = capsys.readouterr().out
+    assert "no·where: no run folder here" in said
+    assert f"differs: {odd / 'config.json'}: is no frozen configuration" in said
+    assert f"{odd}: 1 difference\n" in said
+    assert said.endswith(f"{run}: verified\n")
+    assert "\x1b" not in said
+
+
 def test_a_proof_is_not_part_of_the_folder(run, tmp_path, monkeypatch):
     before = {path.name for path in run.rglob("*")}
     assert main(["verify", str(run)]) == 0
@@ -417,6 +430,7 @@ def test_an_incomplete_run_is_not_handed_in(run, tmp_path, capsys, break_it, pro
     assert not (tmp_path / "out").exists()
 
 
-def test_a_date_is_a_date(run, tmp_path, capsys):
-    assert main(["submit", str(run), "--name", "Mine", "--date", "21.11.2026", "--out", str(tmp_path)]) == 2
+@pytest.mark.parametrize("date", ["21.11.2026", "2026-99-99", "2026-02-29", "20261121", "2026-W01-1", "1"])
+def test_a_date_is_a_date(run, tmp_path, capsys, date):
+    assert main(["submit", str(run), "--name", "Mine", "--date", date, "--out", str(tmp_path)]) == 2
     assert "write it as YYYY-MM-DD" in capsys.readouterr().err

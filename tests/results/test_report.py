@@ -164,6 +164,14 @@ def test_a_sweeps_first_run_is_the_baseline(new_run, tmp_path):
     assert [arm.name for arm in load_arms([tmp_path / "s"])] == ["agent=naive", "agent=cot"]
 
 
+@pytest.mark.parametrize(
+    "text", [b'{"words": ["\xff"], "runs": []}', b'{"runs": [{"name": "\xff"}]}', b"[", b'{"runs": 3}']
+)
+def test_runs_are_read_whatever_their_sweeps_file_says(sweep, tmp_path, text):
+    (sweep / "sweep.json").write_bytes(text)
+    assert main([str(sweep), "--out", str(tmp_path / "out"), "--formats", "md"]) == 0
+
+
 def test_parquet_is_written_unasked_where_it_can_be(builder, tmp_path):
     builder.nethack(0, [{}])
     assert main([str(builder.path), "--out", str(tmp_path / "out")]) == 0
@@ -242,7 +250,7 @@ def test_markdown_reads_nothing_into_a_text(text, written):
 def test_a_long_label_has_two_lines_and_no_control_characters():
     assert label("x" * 200).count("\n") == 1
     assert len(label("x" * 200)) < 72
-    assert label("a\x1b[31mb\n") == "a?[31mb?"
+    assert label("a\x1b[31mb\n") == "a·[31mb"
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

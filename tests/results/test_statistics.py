@@ -281,6 +281,29 @@ def test_equal_scores_leave_room_for_what_was_not_seen(bounds, least, most, firs
     assert made.low == -made.high
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        pytest.param(0.0, id="equal"),  # and yet numpy's deviation of six of them is not 0
+        pytest.param(1e-14, id="means of the same plays in another order"),
+    ],
+)
+def test_rounding_is_no_variation(noise):
+    same = np.full(6, 1.5392269075361171)
+    made, plain = paired_difference(same + noise * np.arange(1, 7), same, Bounds()), np.full(6, 1.5)
+    usual = paired_difference(plain, plain, Bounds()).interval
+    assert made.interval.high == pytest.approx(usual.high, rel=0.1)
+    assert made.interval.low == pytest.approx(usual.low, rel=0.1)
+
+
+def test_a_cost_that_is_higher_by_the_same_in_each_pair_is_not_certain_for_that():
+    ours, theirs = np.array([0.1, 0.2, 0.3]) + 0.7, np.array([0.1, 0.2, 0.3]) + 0.6
+    assert 0 < np.ptp(ours - theirs) < 1e-15
+    made = paired_difference(ours, theirs, Bounds(most=float("inf"), rise=0.0, counted=True))
+    exact = paired_difference(np.array([5.0, 6.0, 7.0]), np.array([4.0, 5.0, 6.0]), Bounds(counted=True))
+    assert made.method == exact.method == "MOVER"
+
+
 def test_an_interval_stops_where_the_test_says():
     found = compare(scores([0.0] * 3), scores([0.0] * 3)).interval
     assert agreeing(found, 1.0, 0.04).low > 0

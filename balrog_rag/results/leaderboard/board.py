@@ -6,10 +6,9 @@ from statistics import fmean
 import msgspec
 
 from balrog_rag.results.arms import Arm, in_order
-from balrog_rag.results.episodes import answering
+from balrog_rag.results.episodes import NO_MODEL, answering, any_asked
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
-from balrog_rag.results.leaderboard.submission import any_asked
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.protocols import netplay_score
 from balrog_rag.results.provenance import origin
@@ -75,7 +74,7 @@ def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
         arm.name,
         rank.text,
         first.agent_name,
-        first.model_name if any_asked(arm.episodes) else "no model",
+        first.model_name if any_asked(arm.episodes) else NO_MODEL,
         figures,
         mean if by == AVERAGE else overall["environments"][by]["progression_percentage"],
         f"{sum(total.dollars for total in totals) / count:,.3f}" + ("+?" if unknown else ""),

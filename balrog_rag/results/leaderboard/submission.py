@@ -4,10 +4,11 @@
 beside BALROG's own files the journals and config.json, so that anybody can replay it
 """
 
+import datetime
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from balrog_rag.errors import ConfigError, RunFolderError
 from balrog_rag.frozen import differing_keys, value_at
 from balrog_rag.results import folder
 from balrog_rag.results.arms import short
-from balrog_rag.results.episodes import Episode, answering
+from balrog_rag.results.episodes import Episode, answering, any_asked
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import Run
@@ -71,10 +72,17 @@ def submit(
 
 def check(metadata: Metadata) -> None:
     """What the user said of the entry."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", metadata.date):
+    if not _is_date(metadata.date):
         raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
     if not metadata.name.strip() or not metadata.name.isprintable():
         raise ConfigError(f"--name {metadata.name!r}: write it on one line, in printable signs")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
@@ -101,11 +109,6 @@ def name_of(summary: Summary, date: str) -> str:
     model = f"_{first.model_name.rpartition('/')[2]}" if any_asked(summary.run.episodes) else ""
     plain = re.sub(r"[^\w.-]+", "-", first.agent_name + model)
     return f"{date.replace('-', '')}_{plain}"
-
-
-def any_asked(episodes: Iterable[Episode]) -> bool:
-    """Whether any model was asked anything: a policy plays without one."""
-    return any(episode.calls for episode in episodes)
 
 
 def objections(run: Run, protocol: dict[str, Any]) -> list[str]:

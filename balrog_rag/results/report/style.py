@@ -1,5 +1,6 @@
 """How an arm is drawn: its colour, hatch, mark and line, and its name beside an axis."""
 
+from balrog_rag.inert import one_line
 from balrog_rag.palette import COLOURS, HATCHES, SETTINGS
 
 __all__ = ["SETTINGS", "colour", "filling", "hatch", "label", "line", "mark"]
@@ -39,7 +40,7 @@ LINE = 34
 
 def label(name: str) -> str:
     """A name that fits beside an axis, on two lines where it must; control characters never get through."""
-    clean = "".join(sign if sign.isprintable() else "?" for sign in name)
+    clean = one_line(name)
     if len(clean) > 2 * LINE:
         clean = clean[: 2 * LINE - 1] + "…"
     if len(clean) <= LINE:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from balrog_rag.results.statistics.permutation import LEAST_PAIRS
-from balrog_rag.results.statistics.units import ALPHA, Bounds, Floats, Score, draws
+from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, Score, constant, draws
 
 DRAWS = 10_000
 BCA_FROM = 100
@@ -100,8 +100,9 @@ def paired_difference(ours: Floats, theirs: Floats, bounds: Bounds) -> Span:
     is too little, and each arm's own interval says what else there may be.
     """
     gaps = ours - theirs
-    telling = np.count_nonzero(gaps) >= max(LEAST_PAIRS, len(gaps) / 4) and not bounds.binary
-    if (telling or bounds.counted) and np.ptp(gaps) > 0:
+    differing = np.count_nonzero(np.abs(gaps) > NO_SPREAD)
+    telling = differing >= max(LEAST_PAIRS, len(gaps) / 4) and not bounds.binary
+    if (telling or bounds.counted) and not constant(gaps):
         return _student(gaps)
     mine, yours = _mean(ours, np.ones(len(ours)), bounds), _mean(theirs, np.ones(len(theirs)), bounds)
     shared = correlation(ours, theirs, bounds)
@@ -115,9 +116,9 @@ def paired_difference(ours: Floats, theirs: Floats, bounds: Bounds) -> Span:
 
 def correlation(ours: Floats, theirs: Floats, bounds: Bounds) -> float:
     """Pearson's; for solved-or-not with Newcombe's continuity correction; 0 where an arm is constant."""
-    spreads = float(ours.std() * theirs.std())
-    if spreads == 0:
+    if constant(ours) or constant(theirs):
         return 0.0
+    spreads = float(ours.std() * theirs.std())
     together = float(np.mean((ours - ours.mean()) * (theirs - theirs.mean())))
     if bounds.binary and together > 0:
         together = max(0.0, together - (bounds.most - bounds.least) ** 2 / (2 * len(ours)))
@@ -156,7 +157,7 @@ def design_effect(cells: Sequence[Floats]) -> float:
     """
     drawn = np.concatenate(cells)
     free = len(drawn) - len(cells)
-    if len(cells) == 1 or free == 0 or np.ptp(drawn) == 0:
+    if len(cells) == 1 or free == 0 or constant(drawn):
         return 1.0
     within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in cells) / free
     return max(1 / len(drawn), min(1.0, within / float(drawn.var(ddof=1))))
@@ -165,7 +166,7 @@ def design_effect(cells: Sequence[Floats]) -> float:
 def _mean(drawn: Floats, plays: Floats, bounds: Bounds, method: str = "auto", seed: int = 0) -> Span:
     """The mean over all plays of the games drawn."""
     way = chosen(method, len(drawn), bounds)
-    if way == "smooth" or np.ptp(drawn) == 0:
+    if way == "smooth" or constant(drawn):
         means = smooth_means(drawn, *unseen(drawn, bounds), np.random.default_rng(seed), plays=plays)
         return from_draws(means, float(np.average(drawn, weights=plays)))
     told = _linear(drawn, plays)

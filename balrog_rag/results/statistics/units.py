@@ -41,6 +41,11 @@ class Bounds(msgspec.Struct, frozen=True):
         return self.most if self.binary else min(self.most, max(2.0 * best, self.least + self.rise))
 
 
+def constant(drawn: Floats) -> bool:
+    """Whether these vary by no more than rounding: numpy's deviation of equal numbers is often not 0."""
+    return float(np.ptp(drawn)) <= NO_SPREAD
+
+
 def values(scores: Sequence[Score]) -> Floats:
     """The bare numbers."""
     return np.array([score.value for score in scores], dtype=float)
