@@ -90,7 +90,7 @@ def reopened(top: Path, words: list[str]) -> list[Run]:
         record = msgspec.json.decode((top / SWEEP).read_bytes(), type=Sweep)
     except OSError as error:
         raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
     runs = []
     for combination in record.runs:

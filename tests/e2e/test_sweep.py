@@ -92,6 +92,15 @@ def test_a_mistake_leaves_nothing_behind(tmp_path: Path, words: list[str], said:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_damaged_record_of_a_sweep_is_one_line(tmp_path: Path) -> None:
+    for record in (b"{", b'{"words": [], "runs": [{"name": "\xff", "words": []}]}'):
+        (tmp_path / "sweep.json").write_bytes(record)
+        done = evaluate("-m", f"resume={tmp_path}", cwd=tmp_path)
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"error: {tmp_path}/sweep.json: cannot be read")
+
+
 def test_runs_that_differ_in_how_they_are_run(tmp_path: Path) -> None:
     words = ["runner.concurrency=1,4", "agent=naive", "env.episodes=2", "limits.steps=20", "run.name=s"]
     assert evaluate("-m", *words, cwd=tmp_path).returncode == 0
