@@ -5,7 +5,6 @@ import contextlib
 import io
 import os
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -110,10 +109,12 @@ class Dashboard:
 
 
 @asynccontextmanager
-async def dashboard(board: Scoreboard, gate: Gate, interrupts: Interrupts) -> AsyncIterator[None]:
+async def dashboard(
+    board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
+) -> AsyncIterator[None]:
     """Show the dashboard while the body plays; the terminal is given back as it was."""
     shown = Dashboard(board, gate, interrupts)
-    paper = Paper(sys.stdout)  # this one, wherever prints are sent meanwhile
+    paper = Paper(out)
     console = Console(file=cast(IO[str], paper))
     live = Live(
         shown, console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False

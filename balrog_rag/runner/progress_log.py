@@ -143,14 +143,10 @@ class JsonLog(Unwatched):
 
 @asynccontextmanager
 async def progress_log(
-    kind: str, board: Scoreboard, gate: Gate, interrupts: Interrupts
+    kind: str, board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[PlainLog | JsonLog]:
     """Write lines while the body plays."""
-    log = (
-        JsonLog(board, gate, Lines(sys.stdout))
-        if kind == "json"
-        else PlainLog(board, gate, Lines(sys.stderr))
-    )
+    log = JsonLog(board, gate, Lines(out)) if kind == "json" else PlainLog(board, gate, Lines(sys.stderr))
     interrupts.told = log.stopping
 
     async def now_and_then() -> None:

@@ -1,6 +1,7 @@
 """Runs in one process: what they share, all their episodes, and what became of them."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
@@ -45,13 +46,14 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
     studio.hold, board.model_troubles = gate.hold, studio.troubles
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
+    out = sys.stdout  # Ray's own prints are kept from it
     with Interrupts(gate) as interrupts:
         try:
             async with AsyncExitStack() as stack:
                 troupe = troupe_of(runner, studio)
                 stack.push_async_callback(troupe.close)
                 notes = await troupe.start(runs)  # what it fetches and builds it tells on a screen still free
-                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts))
+                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts, out))
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
                 async with asyncio.TaskGroup() as group:
