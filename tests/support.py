@@ -3,7 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from balrog_rag.fetch import cache_folder
 
@@ -50,3 +54,13 @@ def evaluate(
 ) -> subprocess.CompletedProcess[str]:
     """`python -m balrog_rag.eval words...` with the scripted model."""
     return command("balrog_rag.eval", "model=scripted", *words, cwd=cwd, timeout=timeout, **environment)
+
+
+def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], object], at: int = 0) -> None:
+    """Change the journal's entry of this kind, the first or the one at that place among them."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    found = [place for place, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode())]
+    entry = msgspec.json.decode(lines[found[at]])
+    change(entry)
+    lines[found[at]] = msgspec.json.encode(entry) + b"\n"
+    path.write_bytes(b"".join(lines))

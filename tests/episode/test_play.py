@@ -15,6 +15,7 @@ from balrog_rag.runner.replay import verify
 from balrog_rag.runner.studio import LiveStudio
 from balrog_rag.runner.watchers import Unwatched
 from balrog_rag.vocabulary import Decision
+from tests.support import edit_journal
 
 TIMES = ("latency", "seconds")
 
@@ -111,29 +112,20 @@ def test_three_episodes_cut_at_every_byte_are_completed(specs, player, tmp_path:
 )
 def test_a_changed_step_is_named(journaled, field: str, value: object, says: str) -> None:
     _, path = journaled("agent=naive")
-    lines = path.read_bytes().splitlines(keepends=True)
-    at = next(i for i, line in enumerate(lines) if line.startswith(b'{"t":"step","n":5'))
-    entry = msgspec.json.decode(lines[at])
-    assert entry.get(field) != value
-    lines[at] = msgspec.json.encode({**entry, field: value}) + b"\n"
-    path.write_bytes(b"".join(lines))
+
+    def change(step):
+        assert step["n"] == 5
+        assert step.get(field) != value
+        step[field] = value
+
+    edit_journal(path, "step", change, at=5)
     with pytest.raises(ReplayError, match=says):
         asyncio.run(verify(path))
 
 
-def edited(path: Path, kind: str, change) -> None:
-    """Change the journal's first line of this kind."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    at = next(i for i, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode()))
-    entry = msgspec.json.decode(lines[at])
-    change(entry)
-    lines[at] = msgspec.json.encode(entry) + b"\n"
-    path.write_bytes(b"".join(lines))
-
-
 def test_changed_numbers_of_the_start_are_found_out(journaled) -> None:
     _, path = journaled("agent=random", steps=5)
-    edited(path, "start", lambda start: start["stats"].update(depth=50))
+    edit_journal(path, "start", lambda start: start["stats"].update(depth=50))
     with pytest.raises(ReplayError, match="the game starts with other numbers"):
         asyncio.run(verify(path))
 
@@ -149,14 +141,14 @@ def test_changed_numbers_of_the_start_are_found_out(journaled) -> None:
 def test_changed_facts_of_the_end_are_found_out(journaled, change) -> None:
     _, path = journaled("agent=random", "env.max_steps.nle=30", steps=100)
     assert asyncio.run(verify(path)).complete
-    edited(path, "end", change)
+    edit_journal(path, "end", change)
     with pytest.raises(ReplayError, match="the facts of the end are not the journal's"):
         asyncio.run(verify(path))
 
 
 def test_a_replay_under_another_user_has_the_same_facts(journaled) -> None:
     _, path = journaled("agent=random", "env.max_steps.nle=30", steps=100)
-    edited(path, "end", lambda end: end["facts"]["xlogfile"].update(uid=4711))
+    edit_journal(path, "end", lambda end: end["facts"]["xlogfile"].update(uid=4711))
     assert asyncio.run(verify(path)).complete
 
 

@@ -17,7 +17,7 @@ from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.units import Score
 from balrog_rag.results.summary import mean_and_error, write_all
-from tests.support import command, evaluate
+from tests.support import command, edit_journal, evaluate
 
 
 @pytest.fixture(autouse=True)
@@ -155,16 +155,6 @@ def journal_of(run, number=0):
     return run / "nle" / TASK / f"{TASK}_run_{number:02d}.journal.jsonl"
 
 
-def edit(path, kind, change):
-    """Change the journal's first line of this kind."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    at = next(n for n, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode()))
-    entry = msgspec.json.decode(lines[at])
-    change(entry)
-    lines[at] = msgspec.json.encode(entry) + b"\n"
-    path.write_bytes(b"".join(lines))
-
-
 def retell(run, number, change):
     """Another spec in a journal's header, with the digest that fits it."""
 
@@ -172,7 +162,7 @@ def retell(run, number, change):
         change(header["spec"])
         header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
 
-    edit(journal_of(run, number), "header", changed)
+    edit_journal(journal_of(run, number), "header", changed)
 
 
 def reconfigure(run, change):
@@ -182,7 +172,7 @@ def reconfigure(run, change):
     digest = config_digest(config)
     folder.write_json(run / "config.json", {"digest": digest, "config": config})
     for path in run.rglob("*.journal.jsonl"):
-        edit(path, "header", lambda header: header.update(config_digest=digest))
+        edit_journal(path, "header", lambda header: header.update(config_digest=digest))
 
 
 def claim_a_deeper_level(run):
@@ -200,7 +190,7 @@ def claim_another_answer(run):
 
 
 def claim_other_facts(run):
-    edit(journal_of(run), "end", lambda end: end.update(facts={"death": "ascended to demigod-hood"}))
+    edit_journal(journal_of(run), "end", lambda end: end.update(facts={"death": "ascended to demigod-hood"}))
     rebuilt(run)
 
 
@@ -295,7 +285,7 @@ def test_who_answered_stands_beside_a_claim_to_another_model(run, tmp_path):
             header["spec"]["cast"]["model"]["name"] = "openai/better"
             header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
 
-        edit(path, "header", claim)
+        edit_journal(path, "header", claim)
     rebuilt(run)
     row = shown(run, tmp_path / "out")
     assert (row["model"], row["answered_by"]) == ("openai/better", "scripted")

@@ -21,6 +21,15 @@ def wait_for_steps(run: Path, steps: int) -> None:
         time.sleep(0.02)
 
 
+def stop_twice(process: "subprocess.Popen[str]", timeout: float = 10) -> str:
+    """Ctrl-C, which waits for what is under way, and again, which does not; what was said meanwhile."""
+    os.kill(process.pid, signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    os.kill(process.pid, signal.SIGINT)
+    return process.communicate(timeout=timeout)[1]
+
+
 def scripted(seconds: float) -> list[str]:
     """A model in the run's own process, that takes its time."""
     return ["model=scripted", f"model.options.latency={seconds}"]
@@ -57,11 +66,7 @@ def test_twice_stops_at_once(tmp_path: Path) -> None:
     with running(tmp_path, "agent=naive", *scripted(100), "env.episodes=2", "run.name=r") as process:
         while not log.exists() or log.read_text().count("started") < 2:
             time.sleep(0.05)
-        os.kill(process.pid, signal.SIGINT)
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)  # it waits for the two calls
-        os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=10)
+        stop_twice(process)
     assert process.returncode == 130
 
 
@@ -112,11 +117,7 @@ def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
         wait_for_steps(run, 10)
         for worker in game_workers(process.pid):
             worker.send_signal(signal.SIGSTOP)
-        os.kill(process.pid, signal.SIGINT)
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
-        os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        err = stop_twice(process, timeout=30)
     assert process.returncode == 130
     assert "go on with it" in err
 
@@ -152,11 +153,7 @@ def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
     with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache), PYTHONPATH=site) as process:
         while process.poll() is None and not (tmp_path / "searching").exists():
             time.sleep(0.05)
-        os.kill(process.pid, signal.SIGINT)
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
-        os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        err = stop_twice(process)
     assert process.returncode == 130
     assert "go on with it" in err
 

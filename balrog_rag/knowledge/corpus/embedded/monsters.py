@@ -19,7 +19,7 @@ from balrog_rag.knowledge.corpus.embedded.words import (
 )
 from balrog_rag.knowledge.passages import Page
 
-_HANDLESS, _ACID, _POISON = 0x2000, 0x08000000, 0x10000000
+_ACID, _POISON = 0x08000000, 0x10000000
 _CARNIVORE, _HERBIVORE, _METALLIVORE = 0x20000000, 0x40000000, 0x80000000
 _INFRAVISIBLE = 0x200
 _UNIQUE, _NO_GEHENNOM, _GEHENNOM_ONLY, _NOT_RANDOM = 0x1000, 0x0800, 0x0400, 0x0200
