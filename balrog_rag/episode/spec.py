@@ -82,6 +82,11 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, forks=(*self.forks[:-1], last))
 
 
+def episode_name(task: str, number: int) -> str:
+    """What the episode of that number is called among those of a task, which is named env/task."""
+    return f"{task}/{number:02d}"
+
+
 def episode_seeds(run_seed: int, episode: str) -> Seeds:
     """The game seeds of a named episode: a function of the run's seed and the name alone.
 

@@ -114,7 +114,7 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
     if config.agent.name in policies.names():
         raise ConfigError(f"agent={config.agent.name}: a policy sees no prompt")
     task = config.env.tasks[0]
-    game = await InlineHouse().open(game_spec(config, task, f"{task}/00", 0))
+    game = await InlineHouse().open(game_spec(config, task, 0))
     printer = Printer()
     agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
     observation = game.start.observation

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.episode.spec import EpisodeSpec, episode_name
 from balrog_rag.errors import JournalError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
@@ -59,7 +59,7 @@ class Run(msgspec.Struct):
         """The names of the episodes that its plan holds."""
         env = self.config.get("env", {})
         numbers = range(int(env.get("episodes", 0)))
-        planned = [f"{task}/{number:02d}" for task in env.get("tasks", []) for number in numbers]
+        planned = [episode_name(task, number) for task in env.get("tasks", []) for number in numbers]
         return [spec.episode for spec in self.forked] or planned
 
     @property

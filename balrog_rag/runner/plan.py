@@ -1,7 +1,7 @@
 """From a configuration to the episodes it asks for."""
 
 from balrog_rag.config import Config, EnvConfig
-from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
+from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_name, episode_seeds
 from balrog_rag.errors import ConfigError
 from balrog_rag.vocabulary import GameSpec, Seeds
 from balrog_rag.wording import many
@@ -11,8 +11,8 @@ def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
     """Every episode of a run, the longest games first so that the run does not end on one of them."""
     specs = [
         EpisodeSpec(
-            episode=f"{task}/{number:02d}",
-            game=game_spec(config, task, f"{task}/{number:02d}", number),
+            episode=episode_name(task, number),
+            game=game_spec(config, task, number),
             cast=cast,
             steps=config.limits.steps,
         )
@@ -22,7 +22,7 @@ def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
     return sorted(specs, key=lambda spec: -spec.game.max_steps)
 
 
-def game_spec(config: Config, qualified: str, episode: str, number: int) -> GameSpec:
+def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
     """The game of one episode."""
     env, _, task = qualified.partition("/")
     options: EnvConfig = config.env
@@ -33,7 +33,7 @@ def game_spec(config: Config, qualified: str, episode: str, number: int) -> Game
     return GameSpec(
         env=env,
         task=task,
-        seeds=seeds_for(config, episode, number),
+        seeds=seeds_for(config, episode_name(qualified, number), number),
         character=options.character,
         actions=options.actions,
         layout=options.layout,
