@@ -14,11 +14,11 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from balrog_rag.envs.actions import MORE, nethack_actions
-from balrog_rag.envs.inline import InlineGame
-from balrog_rag.envs.pool import WorkerPool
-from balrog_rag.envs.process import WorkerProcess
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.envs.nethack.actions import MORE, nethack_actions
+from balrog_rag.workers.inline import InlineGame
+from balrog_rag.workers.pool import WorkerPool
+from balrog_rag.workers.process import WorkerProcess
 
 WORDS = [
     *("north", "south", "east", "west", "northeast", "southwest", "far east", "far south"),

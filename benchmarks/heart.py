@@ -15,17 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from balrog_rag.compose import compose
-from balrog_rag.envs.pool import WorkerPool
+from balrog_rag.config.compose import compose
 from balrog_rag.episode import journal
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.llm.budget import RunBudget
+from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.folder import journal_path
-from balrog_rag.runner.episodes import EpisodePlayer
-from balrog_rag.runner.plan import plan
-from balrog_rag.runner.replay import verify
-from balrog_rag.runner.studio import LiveStudio, cast_of
-from balrog_rag.runner.watchers import Unwatched
+from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.run.plan import plan
+from balrog_rag.run.replay import verify
+from balrog_rag.run.services import LiveStudio, cast_of
+from balrog_rag.run.watchers import Unwatched
+from balrog_rag.workers.pool import WorkerPool
 
 STEPS, GAMES, REPEATS = 1000, 6, 3
 
@@ -129,12 +129,12 @@ def first_request(folder: Path) -> float:
     """Seconds from the command to the first prompt handed to the model."""
     code = """
 import sys, time
-from balrog_rag.llm.scripted import ScriptedModel
+from balrog_rag.models.scripted import ScriptedModel
 async def complete(self, request):
     print("FIRST", time.time(), flush=True)
     import os; os._exit(0)
 ScriptedModel.complete = complete
-from balrog_rag.eval.__main__ import main
+from balrog_rag.cli.main import main
 main(["agent=naive", "model=scripted", "env.episodes=1", "limits.steps=1", f"run.folder={sys.argv[1]}"])
 """
     times = []

@@ -24,7 +24,7 @@ from balrog_rag.knowledge.evaluate import read_queries
 from balrog_rag.knowledge.opening import make_embedder, open_searcher
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.settings import compose
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 
 COLD = """
 import resource, sys, time

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from balrog_rag.envs import language
+from balrog_rag.envs.nethack import language
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "language"
 ROUNDS = 20

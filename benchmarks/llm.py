@@ -13,11 +13,11 @@ from contextlib import contextmanager
 
 import httpx
 
-from balrog_rag.compose import compose
-from balrog_rag.llm import build
-from balrog_rag.llm.tokens import count_text
-from balrog_rag.secrets import redact
-from balrog_rag.vocabulary import AnswerFormat, Message, Request
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.data import AnswerFormat, Message, Request
+from balrog_rag.models import build
+from balrog_rag.models.tokens import count_text
+from balrog_rag.util.secrets import redact
 
 ROUNDS = 3
 ACTIONS = "\n".join(f"action{number}: what it does" for number in range(80))

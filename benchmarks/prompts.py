@@ -21,10 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from balrog_rag.agents import build
-from balrog_rag.compose import compose
-from balrog_rag.envs.inline import InlineHouse
-from balrog_rag.paths import data
-from balrog_rag.vocabulary import (
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.data import (
     AnswerFormat,
     GameSpec,
     Message,
@@ -36,6 +34,8 @@ from balrog_rag.vocabulary import (
     Seeds,
     TaskView,
 )
+from balrog_rag.util.paths import data
+from balrog_rag.workers.inline import InlineHouse
 
 PRICED_AS = "gpt-5-mini"
 LITELLM = Path(str(importlib.util.find_spec("litellm").origin)).parent  # type: ignore[union-attr]

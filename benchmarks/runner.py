@@ -70,7 +70,7 @@ class Played:
     def workers(self) -> list[psutil.Process]:
         """The processes that hold the games."""
         children = psutil.Process(self.process.pid).children()
-        return [child for child in children if "balrog_rag.envs.worker" in child.cmdline()]
+        return [child for child in children if "balrog_rag.workers.worker" in child.cmdline()]
 
     def _weigh(self) -> None:
         while self.process.poll() is None:
@@ -272,15 +272,15 @@ def ray(folder: Path) -> None:
 
 def watching(folder: Path) -> None:
     """What the dashboard takes from play: a few assignments an event, and a drawing now and then."""
-    from balrog_rag.compose import compose
-    from balrog_rag.envs.inline import InlineGame
-    from balrog_rag.runner.dashboard_view import View, lines
-    from balrog_rag.runner.plan import plan
-    from balrog_rag.runner.scheduler import Gate
-    from balrog_rag.runner.scoreboard import Scoreboard
-    from balrog_rag.runner.studio import cast_of
-    from balrog_rag.runner.troupe import Run
-    from balrog_rag.vocabulary import Decision, Reply, Request, Transition
+    from balrog_rag.config.compose import compose
+    from balrog_rag.contracts.data import Decision, Reply, Request, Transition
+    from balrog_rag.display.dashboard_view import View, lines
+    from balrog_rag.display.scoreboard import Scoreboard
+    from balrog_rag.run.backend import Run
+    from balrog_rag.run.plan import plan
+    from balrog_rag.run.scheduler import Gate
+    from balrog_rag.run.services import cast_of
+    from balrog_rag.workers.inline import InlineGame
 
     config = compose(["model=scripted", "agent=naive", "env.episodes=256"])
     specs = plan(config, cast_of(config))

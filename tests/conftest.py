@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.compose import compose
-from balrog_rag.config import LimitsConfig
-from balrog_rag.envs.inline import InlineHouse
+from balrog_rag.config.compose import compose
+from balrog_rag.config.schema import LimitsConfig
+from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.llm.budget import RunBudget
-from balrog_rag.protocols import Watcher
-from balrog_rag.runner.episodes import EpisodePlayer, GameHouse
-from balrog_rag.runner.plan import plan
-from balrog_rag.runner.studio import LiveStudio, cast_of
-from balrog_rag.runner.watchers import Unwatched
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.run.episodes import EpisodePlayer, GameHouse
+from balrog_rag.run.plan import plan
+from balrog_rag.run.services import LiveStudio, cast_of
+from balrog_rag.run.watchers import Unwatched
+from balrog_rag.workers.inline import InlineHouse
 
 # What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.fetch import cache_folder
+from balrog_rag.util.fetch import cache_folder
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
 

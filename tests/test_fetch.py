@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
-from balrog_rag.errors import BalrogError
-from balrog_rag.fetch import download
+from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.knowledge.corpus import minihack
+from balrog_rag.util.fetch import download
 
 FILE = b'{"wikipedia_title": "Newt", "text": ["A newt."]}' * 50_000
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import cast
 
-from balrog_rag import registry
-from balrog_rag.config import AgentConfig
-from balrog_rag.errors import ConfigError
-from balrog_rag.protocols import LLM, Agent, Knowledge
-from balrog_rag.vocabulary import TaskView
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
+from balrog_rag.contracts.data import TaskView
+from balrog_rag.contracts.errors import ConfigError
 
 
 def build(config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent:
@@ -36,7 +36,7 @@ def wrappers(config: AgentConfig) -> list[str]:
 def resolve(config: AgentConfig) -> AgentConfig:
     """The configuration complete with what it depends on outside itself, for an episode's spec."""
     from balrog_rag.agents.demonstrations import content_digest
-    from balrog_rag.prompts import Prompts
+    from balrog_rag.agents.prompts import Prompts
 
     Prompts(config.prompts).check()
     if config.name == "few_shot" and not config.demonstrations:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from balrog_rag.vocabulary import AnswerFormat
+from balrog_rag.contracts.data import AnswerFormat
 
 UNREADABLE = "no action could be read from the answer"
 """What stands in the history for an answer without an action; never a valid action."""

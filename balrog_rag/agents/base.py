@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
 from balrog_rag.agents.answers import TAGS, Style, read
-from balrog_rag.config import AgentConfig
-from balrog_rag.prompts import Prompts
-from balrog_rag.prompts.history import History
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.protocols import LLM, Knowledge
-from balrog_rag.vocabulary import Decision, Message, Observation, Reply, Role, TaskView
+from balrog_rag.agents.prompts import Prompts
+from balrog_rag.agents.prompts.history import History
+from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.behaviour import LLM, Knowledge
+from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Role, TaskView
 
 
 class Player(Protocol):

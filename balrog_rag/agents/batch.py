@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from balrog_rag.agents.answers import read
 from balrog_rag.agents.base import Player, Wrapper
 from balrog_rag.agents.noticing import danger, health
-from balrog_rag.config import BatchConfig
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.vocabulary import Decision, Observation, Reply
+from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.config.schema import BatchConfig
+from balrog_rag.contracts.data import Decision, Observation, Reply
 
 
 class Batch(Wrapper):

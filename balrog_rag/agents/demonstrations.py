@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.errors import ConfigError
-from balrog_rag.vocabulary import digest
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -1,8 +1,8 @@
 """BALROG's dummy: no model, always the same action."""
 
-from balrog_rag.config import AgentConfig
-from balrog_rag.protocols import LLM, Knowledge
-from balrog_rag.vocabulary import Decision, Observation, TaskView
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.behaviour import LLM, Knowledge
+from balrog_rag.contracts.data import Decision, Observation, TaskView
 
 
 class Dummy:

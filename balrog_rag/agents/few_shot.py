@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from balrog_rag.agents.demonstrations import Demonstration, load
 from balrog_rag.agents.naive import Naive
-from balrog_rag.vocabulary import Message
+from balrog_rag.contracts.data import Message
 
 
 class FewShot(Naive):

@@ -5,10 +5,10 @@ from collections import Counter, deque
 from msgspec.structs import replace
 
 from balrog_rag.agents.base import Player, Wrapper
-from balrog_rag.config import LoopsConfig
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.prompts.screen import picture
-from balrog_rag.vocabulary import Decision, Observation, Reply
+from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.agents.prompts.screen import picture
+from balrog_rag.config.schema import LoopsConfig
+from balrog_rag.contracts.data import Decision, Observation, Reply
 
 Screen = tuple[str, str, str]
 

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from balrog_rag.agents.answers import sections
 from balrog_rag.agents.base import Player, Wrapper
+from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import tamed
-from balrog_rag.config import NotebookConfig
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.vocabulary import Decision, Observation, Reply
+from balrog_rag.config.schema import NotebookConfig
+from balrog_rag.contracts.data import Decision, Observation, Reply
 
 NOTE = "<|NOTE|>"
 

@@ -2,7 +2,7 @@
 
 import re
 
-from balrog_rag.vocabulary import Observation, Stats
+from balrog_rag.contracts.data import Observation, Stats
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from balrog_rag.config import AgentConfig
-from balrog_rag.vocabulary import TaskView
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.data import TaskView
 
 
 class RandomPolicy:

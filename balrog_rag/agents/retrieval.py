@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from balrog_rag.agents.base import Player, Wrapper
 from balrog_rag.agents.noticing import Noticer
+from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import tamed
-from balrog_rag.config import RetrievalConfig
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.protocols import LLM, Knowledge
-from balrog_rag.vocabulary import AnswerFormat, Decision, Message, Observation, Passage, Reply
+from balrog_rag.config.schema import RetrievalConfig
+from balrog_rag.contracts.behaviour import LLM, Knowledge
+from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
 
 LABELLED = AnswerFormat((), before="Query: ")
 """Free text behind a label, for models that can be held to a shape."""

@@ -1,6 +1,6 @@
 """NetHack and MiniHack: making, seeding, actions, observations, progression, and where games live."""
 
-from balrog_rag.vocabulary import GameSpec
+from balrog_rag.contracts.data import GameSpec
 
 
 def check_game(game: GameSpec) -> None:

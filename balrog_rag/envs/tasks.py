@@ -2,11 +2,11 @@
 
 from itertools import product
 
-from balrog_rag import registry
-from balrog_rag.config import MOST_SEED
-from balrog_rag.envs.boxoban import require_levels
-from balrog_rag.errors import ConfigError
-from balrog_rag.vocabulary import GameSpec
+from balrog_rag.config.schema import MOST_SEED
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.envs.minihack.boxoban import require_levels
 
 NETHACK_TASKS = ("NetHackChallenge-v0",)
 
@@ -73,7 +73,7 @@ def known_tasks(env: str) -> list[str]:
     if env == "nle":
         return list(NETHACK_TASKS)
     if env == "minihack":
-        from balrog_rag.envs.minihack import registered_tasks
+        from balrog_rag.envs.minihack.minihack import registered_tasks
 
         return registered_tasks()
     registry.environments.get(env)

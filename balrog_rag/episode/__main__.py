@@ -1,7 +1,7 @@
-"""`python -m balrog_rag.episode show|verify|fork`: look into a journal, check it, or play on from it."""
+"""The door to `python -m balrog_rag.episode`; the command itself stands in `cli/`."""
 
-from balrog_rag.eval.look import main
-from balrog_rag.stopping import leave
+from balrog_rag.cli.episode import main
+from balrog_rag.util.stopping import leave
 
 if __name__ == "__main__":
     leave(main())

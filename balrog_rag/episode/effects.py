@@ -10,11 +10,11 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
+from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, digest
+from balrog_rag.contracts.errors import LimitReached, ReplayError
 from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step
 from balrog_rag.episode.outcome import RESUMABLE
-from balrog_rag.errors import LimitReached, ReplayError
-from balrog_rag.protocols import Meter, Model, Retriever, Watcher
-from balrog_rag.vocabulary import AnswerFormat, Message, Passage, Purpose, Reply, Request, digest
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
 Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]

@@ -18,9 +18,9 @@ from typing import Any, Self
 
 import msgspec
 
+from balrog_rag.contracts.data import Passage, Purpose, Reply, Stats
+from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import JournalError, RunFolderError
-from balrog_rag.vocabulary import Passage, Purpose, Reply, Stats
 
 VERSION = 1
 

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 import msgspec
 
+from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
+from balrog_rag.contracts.data import Decision, Observation, Stats, TaskView, Transition
+from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.episode.effects import Clock, Fit, JournaledKnowledge, JournaledLLM, Stopped, Tape, TapeEnd
 from balrog_rag.episode.journal import End, Start, Step, moved, stats_by_name
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.episode.spec import Cast, EpisodeSpec
-from balrog_rag.errors import BalrogError, LimitReached, PluginError, ReplayError
-from balrog_rag.protocols import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
-from balrog_rag.vocabulary import Decision, Observation, Stats, TaskView, Transition
 
 RUN_AHEAD = 64
 """Recorded actions a game plays in one go while a tape is replayed."""

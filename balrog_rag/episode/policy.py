@@ -7,10 +7,10 @@ each step against the journal.
 from collections.abc import Mapping
 from typing import Any
 
+from balrog_rag.contracts.data import Decision
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.episode.play import Stage, begin, finish, record
-from balrog_rag.vocabulary import Decision
 
 BURST = 256
 """Steps a policy plays before its journal is written."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.vocabulary import GameSpec, Seeds, digest
+from balrog_rag.contracts.data import GameSpec, Seeds, digest
 
 
 class Cast(msgspec.Struct, frozen=True):

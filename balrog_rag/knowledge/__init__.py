@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from balrog_rag.config import KnowledgeConfig
+    from balrog_rag.config.schema import KnowledgeConfig
     from balrog_rag.knowledge.corpus import Corpus
     from balrog_rag.knowledge.retriever import BatchRetriever
 

@@ -1,21 +1,7 @@
-"""`python -m balrog_rag.knowledge`: build corpora and indexes, search, measure and serve."""
+"""The door to `python -m balrog_rag.knowledge`; the command itself stands in `cli/`."""
 
-import sys
-from collections.abc import Sequence
-
-from balrog_rag.command_line import ended
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
-    from balrog_rag.knowledge.commands import run
-
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: run(words), STOPPED)
-
-
-STOPPED = "stopped; what was being built is thrown away, what was there before is untouched"
-
+from balrog_rag.cli.knowledge import main
+from balrog_rag.util.stopping import leave
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -10,14 +10,14 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from balrog_rag import registry
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import Corpus, load
 from balrog_rag.knowledge.metrics import DEPTH, SCORES, mean, scores
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import Cut
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 
 _WIDEST = 132
 

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from balrog_rag import registry
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Embedder, Progress, Vectors
 from balrog_rag.knowledge.index import Index
 from balrog_rag.knowledge.passages import content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
-from balrog_rag.vocabulary import Passage
 
 FORMAT = 1
 _CHUNK = 512

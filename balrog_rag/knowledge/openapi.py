@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from balrog_rag.vocabulary import Passage
+from balrog_rag.contracts.data import Passage
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 

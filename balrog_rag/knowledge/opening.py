@@ -9,9 +9,10 @@ from typing import Any
 
 from filelock import FileLock
 
-from balrog_rag import registry
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import ConfigError, KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge import folder as folders
 from balrog_rag.knowledge.corpus import Corpus, built_folder, load
 from balrog_rag.knowledge.embed import Embedder, Vectors
@@ -19,7 +20,6 @@ from balrog_rag.knowledge.folder import IndexFolder, Manifest
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.search import Reranker, Searcher
-from balrog_rag.vocabulary import digest
 
 
 def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Searcher:

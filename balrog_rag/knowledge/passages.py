@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.inert import cleaned
-from balrog_rag.vocabulary import Passage, digest
+from balrog_rag.contracts.data import Passage, digest
+from balrog_rag.util.terminal_safe import cleaned
 
 _SHORT = 100_000
 """Characters up to which a text is counted whole; a longer one is surely over any budget."""

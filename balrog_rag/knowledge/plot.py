@@ -6,9 +6,9 @@ No times: they are the machine's as much as the index's, and the scores come out
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.evaluate import Outcome
-from balrog_rag.palette import COLOURS, HATCHES, SETTINGS
+from balrog_rag.util.palette import COLOURS, HATCHES, SETTINGS
 
 SHOWN = ("recall@1", "share@5", "recall@5")
 

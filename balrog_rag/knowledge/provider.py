@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from balrog_rag import litellm_loading
-from balrog_rag.errors import KnowledgeError
-from balrog_rag.secrets import load_env, redact
+from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.util import litellm_loading
+from balrog_rag.util.secrets import load_env, redact
 
 _LONGEST = 300
 

@@ -7,10 +7,10 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import NamedTuple
 
-from balrog_rag.errors import BalrogError, KnowledgeError
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.search import Searcher, tidy
-from balrog_rag.stopping import being_cancelled, leave_behind
-from balrog_rag.vocabulary import Passage
+from balrog_rag.util.stopping import being_cancelled, leave_behind
 
 _BATCH = 256
 _REMEMBERED = 4096

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from balrog_rag.inert import cleaned
+from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
 from balrog_rag.knowledge.passages import wording
-from balrog_rag.vocabulary import Passage
+from balrog_rag.util.terminal_safe import cleaned
 
 LONGEST_SEARCHED = 4000
 """Characters of a query that are looked at; a longer one is no query."""

@@ -11,12 +11,12 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 import numpy as np
 
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import BalrogError, KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.openapi import SearchRequest, VectorRequest, openapi, page
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.search import Searcher
-from balrog_rag.vocabulary import Passage
 
 LARGEST_BODY = 1 << 20
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")

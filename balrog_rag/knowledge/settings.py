@@ -1,8 +1,8 @@
 """The knowledge section of conf/ alone, for commands that need nothing else."""
 
-from balrog_rag import compose as whole
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import ConfigError
+from balrog_rag.config import compose as whole
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.errors import ConfigError
 
 _GROUP = "knowledge"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.inert import inert, one_line
-from balrog_rag.vocabulary import Passage
+from balrog_rag.contracts.data import Passage
+from balrog_rag.util.terminal_safe import inert, one_line
 
 _HEAD = 320
 

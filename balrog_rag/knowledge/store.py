@@ -9,8 +9,8 @@ from typing import Any, overload
 import msgspec
 import numpy as np
 
-from balrog_rag.errors import KnowledgeError
-from balrog_rag.vocabulary import Passage
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import KnowledgeError
 
 _decoder = msgspec.json.Decoder(Passage)
 

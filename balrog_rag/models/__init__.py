@@ -1,1 +1,30 @@
-""""""
+"""Language models: the LiteLLM client, limits and budgets, the embedded local model."""
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.behaviour import Model
+from balrog_rag.contracts.errors import ConfigError
+
+
+def build(config: ModelConfig) -> Model:
+    """The model that the configuration names; only its own backend is imported."""
+    from balrog_rag.contracts.registry import models
+
+    model: Model = models.get(config.backend)(config)
+    return model
+
+
+def prompt_limit(config: ModelConfig, max_prompt_tokens: int | None) -> int | None:
+    """Tokens a prompt may have: the agent's cap, and the model's context less its longest answer."""
+    context = config.context
+    if context is None and config.backend == "litellm":
+        from balrog_rag.models.table import context_of
+
+        context = context_of(config.name)
+    if context is None:
+        return max_prompt_tokens
+    room = context - (config.max_tokens or 0)
+    if room <= 0:
+        raise ConfigError(
+            f"model.max_tokens={config.max_tokens}: no room for a prompt in a context of {context} tokens"
+        )
+    return room if max_prompt_tokens is None else min(room, max_prompt_tokens)

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.config.frozen import tree_digest
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.spec import REACH
-from balrog_rag.errors import RunFolderError
-from balrog_rag.frozen import tree_digest
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.runs import Run, load

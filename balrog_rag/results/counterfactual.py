@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode import journal
-from balrog_rag.errors import ConfigError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import IN_THE_PROMPT
 from balrog_rag.results.runs import Run

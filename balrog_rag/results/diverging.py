@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step
-from balrog_rag.errors import JournalError
 from balrog_rag.results import folder
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.contracts.data import GameSpec
 from balrog_rag.episode.outcome import Outcome
-from balrog_rag.vocabulary import GameSpec
 
 ENDED_BY_GAME = frozenset(
     {

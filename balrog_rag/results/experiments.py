@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.errors import ConfigError
-from balrog_rag.paths import data
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import sweeps
+from balrog_rag.util.paths import data
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.errors import ConfigError
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.config.frozen import config_digest
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import RunFolderError
-from balrog_rag.frozen import config_digest
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.frozen import tree_digest
+from balrog_rag.config.frozen import tree_digest
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec, episode_name
-from balrog_rag.errors import JournalError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.errors import RunFolderError
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.export import write_csv

@@ -8,7 +8,7 @@ from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
-from balrog_rag.wording import many
+from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.envs.progression import Progression
+from balrog_rag.contracts.data import Reply, Stats
+from balrog_rag.envs.nethack.progression import Progression
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
-from balrog_rag.vocabulary import Reply, Stats
 
 
 def read_episode(path: Path) -> Episode | None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from balrog_rag.inert import inert
+from balrog_rag.util.terminal_safe import inert
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,8 +7,8 @@ import asyncio
 
 import msgspec
 
-from balrog_rag.envs.inline import InlineHouse
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.workers.inline import InlineHouse
 from tests.agents.support import GOLDEN, Recorded
 from tests.agents.test_golden import SNAPSHOTS, snapshot
 

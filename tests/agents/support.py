@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.agents import build
-from balrog_rag.compose import compose
-from balrog_rag.config import AgentConfig
-from balrog_rag.protocols import Agent
-from balrog_rag.vocabulary import (
+from balrog_rag.config.compose import compose
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.behaviour import Agent
+from balrog_rag.contracts.data import (
     AnswerFormat,
     Decision,
     Message,

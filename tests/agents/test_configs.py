@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from balrog_rag import agents, registry
+from balrog_rag import agents
 from balrog_rag.agents import retrieves
-from balrog_rag.compose import compose, group_options
-from balrog_rag.errors import ConfigError
-from balrog_rag.prompts import Prompts, fingerprint, names
-from balrog_rag.vocabulary import TaskView
+from balrog_rag.agents.prompts import Prompts, fingerprint, names
+from balrog_rag.config.compose import compose, group_options
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import TaskView
+from balrog_rag.contracts.errors import ConfigError
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 OPTIONS = group_options()

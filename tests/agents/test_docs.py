@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag import registry
-from balrog_rag.compose import group_options
-from balrog_rag.config import AgentConfig, documented_keys
+from balrog_rag.config.compose import group_options
+from balrog_rag.config.schema import AgentConfig, documented_keys
+from balrog_rag.contracts import registry
 from tests.agents.support import agent_config
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.compose import group_options
+from balrog_rag.config.compose import group_options
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"

@@ -8,12 +8,12 @@ import pytest
 
 from balrog_rag.agents import resolve
 from balrog_rag.agents.demonstrations import Demonstration, Shown, load, write
-from balrog_rag.envs.inline import InlineHouse
+from balrog_rag.cli.prompts import main
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.episode.journal import Header, Start, Step, Writer
 from balrog_rag.episode.spec import Cast, EpisodeSpec
-from balrog_rag.errors import ConfigError, ReplayError
-from balrog_rag.eval.words import main
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.workers.inline import InlineHouse
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 GAME = GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), character="mon-hum-neu-mal")

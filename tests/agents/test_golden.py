@@ -8,7 +8,7 @@ import asyncio
 import msgspec
 import pytest
 
-from balrog_rag.vocabulary import GameSpec, Request
+from balrog_rag.contracts.data import GameSpec, Request
 from tests.agents.support import (
     GOLDEN,
     NEWT,
@@ -99,7 +99,7 @@ def test_prompts_are_those_that_were_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nle", "minihack"])
 def test_the_recorded_games_are_real(name: str) -> None:
-    from balrog_rag.envs.inline import InlineHouse
+    from balrog_rag.workers.inline import InlineHouse
 
     async def again(story: Recorded) -> list[str]:
         game = await InlineHouse().open(msgspec.convert(story.game, GameSpec))

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from balrog_rag.protocols import Agent
-from balrog_rag.vocabulary import Decision, Message, Request
+from balrog_rag.contracts.behaviour import Agent
+from balrog_rag.contracts.data import Decision, Message, Request
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 

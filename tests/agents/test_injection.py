@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.vocabulary import Passage
+from balrog_rag.contracts.data import Passage
 from tests.agents.support import VIEW, Guide, Script, agent_config, made, moment, perform
 
 ATTACKS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from balrog_rag.agents.noticing import PET, TERRAIN, Noticer, danger, things
-from balrog_rag.envs.glyphs import glyph_names
+from balrog_rag.envs.nethack.glyphs import glyph_names
 from tests.agents.support import moment
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from balrog_rag.vocabulary import AnswerFormat, Decision, Passage
+from balrog_rag.contracts.data import AnswerFormat, Decision, Passage
 from tests.agents.support import NEWT, STAIRS, VIEW, Guide, Script, agent_config, made, moment, perform
 
 ACT = "Well.\n<|ACTION|>north<|END|>"

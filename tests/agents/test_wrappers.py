@@ -6,9 +6,9 @@ from itertools import cycle
 import pytest
 
 from balrog_rag.agents import build
-from balrog_rag.envs.inline import InlineHouse
-from balrog_rag.errors import ConfigError
-from balrog_rag.vocabulary import Decision, GameSpec, Observation, Request, Seeds
+from balrog_rag.contracts.data import Decision, GameSpec, Observation, Request, Seeds
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.workers.inline import InlineHouse
 from tests.agents.support import VIEW, Guide, Script, agent_config, made, moment, perform
 
 PLAN = "<|ACTION|>north<|END|><|ACTION|>far east<|END|><|ACTION|>search<|END|>"

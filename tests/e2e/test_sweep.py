@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from balrog_rag.results.folder import journals
-from tests.runner.support import running, same_journals
+from tests.run.support import running, same_journals
 from tests.support import command, evaluate
 
 GRID = ["-m", "agent=naive,robust_cot", "run.seed=1,2", "env.episodes=3", "limits.steps=20", "run.name=s"]

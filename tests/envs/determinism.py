@@ -5,9 +5,9 @@ import json
 import random
 import sys
 
-from balrog_rag.envs.ending import read_symbol
-from balrog_rag.envs.inline import InlineGame
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.envs.nethack.ending import read_symbol
+from balrog_rag.workers.inline import InlineGame
 
 WORDS = [
     "north",

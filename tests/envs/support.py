@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from balrog_rag.envs.inline import InlineGame
-from balrog_rag.vocabulary import GameSpec, Seeds, Transition
+from balrog_rag.contracts.data import GameSpec, Seeds, Transition
+from balrog_rag.workers.inline import InlineGame
 
 VALKYRIE = "val-dwa-law-fem"
 

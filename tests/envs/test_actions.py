@@ -1,8 +1,13 @@
 import pytest
 from nle.nethack import ACTIONS, USEFUL_ACTIONS, Command, CompassDirection, CompassDirectionLonger
 
-from balrog_rag.envs.actions import NETHACK_WORDS, REFUSED_BY_BALROG, minihack_actions, nethack_actions
-from balrog_rag.envs.inline import InlineGame
+from balrog_rag.envs.nethack.actions import (
+    NETHACK_WORDS,
+    REFUSED_BY_BALROG,
+    minihack_actions,
+    nethack_actions,
+)
+from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, nethack, play
 
 

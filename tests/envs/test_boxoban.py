@@ -5,9 +5,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from balrog_rag.envs import boxoban, check_game
-from balrog_rag.envs.__main__ import main
-from balrog_rag.errors import BalrogError, ConfigError
+from balrog_rag.cli.envs import main
+from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.envs import check_game
+from balrog_rag.envs.minihack import boxoban
 from tests.envs.support import minihack, play
 
 LEVEL = """; {number}

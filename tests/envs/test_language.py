@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from balrog_rag.envs import language
-from balrog_rag.envs.glyphs import glyph_names, plural
+from balrog_rag.envs.nethack import language
+from balrog_rag.envs.nethack.glyphs import glyph_names, plural
 
 DATA = Path(__file__).parents[1] / "data" / "language"
 NEWT, WOLF, TAME_KITTEN, LAND_MINE = 318, 20, 413, 2124

@@ -2,11 +2,11 @@ import random
 
 import pytest
 
-from balrog_rag.envs.inline import InlineGame
-from balrog_rag.envs.minihack import GOALS, OTHER_GOAL
+from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
+from balrog_rag.envs.minihack.minihack import GOALS, OTHER_GOAL
 from balrog_rag.envs.tasks import BALROG_MINIHACK_TASKS, known_tasks
 from balrog_rag.episode.outcome import Outcome
-from balrog_rag.errors import ConfigError, EnvironmentFailure
+from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, play
 
 LEVEL = """MAZE: "mylevel",' '

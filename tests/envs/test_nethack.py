@@ -4,10 +4,10 @@ import random
 import numpy as np
 import pytest
 
-from balrog_rag.envs.actions import nethack_actions
-from balrog_rag.envs.inline import InlineGame
+from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
+from balrog_rag.envs.nethack.actions import nethack_actions
 from balrog_rag.episode.outcome import Outcome
-from balrog_rag.errors import ConfigError, EnvironmentFailure
+from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import nethack, play
 
 FIELDS = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from balrog_rag.envs import language
-from balrog_rag.envs.inline import InlineGame
+from balrog_rag.envs.nethack import language
+from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, nethack, play
 
 

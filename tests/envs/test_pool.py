@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-import balrog_rag.envs.pool as pool_module
-from balrog_rag.compose import compose
-from balrog_rag.envs.frames import Close
-from balrog_rag.envs.inline import InlineHouse
-from balrog_rag.envs.pool import WorkerPool
-from balrog_rag.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
-from balrog_rag.frozen import plain
-from balrog_rag.vocabulary import GameSpec, Seeds
+import balrog_rag.workers.pool as pool_module
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
+from balrog_rag.workers.framing import Close
+from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.pool import WorkerPool
 from tests.envs.support import minihack, nethack
 
 RANDOM = plain(compose(["agent=random", "model=scripted"]).agent)
@@ -286,8 +286,8 @@ def test_closing_ends_the_processes():
 
 PARENT = """
 import asyncio, json
-from balrog_rag.envs.pool import WorkerPool
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.workers.pool import WorkerPool
+from balrog_rag.contracts.data import GameSpec, Seeds
 
 async def main():
     pool = WorkerPool(2, 60)

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from balrog_rag.envs.progression import Progression, table
-from balrog_rag.paths import data
-from balrog_rag.vocabulary import Stats
+from balrog_rag.contracts.data import Stats
+from balrog_rag.envs.nethack.progression import Progression, table
+from balrog_rag.util.paths import data
 
 
 def moment(depth=1, experience_level=1):

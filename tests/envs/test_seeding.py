@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.envs import clock
-from balrog_rag.envs.clock import clock_pinned, time_of
-from balrog_rag.vocabulary import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.envs.nethack import clock
+from balrog_rag.envs.nethack.clock import clock_pinned, time_of
 from tests.envs.support import play
 
 SCRIPT = Path(__file__).with_name("determinism.py")

@@ -3,10 +3,10 @@ import sys
 
 import pytest
 
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.envs import check_game
 from balrog_rag.envs.tasks import characters, check_character, check_task
-from balrog_rag.errors import ConfigError
-from balrog_rag.vocabulary import GameSpec, Seeds
 from tests.envs.support import nethack
 
 
@@ -56,10 +56,10 @@ def test_names_are_checked_without_nethack():
     """`--help` and a wrong name must not wait for nle, gymnasium or minihack."""
     code = (
         "import sys; from balrog_rag.envs import check_game\n"
-        "from balrog_rag.vocabulary import GameSpec, Seeds\n"
+        "from balrog_rag.contracts.data import GameSpec, Seeds\n"
         "check_game(GameSpec('nle', 'NetHackChallenge-v0', Seeds(1, 1)))\n"
         "check_game(GameSpec('minihack', 'MiniHack-Quest-Easy-v0', Seeds(1, 1)))\n"
-        "from balrog_rag.envs.progression import table; table()\n"
+        "from balrog_rag.envs.nethack.progression import table; table()\n"
         "assert not {'nle', 'gymnasium', 'minihack', 'numpy'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats
+from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, moved
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
-from balrog_rag.errors import JournalError, RunFolderError
-from balrog_rag.vocabulary import GameSpec, Passage, Reply, Seeds, Stats
 
 SPEC = EpisodeSpec(
     episode="nle/NetHackChallenge-v0/00",

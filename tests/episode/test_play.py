@@ -6,15 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from balrog_rag.contracts.data import Decision
+from balrog_rag.contracts.errors import JournalError, PluginError, ReplayError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped
 from balrog_rag.episode.spec import Fork
-from balrog_rag.errors import JournalError, PluginError, ReplayError
 from balrog_rag.results.folder import journal_path
-from balrog_rag.runner.replay import verify
-from balrog_rag.runner.studio import LiveStudio
-from balrog_rag.runner.watchers import Unwatched
-from balrog_rag.vocabulary import Decision
+from balrog_rag.run.replay import verify
+from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.watchers import Unwatched
 from tests.support import edit_journal
 
 TIMES = ("latency", "seconds")

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from balrog_rag.compose import compose
-from balrog_rag.config import KnowledgeConfig, ModelConfig
+from balrog_rag.config.compose import compose
+from balrog_rag.config.schema import KnowledgeConfig, ModelConfig
 from balrog_rag.episode.spec import REACH, Cast, EpisodeSpec, Fork
-from balrog_rag.runner.plan import plan
-from balrog_rag.runner.studio import cast_of
+from balrog_rag.run.plan import plan
+from balrog_rag.run.services import cast_of
 
 SECTIONS = {"model": ModelConfig, "knowledge": KnowledgeConfig}
 

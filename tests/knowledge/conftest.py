@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.config import KnowledgeConfig
+from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.settings import compose
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 from tests import support
 
 Settings = Callable[..., KnowledgeConfig]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag import registry
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.settings import compose
 from balrog_rag.knowledge.show import json_results, print_results
-from balrog_rag.paths import data
-from balrog_rag.vocabulary import Passage
+from balrog_rag.util.paths import data
 
 
 def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -31,7 +31,7 @@ def test_help_is_there(words: list[str]) -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from balrog_rag.knowledge.__main__ import main\n"
+        "import sys; from balrog_rag.cli.knowledge import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
         "print(sorted({'numpy', 'faiss', 'openvino', 'hydra', 'rich', 'nle', 'litellm'} & set(sys.modules)))"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import built_folder, load
 from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.passages import Cut

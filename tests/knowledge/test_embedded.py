@@ -5,12 +5,12 @@ from functools import cache
 import pytest
 from omegaconf import OmegaConf
 
-from balrog_rag.inert import cleaned
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
 from balrog_rag.knowledge.corpus.embedded import OURS, monsters, objects, read_notes, tables, world
 from balrog_rag.knowledge.passages import Cut, slug
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
+from balrog_rag.util.terminal_safe import cleaned
 
 
 @cache

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.evaluate import Outcome, check_answers, measure, read_queries
 from balrog_rag.knowledge.metrics import mean, scores
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.plot import SHOWN, plot
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 
 Settings = Callable[..., KnowledgeConfig]
 QUERIES = data("wiki_index") / "queries.jsonl"

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import ConfigError, KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.opening import build_index, make_embedder, open_searcher
 from balrog_rag.knowledge.passages import Cut

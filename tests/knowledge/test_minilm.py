@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from balrog_rag.errors import ConfigError
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.embed.minilm import MiniLM
 
 HERE = Path(__file__).parent

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from balrog_rag.inert import cleaned
 from balrog_rag.knowledge.passages import Cut, Page, content_hash, passages
+from balrog_rag.util.terminal_safe import cleaned
 
 
 def words(text: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed.litellm import LiteLLMEmbedder
 from balrog_rag.knowledge.rerank.litellm import LiteLLMReranker
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from balrog_rag import knowledge
-from balrog_rag.config import KnowledgeConfig
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.opening import open_searcher
 
 Settings = Callable[..., KnowledgeConfig]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from balrog_rag.config import KnowledgeConfig
+from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.index import best
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.search import LONGEST_SEARCHED, tidy

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from balrog_rag.config import KnowledgeConfig
+from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.serve import LARGEST_BODY, Service, make_server
 
 Settings = Callable[..., KnowledgeConfig]

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from balrog_rag.errors import ConfigError
-from balrog_rag.models.__main__ import main
-from balrog_rag.models.testserver import TestServer
+from balrog_rag.cli.models import main
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models.serving.testserver import TestServer
 
 CLIENT = httpx.Client(timeout=10)
 

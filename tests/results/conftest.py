@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from balrog_rag.config.frozen import config_digest
+from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats, Usage
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, stats_by_name
 from balrog_rag.episode.spec import Cast, EpisodeSpec
-from balrog_rag.frozen import config_digest
 from balrog_rag.results import folder
-from balrog_rag.vocabulary import GameSpec, Passage, Reply, Seeds, Stats, Usage
 
 NETHACK = "nle/NetHackChallenge-v0"
 ENCODE = msgspec.json.Encoder().encode

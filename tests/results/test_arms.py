@@ -5,8 +5,8 @@ import shutil
 import msgspec
 import pytest
 
-from balrog_rag.compare import main as compare
-from balrog_rag.report import main as report
+from balrog_rag.cli.compare import main as compare
+from balrog_rag.cli.report import main as report
 from balrog_rag.results import folder
 from balrog_rag.results.arms import differences, load_arms, settings_of
 from balrog_rag.results.runs import load

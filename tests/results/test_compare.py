@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.compare import main
+from balrog_rag.cli.compare import main
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.comparing import duel

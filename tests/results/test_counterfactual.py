@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from balrog_rag.counterfactual import main
+from balrog_rag.cli.counterfactual import main
 from balrog_rag.results.counterfactual import Asked, Counterfactual, kept
 
 

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from rich.console import Console
 
+from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
-from balrog_rag.errors import JournalError
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import print_summary

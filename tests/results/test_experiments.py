@@ -2,11 +2,11 @@
 
 import pytest
 
-from balrog_rag.compose import compose
-from balrog_rag.errors import ConfigError
-from balrog_rag.frozen import config_digest, plain
-from balrog_rag.paths import data
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import experiments
+from balrog_rag.util.paths import data
 
 
 def test_every_description_has_its_shared_settings():

@@ -7,9 +7,9 @@ import sys
 import msgspec
 import pytest
 
+from balrog_rag.cli.leaderboard import main
+from balrog_rag.config.frozen import config_digest
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.frozen import config_digest
-from balrog_rag.leaderboard import main
 from balrog_rag.results import folder, runs
 from balrog_rag.results.leaderboard import verified
 from balrog_rag.results.leaderboard.published import published

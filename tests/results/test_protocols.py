@@ -5,6 +5,7 @@ from statistics import stdev
 
 import pytest
 
+from balrog_rag.contracts.data import Reply, Usage
 from balrog_rag.episode.journal import Completion, End, Lookup, Step
 from balrog_rag.results.breakdown import (
     calls_by_purpose,
@@ -15,7 +16,6 @@ from balrog_rag.results.breakdown import (
 )
 from balrog_rag.results.protocols import challenge_score, netplay_score, paper_score
 from balrog_rag.results.runs import load
-from balrog_rag.vocabulary import Reply, Usage
 
 XP2, XP3 = 1.847840456172601, 2.081163581974356
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from balrog_rag.report import main, name_of
+from balrog_rag.cli.report import main, name_of
 from balrog_rag.results.arms import differences, load_arms
 from balrog_rag.results.folder import write_json
 from balrog_rag.results.report.figures import progress_figure

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from balrog_rag.envs.progression import table
-from balrog_rag.errors import RunFolderError
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.envs.nethack.progression import table
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import write_all
 

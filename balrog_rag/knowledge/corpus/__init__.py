@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag import registry
-from balrog_rag.errors import KnowledgeError
-from balrog_rag.fetch import cache_folder
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import Passage, digest
+from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.contracts.registry import nearest
 from balrog_rag.knowledge.passages import Cut, Page, passages, wordpiece
 from balrog_rag.knowledge.store import Passages
-from balrog_rag.paths import data
-from balrog_rag.registry import nearest
-from balrog_rag.vocabulary import Passage, digest
+from balrog_rag.util.fetch import cache_folder
+from balrog_rag.util.paths import data
 
 
 class Corpus:

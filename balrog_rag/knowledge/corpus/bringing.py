@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from pathlib import Path
 
-from balrog_rag import registry
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import Corpus, built_folder, load
 from balrog_rag.knowledge.embed import Progress
 from balrog_rag.knowledge.passages import Cut, Page, passages, wordpiece
 from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.store import write_passages
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 
 
 def build_embedded(guidebook: Path | None, cut: Cut) -> Corpus:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.passages import Page
 
 SUFFIXES = (".md", ".markdown", ".txt")

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 import msgspec
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import wikitext
 from balrog_rag.knowledge.passages import Page
 

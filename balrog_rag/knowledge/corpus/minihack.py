@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.errors import KnowledgeError
-from balrog_rag.fetch import cache_folder, download
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import wikitext
 from balrog_rag.knowledge.passages import Page
-from balrog_rag.vocabulary import digest
+from balrog_rag.util.fetch import cache_folder, download
 
 ADDRESS = "https://www.dropbox.com/s/6qbfmsr3l89sip0/nethackwikidata.json?dl=1"
 _MOST_BYTES = 1 << 30

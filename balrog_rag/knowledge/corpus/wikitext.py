@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 
 ADDRESS = "https://nethackwiki.com/wiki/"
 LICENCE = "NGPL (NetHack wiki)"

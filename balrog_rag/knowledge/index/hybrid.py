@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from balrog_rag import registry
-from balrog_rag.errors import ConfigError
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.embed import Vectors
 from balrog_rag.knowledge.index import Hits, Index, Texts
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.envs.progression import table
-from balrog_rag.errors import ConfigError
-from balrog_rag.paths import data
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.envs.nethack.progression import table
 from balrog_rag.results.statistics.units import Score
+from balrog_rag.util.paths import data
 
 Scored = tuple[float, float, int]
 """Mean progression in percent, standard error, episodes."""

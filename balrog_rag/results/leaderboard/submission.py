@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.config.frozen import differing_keys, value_at
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import ConfigError, RunFolderError
-from balrog_rag.frozen import differing_keys, value_at
 from balrog_rag.results import folder
 from balrog_rag.results.arms import short
 from balrog_rag.results.episodes import Episode, answering, any_asked

@@ -12,16 +12,16 @@ from typing import Any
 import msgspec
 
 from balrog_rag import __version__
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.errors import BalrogError
-from balrog_rag.fetch import cache_folder
 from balrog_rag.results import folder
 from balrog_rag.results.export import csv_text, row
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, readme
 from balrog_rag.results.runs import Run, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
-from balrog_rag.vocabulary import digest
+from balrog_rag.util.fetch import cache_folder
 
 Replay = Callable[[Path, Path], None]
 """Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder."""

@@ -1,7 +1,7 @@
 """How an arm is drawn: its colour, hatch, mark and line, and its name beside an axis."""
 
-from balrog_rag.inert import one_line
-from balrog_rag.palette import COLOURS, HATCHES, SETTINGS
+from balrog_rag.util.palette import COLOURS, HATCHES, SETTINGS
+from balrog_rag.util.terminal_safe import one_line
 
 __all__ = ["SETTINGS", "colour", "filling", "hatch", "label", "line", "mark"]
 

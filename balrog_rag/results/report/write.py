@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.errors import ConfigError
-from balrog_rag.registry import nearest
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import folder
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.export import csv_text, require_parquet, row, write_parquet

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from balrog_rag.agents.answers import AFTER_LABEL
 from balrog_rag.agents.base import BaseAgent
-from balrog_rag.prompts.prompt import Prompt
-from balrog_rag.vocabulary import Decision, Observation, Reply
+from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.contracts.data import Decision, Observation, Reply
 
 ORDER = """
 If your plan should change, write the new one on one line, as PLAN: <plan>

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.passages import Page
-from balrog_rag.paths import data
+from balrog_rag.util.paths import data
 
 OURS, NETHACK = "MIT", "NGPL"
 """Licences: sentences written for this project, and texts of NetHack (its General Public License)."""

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 
 _u8, _i8, _i16, _u16 = ctypes.c_ubyte, ctypes.c_byte, ctypes.c_short, ctypes.c_ushort
 _text, _ulong = ctypes.c_char_p, ctypes.c_ulong

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from balrog_rag.errors import KnowledgeError
+from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.passages import Page
 
 GUIDEBOOK = Path("/usr/share/doc/nethack-common/Guidebook.txt.gz")

@@ -1,0 +1,81 @@
+"""The words that models read: one `.j2` file a prompt, strict about names, hashed for the record."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every prompt that comes with the package."""
+    folder = files("balrog_rag.agents.prompts")
+    return tuple(sorted(file.name[:-3] for file in folder.iterdir() if file.name.endswith(".j2")))
+
+
+@cache
+def source(name: str) -> str:
+    """A prompt's file, as it stands."""
+    if name not in names():
+        raise ConfigError(f"no prompt {name!r}{nearest(name, names())}")
+    return files("balrog_rag.agents.prompts").joinpath(f"{name}.j2").read_text("utf-8")
+
+
+def fingerprint() -> dict[str, str]:
+    """The content hash of every prompt file, for a run's provenance."""
+    return {name: digest(source(name)) for name in names()}
+
+
+class Prompts:
+    """The prompts of one agent: the package's files, with some replaced by the configuration."""
+
+    def __init__(self, replaced: Mapping[str, str] | None = None) -> None:
+        """`replaced` maps a prompt's name to the text that stands in for its file, or to a new prompt."""
+        self._replaced = dict(replaced or {})
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a prompt."""
+        return name in self._replaced or name in names()
+
+    def check(self) -> None:
+        """Raise a ConfigError for the first replaced prompt that is no template."""
+        for name, text in self._replaced.items():
+            try:
+                _compiled(text)
+            except Exception as error:  # endless numbers and nesting are no TemplateError
+                raise ConfigError(f"agent.prompts.{name}: {_said(error)}") from error
+
+    def render(self, name: str, **values: object) -> str:
+        """The prompt with these values; a name that it uses and is not given is an error."""
+        text = self._replaced.get(name)
+        try:
+            return str(_compiled(source(name) if text is None else text).render(values)).strip("\n")
+        except Exception as error:  # a template is a program: whatever it raises is its author's
+            where = f"prompts/{name}.j2" if text is None else f"agent.prompts.{name}"
+            raise ConfigError(
+                f"{where}: {_said(error)}; it is given: {', '.join(values) or 'nothing'}"
+            ) from error
+
+
+def _said(error: Exception) -> str:
+    """What is wrong with a template, on one line; Jinja's own errors say it in full."""
+    said = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+    return " ".join(said.split())
+
+
+@cache
+def _compiled(text: str) -> Any:
+    return _environment().from_string(text)
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    # Sandboxed, since a configuration, and with it a prompt, may come from a foreign run folder.
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -1,0 +1,139 @@
+"""What an agent remembers of its episode as turns of a prompt: observations, actions and their reasons.
+
+A turn is rendered once and its message shown again at every later step, so that hashing and comparing a
+prompt costs next to nothing.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from balrog_rag.agents.prompts import Prompts
+from balrog_rag.agents.prompts.screen import picture, trimmed, without_map
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.data import Message, Observation
+
+
+class Seen:
+    """An observation in the history."""
+
+    def __init__(self, observation: Observation) -> None:
+        self.observation = observation
+        self.no_map: str = ""
+        """The words in the place of the map, where it is left out once this is past."""
+        self._messages: dict[tuple[bool, bool], Message] = {}
+
+    def current(self, text: bool = True, image: bool = False) -> str:
+        """How it reads while it is the newest."""
+        parts = [
+            "Current Observation:",
+            self.observation.short_term,
+            self.observation.long_term if text else "",
+        ]
+        return "\n".join([*filter(None, parts), *_picture_line(image)])
+
+    def past(self, text: bool = True, image: bool = False) -> Message:
+        """How it reads from then on."""
+        message = self._messages.get((text, image))
+        if message is None:
+            message = self._messages[text, image] = self._render(text, image)
+        return message
+
+    def _render(self, text: bool, image: bool) -> Message:
+        shown = without_map(self.observation, self.no_map) if self.no_map else self.observation
+        lines = ["Observation:", *([shown.long_term] if text else []), *_picture_line(image)]
+        pictures = (shown.image,) if image and shown.image is not None else ()
+        return Message("user", "\n".join(lines), pictures)
+
+
+class Done:
+    """An action in the history: bare, or with the whole answer that led to it."""
+
+    def __init__(self, action: str, answer: str) -> None:
+        self.bare = Message("assistant", action)
+        self.reasoned = Message("assistant", f"Previous plan:\n{answer}") if answer else None
+
+
+class History:
+    """The window of turns that a prompt shows, kept as BALROG keeps it or dropped in blocks."""
+
+    def __init__(self, config: AgentConfig, prompts: Prompts) -> None:
+        """`prompts` has the words that stand in for a map that is left out."""
+        self._texts, self._images = config.max_text_history, config.max_image_history
+        self._reasons = config.max_cot_history if config.remember_cot else 0
+        self._turns = max(self._texts, self._images, 1)
+        self._block = config.history.block if config.history.window == "blocks" else 0
+        self._trim = config.observation.map == "trimmed"
+        self._past_maps = config.observation.past_maps
+        self._no_map = prompts.render("unchanged_map" if self._past_maps == "changed" else "past_map")
+        self._events: deque[Seen | Done] = deque(maxlen=None if self._block else 2 * self._turns)
+        self._newest: Seen | None = None
+
+    def see(self, observation: Observation) -> None:
+        """The game shows this now."""
+        seen = Seen(trimmed(observation) if self._trim else observation)
+        if self._newest is not None and self._map_goes(self._newest, seen):
+            self._newest.no_map = self._no_map
+        self._newest = seen
+        self._events.append(seen)
+        if self._block and self._observations() > self._turns:
+            self._drop_block()
+
+    def do(self, action: str, answer: str = "") -> None:
+        """The agent answered with this; an empty action leaves no trace, as in BALROG."""
+        if action:
+            self._events.append(Done(action, answer if self._reasons else ""))
+
+    def current(self) -> str:
+        """The newest observation as text."""
+        assert self._newest is not None, "see() comes first"
+        return self._newest.current(self._texts > 0, bool(self.picture()))
+
+    def picture(self) -> tuple[bytes, ...]:
+        """The newest observation's image, where images are shown."""
+        image = self._newest.observation.image if self._newest and self._images else None
+        return () if image is None else (image,)
+
+    def past(self) -> list[Message]:
+        """Every turn before the newest observation, oldest first."""
+        reasons, texts, images = self._reasons, self._texts - 1, self._images - len(self.picture())
+        messages: list[Message] = []
+        for event in _backwards_from(self._events, self._newest):
+            if isinstance(event, Done):
+                reasoned = event.reasoned if reasons > 0 else None
+                reasons -= reasoned is not None
+                messages.append(reasoned or event.bare)
+            elif not self._images:
+                messages.append(event.past())
+            else:
+                image = images > 0 and event.observation.image is not None
+                messages.append(event.past(texts > 0, image))
+                texts, images = texts - 1, images - image
+        messages.reverse()
+        return messages
+
+    def _map_goes(self, last: Seen, now: Seen) -> bool:
+        """Whether an observation that has become past loses its map."""
+        if self._past_maps == "changed":
+            return picture(last.observation) == picture(now.observation)
+        return self._past_maps == "none"
+
+    def _observations(self) -> int:
+        return sum(isinstance(event, Seen) for event in self._events)
+
+    def _drop_block(self) -> None:
+        """Let the oldest turns go together, so that the window then grows on an unchanged head."""
+        keep = max(self._turns - self._block, 0) + 1
+        while self._observations() > keep or isinstance(self._events[0], Done):
+            self._events.popleft()
+
+
+def _picture_line(image: bool) -> list[str]:
+    return ["Image observation provided."] if image else []
+
+
+def _backwards_from(events: deque[Seen | Done], newest: Seen | None) -> Iterable[Seen | Done]:
+    backwards = reversed(events)
+    for event in backwards:
+        if event is newest:
+            break
+    return backwards

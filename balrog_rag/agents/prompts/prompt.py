@@ -1,0 +1,41 @@
+"""One question to the model, in its parts, so that a wrapper can add to it before it is asked."""
+
+from dataclasses import dataclass, field, replace
+
+from balrog_rag.contracts.data import AnswerFormat, Message
+
+
+@dataclass
+class Prompt:
+    """Instruction, past turns, the newest observation and what is asked about it."""
+
+    head: tuple[Message, ...]
+    past: list[Message]
+    now: str
+    order: str
+    """How to answer."""
+    answer: AnswerFormat | None
+    images: tuple[bytes, ...] = ()
+    guide: list[str] = field(default_factory=list)
+    """Added to the instruction."""
+    before: list[str] = field(default_factory=list)
+    """Added before the newest observation."""
+    after: list[str] = field(default_factory=list)
+    """Added between the newest observation and the order."""
+    more: list[str] = field(default_factory=list)
+    """Added to the order."""
+
+    def messages(self) -> list[Message]:
+        """The turns to send."""
+        words = "\n\n".join([*self.before, self.now, *self.after, self.order, *self.more])
+        return [*self._head(), *self.past, Message("user", words, self.images)]
+
+    def asking(self, order: str) -> "Prompt":
+        """The same moment with another question."""
+        return replace(self, order=order, more=[], answer=None)
+
+    def _head(self) -> tuple[Message, ...]:
+        if not self.guide:
+            return self.head
+        first = self.head[0]
+        return (Message(first.role, "\n\n".join([first.text, *self.guide])), *self.head[1:])

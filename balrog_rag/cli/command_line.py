@@ -1,0 +1,84 @@
+"""What every command shares: how it ends, and how a wrong option is refused before anything is done."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.util.terminal_safe import inert
+
+INTERRUPTED = 130
+"""The exit code of Ctrl-C: 128 and the signal's number."""
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a stream that is open answers where its disk is full or its terminal gone."""
+MOST_PORT = 65535
+
+
+def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
+    """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
+    code = 0
+    try:
+        code = command()
+        sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
+        return code
+    except BalrogError as error:
+        print(f"error: {inert(str(error))}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(stopped, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        give_up(sys.stdout)
+        return code
+    except OSError as error:
+        if error.filename is not None or error.errno not in UNWRITABLE:
+            raise
+        give_up(sys.stdout)
+        print(f"error: stdout: cannot be written ({error.strerror})", file=sys.stderr)
+        return code or 1
+
+
+def as_far_as_read(stream: TextIO, say: Callable[[], None]) -> None:
+    """Print what is also in a folder; where nobody reads it any more the command ends as it would have."""
+    try:
+        say()
+        stream.flush()
+    except OSError:
+        give_up(stream)
+
+
+def give_up(stream: TextIO) -> None:
+    """Send to nowhere what is left to write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def within(option: str, value: float | None, least: float, most: float | None = None) -> None:
+    """Refuse a number out of its range; None is an option that was left out."""
+    if value is None or (value >= least and (most is None or value <= most)):
+        return
+    bounds = f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
+    raise ConfigError(f"{option} {value:g}: must be {bounds}")
+
+
+def folder_to_write(option: str, path: Path) -> None:
+    """Refuse a folder that cannot be made, since a file stands in its way."""
+    for part in (path, *path.parents):
+        if part.is_dir():
+            return
+        if part.exists():
+            raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
+
+
+def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> None:
+    """Refuse a file that cannot be written or is of no kind that is known."""
+    if endings and path.suffix not in endings:
+        raise ConfigError(f"{option} {path}: no such kind of file; its name ends in {' or '.join(endings)}")
+    if path.is_dir():
+        raise ConfigError(f"{option} {path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{option} {path}: no folder {path.parent}; make it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ConfigError(f"{option} {path}: cannot be written (permission denied)")

@@ -1,0 +1,159 @@
+"""`python -m balrog_rag.compare A B`: is A better than B, in what do they differ, and where do they part?"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from balrog_rag.cli.command_line import ended
+from balrog_rag.contracts.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from balrog_rag.results.arms import Arm
+    from balrog_rag.results.comparing import Duel
+
+MOST_PAIRS = 20
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; a mistake is one line on stderr."""
+    options = parser().parse_args(arguments)
+    return ended(lambda: compare(options))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m balrog_rag.compare", description=__doc__)
+    made.add_argument(
+        "runs", nargs=2, type=Path, metavar="RUN", help="a run folder, or a folder of runs of one kind"
+    )
+    made.add_argument("--measure", default="progression", help="what to compare (default: %(default)s)")
+    made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
+    made.add_argument(
+        "--planned", type=int, metavar="N",
+        help="episodes an arm planned in all: judge this as a look before the end, and say whether to stop",
+    )  # fmt: skip
+    made.add_argument(
+        "--look", type=int, default=1, metavar="K", help="which look this is, of equally spaced ones"
+    )
+    return made
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print settings, verdicts, tasks and partings."""
+    from balrog_rag.contracts.registry import nearest
+    from balrog_rag.results import terminal
+    from balrog_rag.results.comparing import duel
+    from balrog_rag.results.scoring import MEASURES
+    from balrog_rag.results.terminal import say
+
+    check_plan(options)
+    measures = {measure.name: measure for measure in MEASURES}
+    if options.measure not in measures:
+        raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
+    arms = [one_arm(path) for path in options.runs]
+    found = duel(arms[0], arms[1], measures[options.measure], options.detect)
+    console = terminal.console()
+    for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
+        say(console, f"note: {caveat}.")
+    show_settings(console, arms)
+    show_verdicts(console, found)
+    if options.planned is not None:
+        show_look(console, found, options.planned, options.look)
+    show_partings(console, arms)
+    return 0
+
+
+def check_plan(options: argparse.Namespace) -> None:
+    """Refuse a plan or a look that cannot be."""
+    for name, value in (("--planned", options.planned), ("--look", options.look)):
+        if value is not None and value < 1:
+            raise ConfigError(f"{name} {value}: must be 1 or more")
+
+
+def one_arm(path: Path) -> "Arm":
+    """The runs in this folder as one arm."""
+    from balrog_rag.results.arms import load_arms
+
+    arms = load_arms([path])
+    if len(arms) > 1:
+        raise ConfigError(
+            f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
+        )
+    arms[0].name = arms[0].marked(path.resolve().name)
+    return arms[0]
+
+
+def show_settings(console: "Console", arms: "list[Arm]") -> None:
+    """In which settings the two differ."""
+    from balrog_rag.results.arms import differences, short
+    from balrog_rag.results.terminal import say, show_table
+
+    rows = [[key, *map(short, row)] for key, row in differences([arm.settings for arm in arms])]
+    if rows:
+        headings = ["key", arms[0].name, arms[1].name]
+        show_table(console, "settings that differ", headings, rows, words=range(3))
+    else:
+        say(console, "the settings do not differ.")
+
+
+def show_verdicts(console: "Console", found: "Duel") -> None:
+    """The verdict, by environment and by task, and the sentence."""
+    from balrog_rag.results.terminal import say, show_table
+
+    parts = {"average": found.whole, **found.environments, **found.tasks}
+    if len(found.environments) < 2:
+        del parts["average"]
+    rows = [
+        [name, f"{made.our_mean:.2f}", f"{made.their_mean:.2f}", f"{made.difference:+.2f}",
+         f"{made.interval.low:+.2f} to {made.interval.high:+.2f}", f"{made.test.p:.2g}",
+         f"{made.our_count} / {made.their_count}"]
+        for name, made in parts.items()
+    ]  # fmt: skip
+    headings = [found.whole.measure, "A", "B", "A - B", "95 %\ninterval", "p", "episodes"]
+    show_table(console, f"A = {found.whole.ours}, B = {found.whole.theirs}", headings, rows)
+    say(console, f"{found.whole.ours} against {found.whole.theirs}: {found.whole.sentence}")
+    for note in found.whole.notes:
+        say(console, f"note: {note}.")
+
+
+def show_look(console: "Console", found: "Duel", planned: int, number: int) -> None:
+    """Whether a sequential design may stop here."""
+    from balrog_rag.results.statistics.sequential import Look, look
+    from balrog_rag.results.terminal import say
+
+    count = min(found.whole.our_count, found.whole.their_count)
+    before: Look | None = None
+    for earlier in range(1, number):
+        before = look(1.0, round(count * earlier / number), planned, before)
+    now = look(found.whole.test.p, count, planned, before)
+    told = (
+        "stop: the verdict is clear" if now.clear else "stop: the plan is played out" if now.stop else "go on"
+    )
+    say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {told}.")
+
+
+def show_partings(console: "Console", arms: "list[Arm]") -> None:
+    """Where episodes of the same game first differ."""
+    from balrog_rag.results.diverging import partings
+    from balrog_rag.results.terminal import say, show_table
+
+    found = partings(arms[0], arms[1])
+    if not found:
+        say(console, "no game was played by both.")
+        return
+    rows = [
+        [
+            one.ours,
+            "never" if one.step is None else str(one.step),
+            one.difference,
+            one.our_action,
+            one.their_action,
+        ]
+        for one in found[:MOST_PAIRS]
+    ]
+    headings = ["episode", "step", "in", "A", "B"]
+    show_table(console, "where pairs first differ", headings, rows, words=(0, 2, 3, 4))
+    same = sum(one.step is None for one in found)
+    say(console, f"{len(found)} pairs, {same} the same from beginning to end.")

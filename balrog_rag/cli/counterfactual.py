@@ -1,0 +1,120 @@
+"""`python -m balrog_rag.counterfactual RUN`: at how many steps did retrieval change the action?
+
+Replays episodes to sampled steps and asks the model there without reference text, and once more with
+it; both cost model calls.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from balrog_rag.cli.command_line import ended
+from balrog_rag.contracts.errors import ConfigError
+
+if TYPE_CHECKING:
+    from balrog_rag.contracts.data import Decision, Transition
+    from balrog_rag.episode.journal import Recording
+    from balrog_rag.episode.spec import EpisodeSpec
+    from balrog_rag.results.counterfactual import Asked
+    from balrog_rag.run.services import LiveStudio
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; a mistake is one line on stderr."""
+    made = argparse.ArgumentParser(prog="python -m balrog_rag.counterfactual", description=__doc__)
+    made.add_argument("run", type=Path, metavar="RUN", help="run folder of an agent with retrieval")
+    made.add_argument(
+        "--sample", type=int, default=30, metavar="N", help="steps to ask about (default: %(default)s)"
+    )
+    made.add_argument("--seed", type=int, default=0, help="which steps are drawn (default: %(default)s)")
+    options = made.parse_args(arguments)
+    return ended(lambda: counterfactual(options.run, options.sample, options.seed))
+
+
+def counterfactual(run: Path, count: int, seed: int) -> int:
+    """Ask about the sampled steps, print what was found and keep it in the run folder."""
+    from balrog_rag.results.counterfactual import Counterfactual, keep, sample
+    from balrog_rag.results.runs import load
+
+    if count < 1:
+        raise ConfigError(f"--sample {count}: must be 1 or more")
+    asked = asyncio.run(ask_all(sample(load(run), count, seed)))
+    found = Counterfactual(tuple(asked))
+    keep(run, found)
+    print(found.sentence)
+    return 0
+
+
+async def ask_all(places: list[tuple[Path, int]]) -> "list[Asked]":
+    """Each place twice, one after the other."""
+    from balrog_rag.run.services import LiveStudio
+
+    studio = LiveStudio()
+    try:
+        return [await ask(studio, path, at) for path, at in places]
+    finally:
+        await studio.close()
+
+
+async def ask(studio: "LiveStudio", path: Path, at: int) -> "Asked":
+    """One place: without reference text, then with it."""
+    from balrog_rag.contracts.errors import JournalError
+    from balrog_rag.episode import journal
+    from balrog_rag.results.counterfactual import Asked
+
+    recording = journal.read(path)
+    if recording.header is None:
+        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+    done = recording.steps[at].taken
+    spec = recording.header.spec
+    without = await act(studio, recording, without_retrieval(spec, at), at)
+    # The agent itself goes on from its record: one that took over here would lack what it was shown before.
+    again = await act(studio, recording, spec, at)
+    return Asked(spec.episode, at, done, without, again)
+
+
+def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
+    """The episode, from step `at` on with the same player, who looks nothing up any more."""
+    from balrog_rag.episode.spec import Fork
+
+    player = spec.player_at(at)
+    agent = {**player.agent, "retrieval": {**player.agent["retrieval"], "enabled": False}}
+    earlier = [fork for fork in spec.forks if fork.at < at]
+    fork = Fork(at, msgspec.structs.replace(player, agent=agent))
+    return msgspec.structs.replace(spec, forks=(*earlier, fork))
+
+
+async def act(studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
+    """What the player of step `at` does there, everything before it as recorded."""
+    from balrog_rag.episode.effects import Tape
+    from balrog_rag.episode.journal import Recording, Step, Writer
+    from balrog_rag.episode.play import Stage, play
+    from balrog_rag.run.replay import Unmetered
+    from balrog_rag.run.watchers import Unwatched
+    from balrog_rag.workers.inline import InlineHouse
+
+    class LastAction(Unwatched):
+        """Remembers what was done last."""
+
+        taken = ""
+
+        def stepped(
+            self, episode: str, n: int, decision: "Decision", taken: str, transition: "Transition"
+        ) -> None:
+            self.taken = taken
+
+    spec = msgspec.structs.replace(spec, steps=at + 1)
+    steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]
+    before = recording.entries[: steps[at - 1] + 1 if at else 1]
+    seen = LastAction()
+    game = await InlineHouse().open(spec.game)
+    try:
+        with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:
+            await play(Stage(spec, game, Tape(Recording(None, before), writer), studio, Unmetered(), seen))
+    finally:
+        await game.close()
+    return seen.taken

@@ -1,0 +1,100 @@
+"""Demonstrations out of what was played before: our own journals, or NLE's ttyrec recordings."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from balrog_rag.agents.demonstrations import Demonstration, Shown
+from balrog_rag.contracts.data import Observation, Stats
+from balrog_rag.contracts.errors import ConfigError, ReplayError
+
+Screen: TypeAlias = Any
+"""An array of characters or of places; NumPy is only loaded where there is one."""
+
+_ROWS, _COLUMNS, _VERSION = 24, 80, 3
+_CHUNK = 512
+
+
+async def from_journal(path: Path) -> Demonstration:
+    """The episode of a journal, with the actions that were really taken; the game is played again for it."""
+    from balrog_rag.episode.journal import read
+    from balrog_rag.workers.inline import InlineHouse
+
+    recording = read(path)
+    if recording.header is None:
+        raise ConfigError(f"{path}: the journal is empty")
+    spec, steps = recording.header.spec, recording.steps
+    game = await InlineHouse().open(spec.game)
+    transitions = [game.start, *await game.play([step.taken for step in steps])]
+    await game.close()
+    for step, transition in zip(steps, transitions[1:], strict=True):
+        if step.obs != transition.observation.digest:
+            raise ReplayError(f"{path}: step {step.n}: the game shows another screen than the journal says")
+    turns = [
+        Shown(before.observation.long_term, step.taken)
+        for before, step in zip(transitions, steps, strict=False)
+    ]
+    return Demonstration(f"{spec.game.env}/{spec.game.task}", f"journal of {spec.episode}", tuple(turns))
+
+
+def from_ttyrec(path: Path) -> Demonstration:
+    """The game of a recording by NLE. It holds the screen alone, so language and inventory are missing."""
+    turns = tuple(
+        Shown(_seen(screen, cursor), _action(key, text_message_of(screen)))
+        for screen, cursor, key in _frames(path)
+        if key
+    )
+    if not turns:
+        raise ConfigError(f"{path}: no key presses in it; NLE writes them from ttyrec version 2 on")
+    return Demonstration("nle/recording", f"recording {path.name}", turns)
+
+
+def _frames(path: Path) -> Iterator[tuple[Screen, Screen, int]]:
+    """Every screen with its cursor and the key pressed in answer to it; 0 for the last."""
+    import numpy as np
+    from nle import _pyconverter
+
+    converter = _pyconverter.Converter(_ROWS, _COLUMNS, _VERSION)
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file")
+    converter.load_ttyrec(str(path), gameid=1, part=0)
+    left = 0
+    while not left:
+        chars = np.zeros((_CHUNK, _ROWS, _COLUMNS), np.uint8)
+        colors = np.zeros((_CHUNK, _ROWS, _COLUMNS), np.int8)
+        cursors = np.zeros((_CHUNK, 2), np.int16)
+        times, keys = np.zeros(_CHUNK, np.int64), np.zeros(_CHUNK, np.uint8)
+        left = converter.convert(chars, colors, cursors, times, keys, np.zeros(_CHUNK, np.int32))
+        yield from zip(chars[: _CHUNK - left], cursors, keys.tolist(), strict=False)
+
+
+def text_message_of(screen: Screen) -> str:
+    """The game's message on a screen."""
+    from balrog_rag.envs.nethack.language import text_message
+
+    return text_message(screen)
+
+
+def _seen(screen: Screen, cursor: Screen) -> str:
+    """What an agent would have read of the screen, as its long part."""
+    rows = [bytes(row).decode("latin-1") for row in screen[1:]]
+    return Observation(
+        message=text_message_of(screen),
+        language="",
+        cursor=f"(x={int(cursor[1])}, y={int(cursor[0])})",
+        map="\n".join(rows) + "\n",
+        inventory="",
+        statistics="",
+        stats=Stats(),
+        digest="",
+    ).long_term
+
+
+def _action(key: int, message: str) -> str:
+    """The name of a pressed key: a letter where the game asks for a thing, else the command."""
+    from balrog_rag.envs.nethack.actions import nethack_actions
+
+    actions = nethack_actions("full")
+    names = [name for name, keys in actions.keys.items() if keys == (key,)]
+    asked = "[" in message or "(end)" in message
+    return min(names, key=lambda name: (len(name) > 1) == asked, default="esc")

@@ -1,0 +1,102 @@
+"""`python -m balrog_rag.episode`: journals shown, verified and forked, by playing them again."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from balrog_rag.cli.command_line import ended
+from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
+from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.wording import many
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    options, words = parser().parse_known_args(arguments)
+    options.overrides = overrides(words)
+    return ended(lambda: options.run(options))
+
+
+def overrides(words: Sequence[str]) -> list[str]:
+    """What is left of a command line: KEY=VALUE words, or a mistake."""
+    for word in words:
+        if "=" not in word or word.startswith("-"):
+            parser().error(f"unrecognized argument: {word}")
+    return list(words)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m balrog_rag.episode", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    show = commands.add_parser("show", help="every step's exact prompt, answer, action and screen")
+    show.add_argument("journal", type=Path)
+    show.add_argument("--step", type=int, help="this step alone")
+    show.add_argument("--brief", action="store_true", help="one line a step, without prompts and screens")
+    show.set_defaults(run=_show)
+    verify = commands.add_parser("verify", help="play journals again and compare every digest")
+    verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_OR_JOURNAL")
+    verify.set_defaults(run=_verify)
+    fork = commands.add_parser(
+        "fork",
+        help="play on from a step with another agent or model",
+        epilog="followed by KEY=VALUE words for the new player, e.g. agent=cot model.name=...",
+    )
+    fork.add_argument("journal", type=Path)
+    fork.add_argument("--at", type=int, required=True, help="first step that the new player decides")
+    fork.add_argument("--out", type=Path, required=True, help="new run folder")
+    fork.set_defaults(run=_fork)
+    return top
+
+
+def _show(options: argparse.Namespace) -> int:
+    from balrog_rag.display.show import Shown
+    from balrog_rag.run.replay import replay
+
+    refuse_step(options.journal, options.step)
+    shown = Shown(only=options.step, brief=options.brief)
+    verdict = asyncio.run(replay(options.journal, shown))
+    shown.close(verdict)
+    return 0
+
+
+def refuse_step(path: Path, step: int | None) -> None:
+    """Say so where the journal has no such step."""
+    from balrog_rag.episode.journal import read
+
+    if step is None:
+        return
+    count = len(read(path).steps)
+    if not 0 <= step < count:
+        raise ConfigError(f"--step {step}: the journal holds {many(count, 'steps')}, counted from 0")
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from balrog_rag.results.folder import journals
+    from balrog_rag.run.replay import verify
+
+    bad = 0
+    for path in options.paths:
+        found = journals(path) if path.is_dir() else [path]
+        if not found:
+            raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+        for journal in found:
+            try:
+                verdict = asyncio.run(verify(journal))
+            except BalrogError as error:
+                bad += 1
+                print(f"DIFFERS  {inert(str(error))}")
+            else:
+                print(
+                    f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{inert(str(journal))}"
+                )
+    return 1 if bad else 0
+
+
+def _fork(options: argparse.Namespace) -> int:
+    from balrog_rag.cli.fork import fork
+
+    if options.at < 0:
+        raise ConfigError(f"--at {options.at}: steps count from 0")
+    return fork(options.journal, options.at, options.out, options.overrides)

@@ -1,0 +1,222 @@
+"""What `python -m balrog_rag.eval` does once its words are known to be a run or a resume."""
+
+import asyncio
+import itertools
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from balrog_rag import models as llm
+from balrog_rag.agents.prompts import fingerprint
+from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.cli.grid import experiment_of
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import (
+    CHANGEABLE_ON_RESUME,
+    SETTLED,
+    differing_keys,
+    leaf_items,
+    plain,
+    thaw,
+    with_value,
+)
+from balrog_rag.config.schema import Config, ModelConfig, RunConfig, check_together
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.budget import capped_in_dollars, unpriced
+from balrog_rag.models.prices import price_known
+from balrog_rag.results import folder
+from balrog_rag.run.backend import Run
+from balrog_rag.run.plan import plan
+from balrog_rag.run.provenance import record_attempt
+from balrog_rag.run.run import RunOutcome, play_runs
+from balrog_rag.run.services import LiveStudio, cast_of, settled
+from balrog_rag.util import extras
+from balrog_rag.util.secrets import redact
+
+
+def evaluate(overrides: list[str]) -> int:
+    """Play a new run, or go on with one; returns the exit code."""
+    runs = [word.partition("=")[2].strip("'\"") for word in overrides if word.startswith("resume=")]
+    words = [word for word in overrides if not word.startswith("resume=")]
+    if runs and not runs[-1]:
+        raise ConfigError("resume=: names no run folder")
+    if runs and runs[-1] != "null":
+        if (Path(runs[-1]) / SWEEP).is_file():
+            from balrog_rag.cli.sweep import sweep
+
+            return sweep(overrides)
+        return resume(Path(runs[-1]), words)
+    if experiment_of(words) is not None:
+        from balrog_rag.cli.sweep import sweep
+
+        return sweep(words)
+    return start(compose(words))
+
+
+SWEEP = "sweep.json"
+"""What tells a sweep's folder from a run's."""
+
+
+def start(config: Config) -> int:
+    """Play a new run."""
+    check_together(config)
+    config = settled(config)
+    specs = planned(config)
+    run = folder_for(config.run, f"{config.agent.name}_{config.model.name.replace('/', '_')}")
+    folder.create(run, plain(config))
+    return play_in(run, config, specs)
+
+
+def resume(run: Path, overrides: list[str]) -> int:
+    """Go on with a run: its frozen configuration, with the changes that are allowed."""
+    config = resumed_config(run, overrides)
+    check(config)
+    specs = specs_of(run, config)
+    check_games(specs)
+    return play_in(run, config, specs)
+
+
+def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
+    """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
+    forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
+    return forked or plan(config, cast_of(config))
+
+
+def resumed_config(run: Path, words: list[str]) -> Config:
+    """The frozen configuration with the words given now; a change of what an episode is, is refused."""
+    defaults = plain(compose([]))
+    frozen = with_new_keys(folder.frozen_config(run).config, defaults)
+    if not words:
+        return thaw(frozen, Config)
+    composed = plain(compose(words))
+    asked, before = dict(leaf_items(composed)), dict(leaf_items(frozen))
+    named = tuple(word.partition("=")[0].lstrip("+") for word in words)
+    said = {key for key in asked if key in named or key.startswith(tuple(f"{n}." for n in named))}
+    changed = {*differing_keys(defaults, composed), *said}
+    changed = {key for key in changed if before.get(key) != asked.get(key)}
+    changed -= {key for key in SETTLED if asked.get(key) is None}
+    refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
+    if refused:
+        raise ConfigError(
+            f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
+        )
+    for key in changed:
+        frozen = with_value(frozen, key, asked.get(key))
+    return thaw(frozen, Config)
+
+
+def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Keys that came with a later version, as far as they do not change what an episode is."""
+    known = dict(leaf_items(frozen))
+    for key, value in leaf_items(defaults):
+        if key not in known and key.startswith(CHANGEABLE_ON_RESUME):
+            frozen = with_value(frozen, key, value)
+    return frozen
+
+
+def folder_for(run: RunConfig, what: str) -> Path:
+    """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
+    if run.name:
+        if run.name == ".." or Path(run.name).name != run.name:
+            raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
+        return Path(run.folder) / run.name
+    usual = Path(run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{what}"
+    others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([usual], others) if not path.exists())
+
+
+def planned(config: Config) -> list[EpisodeSpec]:
+    """The episodes of a configuration, every name in it checked before anything is written."""
+    check(config)
+    specs = plan(config, cast_of(config))
+    check_games(specs)
+    return specs
+
+
+def check_games(specs: list[EpisodeSpec]) -> None:
+    """Say now which game does not exist."""
+    from balrog_rag.envs import check_game
+
+    for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
+        check_game(game)
+
+
+def check(config: Config) -> None:
+    """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
+    refuse_secrets(plain(config))
+    if config.runner.backend == "ray":
+        extras.require("ray", "ray", "runner=ray")
+    llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
+    players = registry.policies if is_policy(config) else registry.agents
+    players.get(config.agent.name)  # a plug-in that cannot be imported says so now
+    if capped_in_dollars(config.limits) and not is_policy(config):
+        refuse_unpriced(config.model)
+
+
+def refuse_unpriced(model: ModelConfig) -> None:
+    """Refuse a dollar cap that no price could keep, before a call is paid for."""
+    if not asyncio.run(price_known(model)):
+        raise unpriced("limits", model.name)
+
+
+def is_policy(config: Config) -> bool:
+    """Whether no model is asked."""
+    return config.agent.name in registry.policies.names()
+
+
+def refuse_secrets(tree: dict[str, Any]) -> None:
+    """A key written into the configuration would end in the run folder: say where it belongs instead."""
+    for key, value in leaf_items(tree):
+        if isinstance(value, str) and redact(value) != value:
+            raise ConfigError(
+                f"{key}: looks like a secret; put it into an environment variable (or .env) "
+                f"and write {key}=env:NAME, so that no run folder holds it"
+            )
+
+
+def play_in(run: Path, config: Config, specs: list[EpisodeSpec]) -> int:
+    """Play into a run folder that exists, tell what came of it, and return the exit code."""
+    with folder.locked(run):
+        record_attempt(run, fingerprint())
+        outcome = asyncio.run(play_together([Run(run, config, specs)]))[0]
+        tell(run, outcome, config)
+    return outcome.exit_code
+
+
+REAL_MODEL = """\
+The embedded model only shows that everything runs. For a real one, set its key and name it:
+  OPENAI_API_KEY=... python -m balrog_rag.eval model=openai model.name=openai/<model> limits.run.dollars=5
+  (or model=anthropic, gemini, vllm, ollama, ...: docs/models.md)"""
+
+
+async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
+    """Play runs in one process, with one set of models and indexes."""
+    studio = LiveStudio()
+    try:
+        return await play_runs(runs, studio)
+    finally:
+        await studio.close()
+
+
+def tell(run: Path, outcome: RunOutcome, config: Config) -> None:
+    """Write the summaries and print what came of the run; what this needs is imported only now."""
+    from balrog_rag.cli.ending import print_finished, print_results, print_troubles
+    from balrog_rag.results.summary import write_all
+
+    def say() -> None:
+        if config.runner.log == "json":
+            print_finished(run, outcome, summary)
+            return
+        print_results(run, summary)
+        if config.model.backend == "local" and not is_policy(config):
+            print(REAL_MODEL)
+
+    try:
+        summary = write_all(run)
+        as_far_as_read(sys.stdout, say)
+    finally:  # on a full disk, too, it is said what to do next
+        as_far_as_read(sys.stderr, lambda: print_troubles(run, outcome))

@@ -1,0 +1,70 @@
+"""Command lines with flags: --help and -m are ours; --cfg, --info and shell completion are Hydra's own."""
+
+import sys
+from typing import Any
+
+from balrog_rag.config.compose import as_hydra_wants, compose, register_schema
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.paths import data
+
+HYDRA_SAYS = (
+    *("--cfg", "-c", "--info", "-i"),
+    *("--hydra-help", "--version", "--shell-completion", "-sc"),
+)
+SWEEP = ("--multirun", "-m")
+FLAGS = (*SWEEP, "--log", "--help", "-h", *HYDRA_SAYS)
+
+
+def with_flags(words: list[str]) -> int:
+    """Sort out the flags; returns the exit code."""
+    words = _log_format(words)
+    if "--help" in words or "-h" in words:
+        from balrog_rag.cli.help import text
+
+        print(text([word for word in words if not word.startswith("-")]))
+        return 0
+    if not any(word.partition("=")[0] in HYDRA_SAYS for word in words):
+        _refuse_unknown(words)
+    if any(word in SWEEP for word in words):
+        from balrog_rag.cli.sweep import sweep
+
+        return sweep([word for word in words if word not in SWEEP])
+    if any(word.partition("=")[0] in HYDRA_SAYS for word in words):
+        return _hydra_says(words)
+    from balrog_rag.cli.evaluate import evaluate
+
+    return evaluate(words)
+
+
+def _refuse_unknown(words: list[str]) -> None:
+    """A flag that nobody knows; with Hydra's own flags, Hydra judges."""
+    for word in words:
+        if word.startswith("-") and word not in SWEEP:
+            raise ConfigError(f"{word}: no such flag{nearest(word, FLAGS)}")
+
+
+def _log_format(words: list[str]) -> list[str]:
+    """`--log json` is short for runner.log=json."""
+    words = [f"runner.{word[2:]}" if word.startswith("--log=") else word for word in words]
+    if "--log" not in words:
+        return words
+    at = words.index("--log")
+    return [*words[:at], f"runner.log={''.join(words[at + 1 : at + 2])}", *words[at + 2 :]]
+
+
+def _hydra_says(words: list[str]) -> int:
+    """What Hydra itself answers, from our configuration; wrong words still end in one line."""
+    import hydra
+
+    overrides = [word for word in words if "=" in word and not word.startswith("-")]
+    if "--shell-completion" not in words and overrides:
+        compose(overrides)
+    register_schema()
+
+    def nothing(config: Any) -> None:
+        """Only flags that end before a job is run come here."""
+
+    sys.argv = ["python -m balrog_rag.eval", *map(as_hydra_wants, words)]
+    hydra.main(config_path=str(data("conf")), config_name="config", version_base="1.3")(nothing)()
+    return 0

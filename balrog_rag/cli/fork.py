@@ -1,0 +1,83 @@
+"""A fork: an episode replayed to a step, and played on from there by another agent or model."""
+
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.cli.evaluate import check, play_in, resumed_config
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
+from balrog_rag.config.schema import Config
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import ConfigError, JournalError
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import Header, Recording, Step, Writer
+from balrog_rag.episode.spec import Fork
+from balrog_rag.results import folder
+from balrog_rag.run.provenance import versions
+from balrog_rag.run.services import cast_of, settled
+
+RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
+"""What a fork may change: who plays and where, never the game."""
+
+
+def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
+    """Make the new run folder and play on; returns the exit code."""
+    recording = journal.read(path)
+    if recording.header is None:
+        raise JournalError(f"{path}: holds no whole header; nothing can be forked")
+    if at > len(recording.steps):
+        raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
+    config = recast(run_of(path, recording.header.spec.episode), overrides)
+    check(config)
+    for player in (recording.header.spec.player.agent["name"], config.agent.name):
+        if player in registry.policies.names():
+            raise ConfigError(f"{player}: is a policy, which plays whole episodes; only agents can be forked")
+    parent = recording.header.spec
+    earlier = tuple(old for old in parent.forks if old.at < at)
+    spec = msgspec.structs.replace(
+        parent, forks=(*earlier, Fork(at, cast_of(config))), steps=config.limits.steps
+    )
+    folder.create(out, plain(config))
+    folder.write_json(out / folder.FORKED, [spec])
+    header = Header(journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions())
+    copy_until(recording, at, header, out)
+    return play_in(out, config, [spec])
+
+
+def run_of(path: Path, episode: str) -> Path:
+    """The run folder a journal lies in."""
+    run = path.resolve().parents[episode.count("/")]
+    if folder.journal_path(run, episode).resolve() != path.resolve():
+        raise JournalError(f"{path}: lies in no run folder, so its configuration is not known")
+    return run
+
+
+def recast(run: Path, overrides: list[str]) -> Config:
+    """The run's configuration with another cast: whole groups, or single keys of the run's own."""
+    config = plain(resumed_config(run, []))
+    if not overrides:
+        return thaw(config, Config)
+    asked = plain(compose(overrides))
+    foreign = sorted(key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST))
+    if foreign:
+        raise ConfigError(f"a fork cannot change {', '.join(foreign)}: the game stays the same")
+    names = [word.partition("=")[0].lstrip("+") for word in overrides]
+    for name in sorted(names, key=lambda name: "." in name):
+        config = with_value(config, name, value_at(asked, name))
+    for content, sources in SETTLED.items():
+        if not set(sources).isdisjoint(names):
+            config = with_value(config, content, None)
+    return settled(thaw(config, Config))
+
+
+def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:
+    """The new journal: the old one's entries before step `at`."""
+    with Writer(folder.journal_path(out, header.spec.episode)) as writer:
+        writer.append(header)
+        steps = 0
+        for entry in recording.before_end().entries:
+            if steps == at:
+                break
+            writer.append(entry)
+            steps += isinstance(entry, Step)

@@ -1,0 +1,98 @@
+"""The combinations of a sweep, by Hydra's own grammar: `a,b`, `choice(...)`, `range(...)`, `glob(...)`."""
+
+import re
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from balrog_rag.config.compose import one_line_errors
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results.experiments import Experiment, find
+from balrog_rag.util.paths import data
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.core.override_parser.types import Override
+
+LONGEST_NAME = 120
+
+
+class Combination(msgspec.Struct, frozen=True):
+    """One run of a sweep: its name, and the words that make it."""
+
+    name: str
+    words: list[str]
+
+
+def combinations(words: list[str]) -> list[Combination]:
+    """Every combination of the swept values, the last key changing fastest."""
+    fixed: dict[str, list[str]] = {}
+    swept: dict[str, list[str]] = {}
+    for override in _parsed(words):
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            fixed[key] = [str(override.input_line)]
+        elif override.is_discrete_sweep():
+            swept[key] = [f"{key}={value}" for value in override.sweep_string_iterator()]
+        else:
+            raise ConfigError(f"{override.input_line}: has no end; name the values, e.g. {key}=1,2,3")
+    if empty := [key for key, values in swept.items() if not values]:
+        raise ConfigError(f"{empty[0]}: no value fits; the sweep would hold no run")
+    always = [word for values in fixed.values() for word in values]
+    chosen = [list(choice) for choice in product(*swept.values())]
+    runs = [
+        Combination(name, [*always, *choice]) for name, choice in zip(_names(chosen), chosen, strict=True)
+    ]
+    return [arm for run in runs for arm in _arms(run, alone=len(runs) == 1)]
+
+
+def experiment_of(words: Iterable[str]) -> Experiment | None:
+    """The experiment with arms that the words name, if they name one."""
+    names = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
+    return find(names[-1]) if names else None
+
+
+def _arms(run: Combination, alone: bool) -> list[Combination]:
+    """A run for each arm of the experiment that the words name; the run itself where they name none."""
+    experiment = experiment_of(run.words)
+    if experiment is None:
+        return [run]
+    return [
+        Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides])
+        for arm in experiment.arms
+    ]
+
+
+def _parsed(words: list[str]) -> list["Override"]:
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    with one_line_errors(words), initialize_config_dir(str(data("conf")), version_base="1.3"):
+        parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
+        return [_parsed_word(parser, word) for word in words]
+
+
+def _parsed_word(parser: "OverridesParser", word: str) -> "Override":
+    from hydra.errors import OverrideParseException
+
+    try:
+        return parser.parse_overrides([word])[0]
+    except OverrideParseException as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"{word}: {reason}; values with other signs than letters want quotes") from error
+
+
+def _names(choices: list[list[str]]) -> list[str]:
+    """Folder names that say what differs; numbered where two would be the same."""
+    names = [_safe(",".join(choice)) or "run" for choice in choices]
+    return [f"{name}-{number}" if names.count(name) > 1 else name for number, name in enumerate(names)]
+
+
+def _safe(text: str) -> str:
+    """Fit for a folder."""
+    name = re.sub(r"[^\w.,=@+-]+", "_", text.replace("'", "").replace('"', "")).strip("._")
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]}-{digest(text)[:8]}"

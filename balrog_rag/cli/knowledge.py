@@ -1,0 +1,200 @@
+"""The commands of `python -m balrog_rag.knowledge`."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from balrog_rag.cli.command_line import ended
+
+if TYPE_CHECKING:
+    from balrog_rag.config.schema import KnowledgeConfig
+    from balrog_rag.knowledge.passages import Cut
+
+_DESCRIPTION = """The knowledge base: corpora, indexes, search.
+
+Settings are given as for a run: knowledge=OPTION picks a file of conf/knowledge, knowledge.KEY=VALUE
+changes one key, e.g. knowledge.corpus=embedded knowledge.index=bm25."""
+
+_EXAMPLES = """examples:
+  python -m balrog_rag.knowledge search "dip a dagger in a fountain?"
+  python -m balrog_rag.knowledge search "floating eye" --json knowledge.index=flat_ip
+  python -m balrog_rag.knowledge index build knowledge.corpus=notes/ knowledge.folder=my_index
+  python -m balrog_rag.knowledge eval --split dev
+  python -m balrog_rag.knowledge serve --port 8321"""
+
+
+STOPPED = "stopped; what was being built is thrown away, what was there before is untouched"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: run(words), STOPPED)
+
+
+def run(arguments: list[str]) -> int:
+    """Parse and carry out one command."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if any(word.startswith("-") for word in rest):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if "carry_out" not in options:
+        parser.print_help()
+        return 2
+    options.settings = [*options.settings, *rest]  # settings may stand between options
+    code: int = options.carry_out(options)
+    return code
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="python -m balrog_rag.knowledge",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _corpus_parser(commands.add_parser("corpus", help="build, fetch or import a corpus"))
+    _index_parser(commands.add_parser("index", help="build an index"))
+    search = commands.add_parser("search", help="search by hand")
+    search.add_argument("query", help="what to look for; - reads it from standard input")
+    search.add_argument("-k", type=int, default=5, help="how many passages (5)")
+    search.add_argument("--json", action="store_true", help="print JSON")
+    search.add_argument("--full", action="store_true", help="print whole passages")
+    _with_settings(search, _search)
+    evaluate = commands.add_parser("eval", help="measure retrieval on wiki_index/queries.jsonl")
+    evaluate.add_argument(
+        "--split", choices=("dev", "test", "all"), default="test", help="which queries (test)"
+    )
+    evaluate.add_argument("--queries", type=Path, help="another file of queries")
+    evaluate.add_argument("--index", action="append", help="an index to measure; again for more (all)")
+    evaluate.add_argument("--plot", type=Path, help="write a plot to this .png or .svg")
+    evaluate.add_argument("--json", action="store_true", help="print JSON")
+    evaluate.add_argument(
+        "--misses", action="store_true", help="list queries without an answer among the first five"
+    )
+    _with_settings(evaluate, _evaluate)
+    serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
+    serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
+    serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
+    _with_settings(serve, _serve)
+    return parser
+
+
+def _corpus_parser(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    build = actions.add_parser("build", help="build the committed corpus from installed packages")
+    build.add_argument("name", choices=("embedded",))
+    build.add_argument("--guidebook", type=Path, help="Guidebook.txt.gz of Debian's nethack-common")
+    _with_settings(build, _build_corpus)
+    fetch = actions.add_parser("fetch", help="download MiniHack's copy of the wiki and import it")
+    fetch.add_argument("name", choices=("minihack",))
+    _with_settings(fetch, _fetch_corpus)
+    bring = actions.add_parser(
+        "import", help="read a downloaded corpus: minihack, nethackwiki or a plug-in's"
+    )
+    bring.add_argument("name", help="minihack, nethackwiki or another registered corpus")
+    bring.add_argument("path", type=Path, help="the downloaded file")
+    bring.add_argument("--talk", action="store_true", help="nethackwiki: discussion pages too")
+    _with_settings(bring, _import_corpus)
+
+
+def _index_parser(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    build = actions.add_parser("build", help="build the index that the settings name")
+    _with_settings(build, _build_index)
+
+
+def _with_settings(parser: ArgumentParser, carry_out: object) -> None:
+    parser.add_argument(
+        "settings", nargs="*", default=[], metavar="knowledge.KEY=VALUE", help="settings, as for a run"
+    )
+    parser.set_defaults(carry_out=carry_out)
+
+
+def _config(options: Namespace) -> "KnowledgeConfig":
+    from balrog_rag.knowledge.settings import compose
+
+    return compose(options.settings)
+
+
+def _cut(options: Namespace) -> "Cut":
+    from balrog_rag.knowledge.passages import Cut
+
+    config = _config(options)
+    return Cut(config.tokens, config.overlap)
+
+
+def _build_corpus(options: Namespace) -> int:
+    from balrog_rag.knowledge.corpus.bringing import build_embedded
+
+    build_embedded(options.guidebook, _cut(options))
+    return 0
+
+
+def _fetch_corpus(options: Namespace) -> int:
+    from balrog_rag.knowledge.corpus.bringing import import_corpus
+    from balrog_rag.knowledge.corpus.minihack import fetch
+
+    import_corpus("minihack", fetch(), _cut(options))
+    return 0
+
+
+def _import_corpus(options: Namespace) -> int:
+    from balrog_rag.contracts.errors import ConfigError
+    from balrog_rag.knowledge.corpus.bringing import import_corpus
+
+    if options.talk and options.name != "nethackwiki":
+        raise ConfigError(f"--talk: corpus {options.name} has no discussion pages; leave it out")
+    import_corpus(options.name, options.path, _cut(options), {"talk": True} if options.talk else {})
+    return 0
+
+
+def _build_index(options: Namespace) -> int:
+    from balrog_rag.knowledge.corpus import load
+    from balrog_rag.knowledge.opening import build_index, make_embedder
+    from balrog_rag.knowledge.passages import Cut
+
+    config = _config(options)
+    corpus = load(config.corpus, Cut(config.tokens, config.overlap))
+    place = build_index(config, corpus, make_embedder(config))
+    print(place.path)
+    return 0
+
+
+def _search(options: Namespace) -> int:
+    from balrog_rag.cli.command_line import within
+    from balrog_rag.contracts.errors import ConfigError
+    from balrog_rag.knowledge.opening import open_searcher
+    from balrog_rag.knowledge.show import json_results, print_results
+
+    within("-k", options.k, 1)
+    config = _config(options)
+    query = sys.stdin.read() if options.query == "-" else options.query
+    if not query.strip():
+        raise ConfigError("search: the query is empty; say what to look for")
+    found = open_searcher(config).search([query], options.k)[0]
+    if options.json:
+        print(json_results(query, found))
+    else:
+        print_results(found, options.full)
+    return 0
+
+
+def _evaluate(options: Namespace) -> int:
+    from balrog_rag.cli.command_line import file_to_write
+    from balrog_rag.knowledge.evaluate import evaluate
+
+    if options.plot is not None:
+        file_to_write("--plot", options.plot, (".png", ".svg"))
+    return evaluate(_config(options), options)
+
+
+def _serve(options: Namespace) -> int:
+    from balrog_rag.cli.command_line import MOST_PORT, within
+    from balrog_rag.knowledge.serve import serve
+
+    within("--port", options.port, 0, MOST_PORT)
+    return serve(_config(options), options.host, options.port)

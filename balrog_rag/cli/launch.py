@@ -1,0 +1,67 @@
+"""A sweep handed over to a Hydra launcher, SLURM's say: each run is a job that plays its run folder on."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from balrog_rag.cli.evaluate import resume
+from balrog_rag.cli.sweep import outcomes_on_disk, tell
+from balrog_rag.config.compose import one_line_errors, register_schema
+from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.run.backend import Run
+from balrog_rag.util.extras import require
+from balrog_rag.util.paths import data
+
+
+def check_launcher(hydra_words: list[str]) -> None:
+    """Say what is wrong with Hydra's own words before a folder is made for them."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+
+    for word in hydra_words:
+        if word.startswith("hydra/launcher=submitit"):
+            require("submitit", "slurm", word)
+    register_schema()
+    with one_line_errors(hydra_words), initialize_config_dir(str(data("conf")), version_base="1.3"):
+        hydra_compose("config", overrides=hydra_words, return_hydra_config=True)
+
+
+def launch(runs: Sequence[Run], hydra_words: Sequence[str]) -> int:
+    """Give the runs, whose folders exist, to Hydra's multirun; returns the exit code."""
+    import hydra
+
+    register_schema()
+    top = runs[0].folder.parent.resolve()
+    sys.argv = [
+        "python -m balrog_rag.eval",
+        "--multirun",
+        *hydra_words,
+        f"hydra.sweep.dir={quoted(str(top / '.jobs'))}",
+        "hydra.sweep.subdir=${hydra:job.num}",
+        "resume=" + ",".join(quoted(str(run.folder.resolve())) for run in runs),
+    ]
+    try:
+        hydra.main(config_path=str(data("conf")), config_name="config", version_base="1.3")(job)()
+    except SystemExit as ending:  # Hydra has told on stderr why a job or the launcher failed
+        if ending.code in (None, 0):
+            raise
+    return tell(runs, outcomes_on_disk(runs))
+
+
+def job(config: Any) -> int:
+    """One run, wherever the launcher runs it; an error is one line, and the job's alone."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    GlobalHydra.instance().clear()  # the run composes its own configuration
+    try:
+        return resume(Path(config.resume), [])
+    except BalrogError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def quoted(text: str) -> str:
+    """A word that Hydra's grammar takes as it is."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,141 @@
+"""`python -m balrog_rag.leaderboard build|submit|verify`: rank runs, hand one in, prove one by replay."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from balrog_rag.cli.command_line import ended, folder_to_write
+from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.wording import many
+
+if TYPE_CHECKING:
+    from balrog_rag.episode.spec import EpisodeSpec
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; a mistake is one line on stderr."""
+    options = parser().parse_args(arguments)
+    return ended(lambda: options.run(options))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m balrog_rag.leaderboard", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    build = commands.add_parser("build", help="rank many run folders, published results beside them")
+    build.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
+    )
+    build.add_argument(
+        "--by", default="nle", help="environment to rank by, or average (default: %(default)s)"
+    )
+    build.add_argument(
+        "--out", type=Path, default=Path("reports/leaderboard"), help="folder (default: %(default)s)"
+    )
+    build.set_defaults(run=_build)
+    submit = commands.add_parser(
+        "submit", help="make the folder that BALROG's leaderboard asks for, and check it"
+    )
+    submit.add_argument("folder", type=Path, metavar="RUN")
+    submit.add_argument("--name", required=True, help="the entry's name on the board")
+    submit.add_argument(
+        "--out", type=Path, default=Path("reports/submissions"), help="folder (default: %(default)s)"
+    )
+    submit.add_argument("--site", help="where to read more about the agent")
+    submit.add_argument("--date", default=time.strftime("%Y-%m-%d"), help="YYYY-MM-DD (default: today)")
+    submit.add_argument(
+        "--closed", action="store_true", help="the agent or its model cannot be had by others"
+    )
+    submit.set_defaults(run=_submit)
+    verify = commands.add_parser(
+        "verify", help="replay every journal of run folders or submissions, compare everything"
+    )
+    verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    verify.set_defaults(run=_verify)
+    return top
+
+
+def _build(options: argparse.Namespace) -> int:
+    from balrog_rag.results import folder
+    from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.leaderboard.board import AVERAGE, build, page
+    from balrog_rag.results.report.html import html
+    from balrog_rag.results.report.markdown import markdown
+
+    folder_to_write("--out", options.out)
+    everybody = load_arms(options.runs, use_index=False)
+    arms = [arm for arm in everybody if not arm.forked]
+    notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
+    notes += [
+        f"{arm.name}: not ranked, since its player did not play from the first step on"
+        for arm in everybody
+        if arm.forked
+    ]
+    for note in notes:
+        print(inert(f"note: {note}"))
+    envs = {env for arm in arms for env in arm.by_env()}
+    if options.by not in {*envs, AVERAGE}:
+        raise ConfigError(
+            f"--by {options.by}: no run played it; choose {', '.join([*sorted(envs), AVERAGE])}"
+        )
+    entries = build(arms, options.by)
+    made = page(entries, arms, options.by, "Leaderboard")
+    folder.write_bytes(options.out / "leaderboard.html", html(made, {}).encode("utf-8", "replace"))
+    folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
+    folder.write_json(options.out / "leaderboard.json", entries)
+    print(f"leaderboard: {options.out / 'leaderboard.html'} ({sum(entry.own for entry in entries)} own rows)")
+    return 0
+
+
+def _submit(options: argparse.Namespace) -> int:
+    from balrog_rag.config.compose import compose
+    from balrog_rag.config.frozen import plain
+    from balrog_rag.results.leaderboard.submission import Metadata, submit
+
+    folder_to_write("--out", options.out)
+    metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
+    protocol = plain(compose(["env=balrog", "agent=naive"]))
+    target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
+    print(f"submission: {target}")
+    for objection in objections:
+        print(inert(f"note: {objection}"))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    bad = 0
+    for path in options.folders:
+        wrong = _differences(path)
+        for line in wrong:
+            print(inert(f"differs: {line}"))
+        print(inert(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
+        bad += bool(wrong)
+    return 1 if bad else 0
+
+
+def _differences(path: Path) -> list[str]:
+    """What does not fit in this folder; that it cannot be read is such a thing, and no reason to stop."""
+    from balrog_rag.results.leaderboard.verified import verify
+
+    try:
+        return verify(path, _planned(path), _play_again, lambda line: print(inert(line)))
+    except BalrogError as error:
+        return [str(error)]
+
+
+def _planned(run: Path) -> "list[EpisodeSpec]":
+    from balrog_rag.cli.evaluate import resumed_config, specs_of
+
+    return specs_of(run, resumed_config(run, []))
+
+
+def _play_again(journal: Path, into: Path) -> None:
+    import asyncio
+
+    from balrog_rag.run.csv_log import CsvLog
+    from balrog_rag.run.replay import replay
+
+    with CsvLog(into) as trajectory:
+        asyncio.run(replay(journal, trajectory))

@@ -1,0 +1,28 @@
+"""`python -m balrog_rag.eval`: compose the configuration, plan, play, summarise."""
+
+import sys
+from collections.abc import Sequence
+
+from balrog_rag.cli.command_line import ended
+from balrog_rag.util.stopping import leave
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; every mistake a user can make ends in one line and the error's exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: _evaluate(words))
+
+
+def _evaluate(words: list[str]) -> int:
+    if any(word.startswith("-") for word in words):
+        from balrog_rag.cli.flags import with_flags
+
+        return with_flags(words)
+    from balrog_rag.cli.evaluate import evaluate
+
+    return evaluate(words)
+
+
+def script() -> None:
+    """What `balrog-rag` runs."""
+    leave(main())

@@ -1,0 +1,123 @@
+"""`python -m balrog_rag.models`: the embedded model and the test server from the command line."""
+
+import argparse
+import asyncio
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+from balrog_rag.cli.command_line import MOST_PORT, ended, within
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models.weights import EMBEDDED, weights
+
+if TYPE_CHECKING:
+    from balrog_rag.models.serving.testserver import TestServer
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; what goes wrong is one line."""
+    chosen = parser().parse_args(arguments)
+    return ended(lambda: chosen.run(chosen))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="python -m balrog_rag.models", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="command")
+    _serve_options(commands.add_parser("serve", help="serve a GGUF model on loopback, as OpenAI does"))
+    fetch = commands.add_parser("fetch", help="fetch the embedded model's weights into the cache")
+    fetch.set_defaults(run=_fetch)
+    _testserver_options(commands.add_parser("testserver", help="an OpenAI-compatible server for tests"))
+    return top
+
+
+def _serve_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=_serve)
+    command.add_argument("--model", default=EMBEDDED, help=f"{EMBEDDED} (default) or the path of a GGUF file")
+    command.add_argument(
+        "--port", type=int, default=8080, help="port on 127.0.0.1 (default 8080; 0: a free one)"
+    )
+    command.add_argument("--slots", type=int, default=2, help="calls answered at once (default 2)")
+    command.add_argument("--context", type=int, default=8192, help="tokens a call may have (default 8192)")
+    command.add_argument("--threads", type=int, default=0, help="threads (default 0: one a core)")
+
+
+def _fetch(chosen: argparse.Namespace) -> int:
+    print(weights(EMBEDDED))
+    return 0
+
+
+def _serve(chosen: argparse.Namespace) -> int:
+    from balrog_rag.models.llama import start
+
+    within("--slots", chosen.slots, 1)
+    within("--context", chosen.context, 64)
+    within("--threads", chosen.threads, 0)
+    _refuse_taken(chosen.port)
+    path = weights(chosen.model)
+    server = start(
+        path, slots=chosen.slots, slot_context=chosen.context, threads=chosen.threads, port=chosen.port
+    )
+    print(f"{server.listening_address}/v1", flush=True)
+    print(
+        f"play with it: python -m balrog_rag.eval model=vllm model.name=hosted_vllm/{path.stem} "
+        f"model.base_url={server.listening_address}/v1",
+        flush=True,
+    )
+    threading.Event().wait()
+    return 0
+
+
+def _refuse_taken(port: int) -> None:
+    """llama.cpp aborts the process where its port is taken; this is one line instead."""
+    within("--port", port, 0, MOST_PORT)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ConfigError(
+                f"--port {port}: {error.strerror}; choose another, or 0 for a free one"
+            ) from error
+
+
+def _testserver_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=_testserver)
+    command.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (0: a free one)")
+    command.add_argument("--latency", type=float, default=0.0, help="seconds from a request to its answer")
+    command.add_argument("--tokens", type=int, nargs=3, metavar=("IN", "OUT", "CACHED"), help="claimed usage")
+    command.add_argument("--per-second", type=int, help="requests a second, 429 beyond")
+    command.add_argument("--fault", action="append", default=[], help="what goes wrong (again for more)")
+    command.add_argument("--fault-rate", type=float, default=1.0, help="share of prompts that are struck")
+    command.add_argument("--fault-times", type=int, default=1, help="askings that fail; -1: all")
+    command.add_argument("--answer", help="answer this text always")
+
+
+def _testserver(chosen: argparse.Namespace) -> int:
+    from balrog_rag.models.serving.testserver import TestServer
+
+    within("--latency", chosen.latency, 0)
+    within("--per-second", chosen.per_second, 1)
+    within("--fault-rate", chosen.fault_rate, 0, 1)
+    within("--fault-times", chosen.fault_times, -1)
+    within("--tokens", min(chosen.tokens, default=0) if chosen.tokens else None, 0)
+    _refuse_taken(chosen.port)
+    server = TestServer(
+        port=chosen.port,
+        latency=chosen.latency,
+        tokens=tuple(chosen.tokens) if chosen.tokens else None,
+        per_second=chosen.per_second,
+        faults=chosen.fault,
+        fault_rate=chosen.fault_rate,
+        fault_times=chosen.fault_times,
+        answer=None if chosen.answer is None else lambda texts: chosen.answer,
+        keep=0,
+    )
+    asyncio.run(_serve_for_ever(server))
+    return 0
+
+
+async def _serve_for_ever(server: "TestServer") -> None:
+    async with server:
+        print(server.url, flush=True)
+        await asyncio.get_running_loop().create_future()

@@ -1,0 +1,146 @@
+"""`python -m balrog_rag.prompts`: prompt files, exact prompts for a real game, demonstration files."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from balrog_rag.cli.command_line import ended, file_to_write, within
+from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request
+from balrog_rag.contracts.errors import ConfigError
+
+QUERY = "a query that the model writes"
+STAND_INS = {
+    "query": f"Query: {QUERY}",
+    "summary": "(a summary that the model writes)",
+}
+PASSAGE = Passage("0", "(title of a passage)", "(its text)", score=1.0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    options = parser().parse_args(arguments)
+    return ended(lambda: options.run(options))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m balrog_rag.prompts", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    files = commands.add_parser("list", help="every prompt file with its content hash")
+    files.set_defaults(run=_list)
+    show = commands.add_parser(
+        "show",
+        help="the exact messages that an agent sends in a real game",
+        description="Plays the first episode of the configuration with the actions given and prints every "
+        "message of the last step. No model is asked: queries and summaries are stand-ins in parentheses.",
+    )
+    show.add_argument("--actions", default="", help="actions taken first, with commas: 'far east,search'")
+    show.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="e.g. agent=cot env=minihack")
+    show.set_defaults(run=_show)
+    demonstrate = commands.add_parser(
+        "demonstrate", help="make a demonstration file for few_shot from a journal or a ttyrec recording"
+    )
+    demonstrate.add_argument("source", type=Path, help="a journal, or a recording ending in .ttyrec3.bz2")
+    demonstrate.add_argument("file", type=Path, help="the file to write")
+    demonstrate.add_argument("--steps", type=int, help="the first so many steps alone")
+    demonstrate.set_defaults(run=_demonstrate)
+    return top
+
+
+def _list(options: argparse.Namespace) -> int:
+    from balrog_rag.agents.prompts import fingerprint
+
+    for name, content in fingerprint().items():
+        print(f"{content}  {name}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    actions = [action.strip() for action in options.actions.split(",") if action.strip()]
+    asyncio.run(_perform(options.overrides, actions))
+    return 0
+
+
+def _demonstrate(options: argparse.Namespace) -> int:
+    from balrog_rag.agents.demonstrations import write
+    from balrog_rag.cli.demonstrate import from_journal, from_ttyrec
+
+    within("--steps", options.steps, 1)
+    file_to_write("demonstrate", options.file)
+    recorded = options.source.name.endswith((".ttyrec3.bz2", ".ttyrec.bz2"))
+    made = from_ttyrec(options.source) if recorded else asyncio.run(from_journal(options.source))
+    turns = made.turns[: options.steps]
+    write(options.file, type(made)(made.task, made.source, turns))
+    print(f"{options.file}: {len(turns)} turns of {made.task}")
+    return 0
+
+
+class Printer:
+    """A model's handle that keeps what it is asked and answers with stand-ins."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.action = ""
+
+    async def complete(
+        self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
+    ) -> Reply:
+        """The stand-in for an answer of that purpose."""
+        self.requests.append(Request(tuple(messages), purpose, answer))
+        if purpose in STAND_INS:
+            return Reply(STAND_INS[purpose])
+        before, after = (answer.before, answer.after) if answer else ("", "")
+        return Reply(f"{before}{self.action}{after}")
+
+
+class OnePassage:
+    """A knowledge base's handle that finds the same stand-in for everything."""
+
+    async def search(self, query: str, k: int) -> Sequence[Passage]:
+        """The stand-in."""
+        return (PASSAGE,)
+
+
+async def _perform(overrides: list[str], actions: list[str]) -> None:
+    """Play the first episode and print what is asked at its last step."""
+    from balrog_rag import agents
+    from balrog_rag.config.compose import compose
+    from balrog_rag.contracts.registry import policies
+    from balrog_rag.run.plan import game_spec
+    from balrog_rag.workers.inline import InlineHouse
+
+    config = compose(overrides)
+    if config.agent.name in policies.names():
+        raise ConfigError(f"agent={config.agent.name}: a policy sees no prompt")
+    task = config.env.tasks[0]
+    game = await InlineHouse().open(game_spec(config, task, 0))
+    printer = Printer()
+    agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
+    observation = game.start.observation
+    for action in actions:
+        _refuse(action, game.view.accepted, task)
+        printer.action = action
+        await agent.act(observation)
+        observation = (await game.play([action]))[-1].observation
+    before, printer.action = len(printer.requests), game.view.default_action
+    await agent.act(observation)
+    await game.close()
+    _print(printer.requests[before:])
+
+
+def _refuse(action: str, accepted: frozenset[str], task: str) -> None:
+    from balrog_rag.contracts.registry import nearest
+
+    if action not in accepted:
+        raise ConfigError(f"--actions: {task} takes no {action!r}{nearest(action, accepted)}")
+
+
+def _print(requests: Sequence[Request]) -> None:
+    from balrog_rag.util.terminal_safe import inert
+
+    for request in requests:
+        print(f"########## {request.purpose}: {len(request.messages)} messages, digest {request.digest}")
+        for message in request.messages:
+            pictures = f" (+{len(message.images)} images)" if message.images else ""
+            print(f"===== {message.role}{pictures}\n{inert(message.text)}")

@@ -1,0 +1,74 @@
+"""`python -m balrog_rag.report RUN...`: verdicts, tables and figures on one run or many."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from balrog_rag.cli.command_line import ended, folder_to_write
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; a mistake is one line on stderr."""
+    options = parser().parse_args(arguments)
+    return ended(lambda: report(options))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m balrog_rag.report", description=__doc__)
+    made.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
+    )
+    made.add_argument("--out", type=Path, help="folder for the report (default: reports/NAME)")
+    made.add_argument("--title", help="heading of the page")
+    made.add_argument("--baseline", metavar="ARM", help="the arm to compare with (default: the first)")
+    made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
+    made.add_argument(
+        "--formats",
+        help="any of html, md, png, svg, pdf, csv, parquet, with commas "
+        "(default: html,md,png,csv, and parquet where pyarrow is installed)",
+    )  # fmt: skip
+    return made
+
+
+def report(options: argparse.Namespace) -> int:
+    """Write the report and say where it lies."""
+    from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.experiments import of_sweep
+    from balrog_rag.results.export import has_parquet
+    from balrog_rag.results.report.write import KINDS, write_report
+    from balrog_rag.results.terminal import console, say
+
+    usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
+    kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
+    name, arms = name_of(options.runs), load_arms(options.runs)
+    out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
+    folder_to_write("--out", out)
+    experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
+    if experiment is not None:
+        order = [arm.name for arm in experiment.arms]
+        arms.sort(key=lambda arm: order.index(arm.name) if arm.name in order else len(order))
+        title = options.title or experiment.title
+        baseline = baseline or (
+            experiment.baseline if experiment.baseline in {arm.name for arm in arms} else None
+        )
+    found = write_report(arms, out, title, baseline, kinds, options.detect)
+    screen = console()
+    for verdict in found.verdicts:
+        say(screen, f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
+    print(f"report: {out / 'report.html' if 'html' in kinds else out}")
+    return 0
+
+
+LONGEST_NAME = 80
+"""Characters of a folder's name that is made of many."""
+
+
+def name_of(runs: Sequence[Path]) -> str:
+    """All their names, so that no report takes the place of another on fewer runs."""
+    names = "+".join(dict.fromkeys(run.resolve().name for run in runs))
+    return names if len(names) <= LONGEST_NAME else f"{names[: LONGEST_NAME - 9]}-{digest(names)[:8]}"

@@ -1,0 +1,27 @@
+"""`python -m balrog_rag.results rebuild RUN...`: make everything of a run folder anew from its journals."""
+
+import argparse
+from pathlib import Path
+
+from balrog_rag.cli.command_line import ended
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; a mistake is one line on stderr."""
+    parser = argparse.ArgumentParser(prog="python -m balrog_rag.results", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    rebuild = commands.add_parser("rebuild", help="read every journal anew and rewrite summaries and tables")
+    rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
+    rebuild.set_defaults(command=_rebuild)
+    chosen = parser.parse_args(arguments)
+    return ended(lambda: chosen.command(chosen))
+
+
+def _rebuild(chosen: argparse.Namespace) -> int:
+    from balrog_rag.results.summary import write_all
+    from balrog_rag.results.tables import print_summary
+    from balrog_rag.results.terminal import console
+
+    for run in chosen.runs:
+        print_summary(write_all(run, use_index=False), console())
+    return 0

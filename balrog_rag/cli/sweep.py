@@ -1,0 +1,195 @@
+"""Sweeps: `-m key=a,b` plays one run for each combination, in one process, with shared services.
+
+SWEEP/sweep.json      the words of the sweep, and the names of its runs in order
+SWEEP/<run>/          a run folder like any other
+SWEEP/sweep.{csv,md}  the results of all runs as one table
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from balrog_rag.agents.prompts import fingerprint
+from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.cli.evaluate import SWEEP, folder_for, planned, resumed_config
+from balrog_rag.cli.grid import Combination, combinations
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
+from balrog_rag.config.schema import Config, check_together
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.results import folder
+from balrog_rag.run.backend import Run
+from balrog_rag.run.provenance import record_attempt
+from balrog_rag.run.run import RunOutcome, play_runs
+from balrog_rag.run.scheduler import Tally
+from balrog_rag.run.services import LiveStudio, settled
+from balrog_rag.util.terminal_safe import one_line
+
+if TYPE_CHECKING:
+    from balrog_rag.cli.sweep_table import Row
+
+
+class Sweep(msgspec.Struct, frozen=True):
+    """sweep.json."""
+
+    words: list[str]
+    runs: list[Combination]
+
+
+def sweep(words: list[str]) -> int:
+    """Play a new sweep, or go on with one; returns the exit code."""
+    resumed = [word.partition("=")[2].strip("'\"") for word in words if word.startswith("resume=")]
+    hydra = [word for word in words if word.startswith("hydra")]
+    own = [word for word in words if word not in hydra and not word.startswith("resume=")]
+    if hydra and not any(word.startswith("hydra/launcher=") for word in hydra):
+        raise ConfigError(f"{hydra[0]}: Hydra runs a sweep only with hydra/launcher=...; see docs/running.md")
+    if hydra:
+        from balrog_rag.cli.launch import check_launcher
+
+        check_launcher(hydra)
+    runs = reopened(Path(resumed[-1]), own) if resumed else begun(own)
+    if hydra:
+        from balrog_rag.cli.launch import launch
+
+        return launch(runs, hydra)
+    return play_all(runs)
+
+
+def begun(words: list[str]) -> list[Run]:
+    """The runs of a new sweep: every one composed and checked before any folder is made."""
+    chosen = combinations(words)
+    if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
+        raise ConfigError(
+            f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
+        )
+    top = folder_for(compose(chosen[0].words).run, "sweep")
+    runs = []
+    for combination in chosen:
+        config = of_sweep(top, combination)
+        runs.append(Run(top / combination.name, config, planned(config), combination.name))
+    if top.exists() and any(top.iterdir()):
+        raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
+    folder.write_json(top / SWEEP, Sweep(words, chosen))  # first, so that half a sweep can be gone on with
+    for run in runs:
+        folder.create(run.folder, plain(run.config))
+    return runs
+
+
+def _swept(chosen: Sequence[Combination], key: str) -> bool:
+    return len({word for one in chosen for word in one.words if word.startswith(f"{key}=")}) > 1
+
+
+def reopened(top: Path, words: list[str]) -> list[Run]:
+    """The runs of an earlier sweep, with the changes that a resume allows."""
+    try:
+        record = msgspec.json.decode((top / SWEEP).read_bytes(), type=Sweep)
+    except OSError as error:
+        raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
+    runs = []
+    for combination in record.runs:
+        run = top / combination.name
+        if not (run / "config.json").exists():  # the sweep was cut before it had made them all
+            folder.create(run, plain(of_sweep(top, combination)))
+        config = resumed_config(run, words)
+        runs.append(Run(run, config, planned(config), combination.name))
+    return runs
+
+
+def of_sweep(top: Path, combination: Combination) -> Config:
+    """The configuration of one run of a sweep."""
+    config = compose(combination.words)
+    config.run.folder, config.run.name = str(top), combination.name
+    check_together(config)
+    return settled(config)
+
+
+def play_all(runs: list[Run]) -> int:
+    """Play the runs in this process, tell what came of them; returns the exit code."""
+    with ExitStack() as locks:
+        for run in runs:
+            locks.enter_context(folder.locked(run.folder))
+            record_attempt(run.folder, fingerprint())
+        outcomes = asyncio.run(_play_groups(alike(runs)))
+        return tell(runs, [outcomes[run.label] for run in runs])
+
+
+def alike(runs: Sequence[Run]) -> list[list[Run]]:
+    """The runs that can share workers and a gate: those of equal runner settings."""
+    groups: dict[bytes, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(msgspec.json.encode(plain(run.config.runner)), []).append(run)
+    return list(groups.values())
+
+
+async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
+    """One group after the other, all with the same models and indexes; a stop leaves the rest open."""
+    studio, outcomes, signal = LiveStudio(), dict[str, RunOutcome](), None
+    try:
+        for group in groups:
+            if signal is None:
+                played = await play_runs(group, studio)
+            else:
+                played = [
+                    RunOutcome(Tally(open=[spec.episode for spec in run.specs]), signal) for run in group
+                ]
+            outcomes |= {run.label: outcome for run, outcome in zip(group, played, strict=True)}
+            signal = played[0].signal
+    finally:
+        await studio.close()
+    return outcomes
+
+
+def tell(runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> int:
+    """Write every run's results and the sweep's table; print what came of it; the exit code."""
+    from balrog_rag.cli.sweep_table import rows, write_tables
+
+    top = runs[0].folder.parent
+    code = max(outcome.exit_code for outcome in outcomes)
+    try:
+        table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
+        write_tables(top, table)
+        as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
+    finally:  # on a full disk, too, it is said what to do next
+        as_far_as_read(sys.stderr, lambda: _print_troubles(top, runs, outcomes))
+    return code
+
+
+def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> None:
+    from balrog_rag.cli.sweep_table import print_table
+
+    if log == "json":
+        facts = {"event": "finished", "folder": str(top), "exit_code": code, "runs": table}
+        print(msgspec.json.encode(facts).decode())
+        return
+    print_table(top.name, table)
+    print(f"sweep folder: {top}")
+
+
+def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> None:
+    from balrog_rag.cli.ending import troubles
+
+    for run, outcome in zip(runs, outcomes, strict=True):
+        for line in troubles(outcome):
+            print(one_line(f"{run.label}: {line}"), file=sys.stderr)
+    if any(outcome.exit_code for outcome in outcomes):
+        print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
+
+
+def outcomes_on_disk(runs: Sequence[Run]) -> list[RunOutcome]:
+    """What became of runs that other processes have played: an episode whose journal has no end is open."""
+    from balrog_rag.results.runs import load
+
+    found = []
+    for run in runs:
+        ended = {episode.name for episode in load(run.folder).episodes}
+        found.append(
+            RunOutcome(Tally(open=[spec.episode for spec in run.specs if spec.episode not in ended]))
+        )
+    return found

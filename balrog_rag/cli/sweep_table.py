@@ -1,0 +1,96 @@
+"""The results of a sweep: one row a run, on the terminal, as CSV and as Markdown."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.results import folder, terminal
+from balrog_rag.results.scoring import overall_interval
+from balrog_rag.results.summary import write_all
+from balrog_rag.results.tables import costs
+from balrog_rag.util.terminal_safe import inert
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One run."""
+
+    run: str
+    ended: int
+    planned: int
+    progression: float | None
+    """In percent; None where nothing has ended, which is no 0 %."""
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    steps: int
+    tokens: int
+    dollars: float
+    shown_costs: tuple[str, str, str]
+
+
+def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
+    """Of runs given by name, folder and planned episodes; each run's own results are written on the way."""
+    found = []
+    for name, path, planned in runs:
+        summary = write_all(path)
+        episodes, overall = summary.run.episodes, summary.overall
+        known = bool(episodes)
+        interval = overall_interval(summary.run.by_env())
+        totals = [episode.total for episode in episodes]
+        steps, tokens, dollars = costs(episodes)
+        found.append(
+            Row(
+                name,
+                len(episodes),
+                planned,
+                overall["average_progress"] if known else None,
+                overall["standard_error"] if known else None,
+                interval.low if known else None,
+                interval.high if known else None,
+                sum(episode.steps for episode in episodes),
+                sum(total.input + total.output for total in totals),
+                sum(total.dollars for total in totals),
+                (steps, tokens, dollars),
+            )
+        )
+    return found
+
+
+HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "tokens", "dollars")
+
+
+def cells(row: Row) -> list[str]:
+    """A row as it is shown."""
+    return [
+        inert(row.run),
+        f"{row.ended}/{row.planned}",
+        "–" if row.progression is None else f"{row.progression:.2f} ± {row.standard_error:.2f}",
+        "–" if row.low is None else f"{row.low:.2f} to {row.high:.2f}",
+        *row.shown_costs,
+    ]
+
+
+def print_table(title: str, table: Sequence[Row]) -> None:
+    """On stdout."""
+    headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
+    terminal.show_table(terminal.console(), title, headings, [cells(row) for row in table])
+
+
+def write_tables(top: Path, table: Sequence[Row]) -> None:
+    """sweep.csv with plain numbers, sweep.md as shown."""
+    folder.write_bytes(top / "sweep.csv", _csv(table).encode())
+    lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(cells, table)]
+    text = "\n".join(f"| {' | '.join(cell.replace('|', '¦') for cell in line)} |" for line in lines)
+    folder.write_bytes(top / "sweep.md", f"{text}\n".encode())
+
+
+def _csv(table: Sequence[Row]) -> str:
+    names = Row.__struct_fields__[:-1]
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(names)
+    writer.writerows([[getattr(row, name) for name in names] for row in table])
+    return out.getvalue()

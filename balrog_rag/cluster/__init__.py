@@ -1,0 +1,1 @@
+"""A run over several machines (the extra `ray`)."""

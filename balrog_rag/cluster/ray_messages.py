@@ -1,0 +1,135 @@
+"""What the driver and a node of a cluster tell each other: small messages, many in one packet.
+
+A node says what its episodes write, see and need; the driver orders episodes and answers. An entry is
+safe once the driver has written it, and only then does the node's agent get to see the effect.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Transition
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.workers.framing import Failed
+
+
+class Play(msgspec.Struct, tag=True):
+    """Order: play an episode on from this journal; `limit` names a cap that leaves no room for a call."""
+
+    episode: str
+    spec: EpisodeSpec
+    journal: bytes
+    limit: str
+
+
+class Safe(msgspec.Struct, tag=True):
+    """Answer: so many entries of the episode are on the driver's disk; `limit` as in Play."""
+
+    episode: str
+    entries: int
+    limit: str
+
+
+class Stop(msgspec.Struct, tag=True):
+    """Order: begin nothing new in this episode."""
+
+    episode: str
+
+
+class Drop(msgspec.Struct, tag=True):
+    """Order: forget this episode at once."""
+
+    episode: str
+
+
+class Granted(msgspec.Struct, tag=True):
+    """Answer: the call may go out now."""
+
+    model: str
+    call: int
+
+
+Order: TypeAlias = Play | Safe | Stop | Drop | Granted
+
+
+class Wrote(msgspec.Struct, tag=True):
+    """Word: the next entry of the journal, as its line; an end is the last word on its episode."""
+
+    episode: str
+    line: bytes
+
+
+class Started(msgspec.Struct, tag=True):
+    """Word for watchers: the first observation."""
+
+    episode: str
+    observation: Observation
+
+
+class Asked(msgspec.Struct, tag=True):
+    """Word for watchers: a prompt goes out; its text stays where it is."""
+
+    episode: str
+    step: int
+    purpose: Purpose
+
+
+class Answered(msgspec.Struct, tag=True):
+    """Word for watchers: an answer."""
+
+    episode: str
+    step: int
+    purpose: Purpose
+    reply: Reply
+    live: bool
+
+
+class LookedUp(msgspec.Struct, tag=True):
+    """Word for watchers: a search."""
+
+    episode: str
+    step: int
+    query: str
+    passages: tuple[Passage, ...]
+
+
+class Stepped(msgspec.Struct, tag=True):
+    """Word for watchers: a step."""
+
+    episode: str
+    step: int
+    decision: Decision
+    taken: str
+    after: Transition
+
+
+class Broken(msgspec.Struct, tag=True):
+    """Word: the episode was cut by an error, or stopped as ordered (kind `Stopped`)."""
+
+    episode: str
+    error: Failed
+
+
+class Needed(msgspec.Struct, tag=True):
+    """Word: a call of about so many tokens wants to go out to the model of this name."""
+
+    model: str
+    call: int
+    tokens: int
+
+
+class Used(msgspec.Struct, tag=True):
+    """Word: that call is over; its real tokens, or that the provider said it was too much."""
+
+    model: str
+    call: int
+    tokens: int | None = None
+    rate_limited: bool = False
+    retry_after: float | None = None
+
+
+Word: TypeAlias = Wrote | Started | Asked | Answered | LookedUp | Stepped | Broken | Needed | Used
+
+pack = msgspec.msgpack.Encoder().encode
+unpack_orders = msgspec.msgpack.Decoder(list[Order]).decode
+unpack_words = msgspec.msgpack.Decoder(list[Word]).decode

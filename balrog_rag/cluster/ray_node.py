@@ -1,0 +1,283 @@
+"""One node of a cluster: the same play loop with its own workers, models and indexes, and no run folder."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.cluster import ray_messages as words
+from balrog_rag.config.frozen import thaw, tree_digest
+from balrog_rag.config.schema import RunnerConfig
+from balrog_rag.contracts.behaviour import Model
+from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Request, Transition
+from balrog_rag.contracts.errors import BalrogError, LimitReached
+from balrog_rag.episode import journal
+from balrog_rag.episode.effects import Stopped, Tape
+from balrog_rag.episode.journal import End, Entry
+from balrog_rag.episode.play import Stage, play
+from balrog_rag.episode.policy import play_policy
+from balrog_rag.episode.spec import Cast
+from balrog_rag.models.client import LiteLLMModel
+from balrog_rag.models.pace import Pace, Slot
+from balrog_rag.run.scheduler import passes
+from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.watchers import Unwatched
+from balrog_rag.workers.framing import Failed
+from balrog_rag.workers.pool import WorkerPool
+
+
+class Line:
+    """Words on their way to the driver, sent in packets as large as have gathered."""
+
+    def __init__(self) -> None:
+        self._words: list[words.Word] = []
+        self._said = asyncio.Event()
+
+    def say(self, word: words.Word) -> None:
+        """Send soon."""
+        self._words.append(word)
+        self._said.set()
+
+    async def packets(self) -> AsyncIterator[bytes]:
+        """What was said, for ever."""
+        while True:
+            await self._said.wait()
+            self._said.clear()
+            gathered, self._words = self._words, []
+            yield words.pack(gathered)
+
+
+class Part:
+    """One episode on this node: its book, its meter, and what the driver has told it."""
+
+    def __init__(self, episode: str, line: Line, limit: str) -> None:
+        self.episode, self.limit = episode, limit
+        self.stopped = asyncio.Event()
+        self.asking: asyncio.Future[None] | None = None
+        """The place that its call waits for."""
+        self._line = line
+        self._written = self._safe = 0
+        self._settled = asyncio.Event()
+
+    async def hold(self, seconds: float = 0.0) -> None:
+        """Wait so long; raise Stopped where the driver stops the episode meanwhile."""
+        if seconds > 0:
+            await passes(seconds, self.stopped)
+        if self.stopped.is_set():
+            raise Stopped
+
+    def stop(self) -> None:
+        """Begin nothing new, and wait for nothing that is not begun."""
+        self.stopped.set()
+        if self.asking is not None and not self.asking.done():
+            self.asking.set_result(None)
+
+    def append(self, entry: Entry) -> None:
+        """Send an entry to the driver's disk."""
+        self._written += 1
+        self._line.say(words.Wrote(self.episode, journal.encode(entry)))
+
+    async def settle(self) -> None:
+        """Wait until the driver has written everything."""
+        while self._safe < self._written:
+            self._settled.clear()
+            await self._settled.wait()
+
+    def safe(self, entries: int, limit: str) -> None:
+        """The driver has written so many."""
+        self._safe, self.limit = max(self._safe, entries), limit
+        self._settled.set()
+
+    def admit(self) -> None:
+        """Raise LimitReached where the driver says that a cap leaves no room."""
+        if self.limit:
+            raise LimitReached(self.limit)
+
+    def charge(self, reply: Reply, purpose: Purpose) -> None:
+        """Counted by the driver, which keeps the caps of all nodes together."""
+
+
+playing: ContextVar[Part] = ContextVar("playing")
+"""The episode that this task plays: a model is shared by all, a stop is meant for one."""
+
+
+async def hold_own(seconds: float = 0.0) -> None:
+    """The hold of whichever episode asks."""
+    await playing.get().hold(seconds)
+
+
+class Teller(Unwatched):
+    """A watcher of one episode whose events go to the driver."""
+
+    def __init__(self, part: str, line: Line) -> None:
+        """`part` is the driver's name for the episode."""
+        self._part, self._say = part, line.say
+
+    def started(self, episode: str, observation: Observation) -> None:
+        """The first observation."""
+        self._say(words.Started(self._part, observation))
+
+    def asked(self, episode: str, step: int, request: Request) -> None:
+        """A prompt is complete."""
+        self._say(words.Asked(self._part, step, request.purpose))
+
+    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
+        """A model answered."""
+        self._say(words.Answered(self._part, step, purpose, reply, live))
+
+    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
+        """A search came back."""
+        self._say(words.LookedUp(self._part, step, query, tuple(passages)))
+
+    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
+        """An action was taken."""
+        self._say(words.Stepped(self._part, step, decision, taken, after))
+
+
+class CallSlot(Slot):
+    """A call that the driver knows by number."""
+
+    over: words.Used
+    """What the driver is told when it is over."""
+
+
+class SharedPace(Pace):
+    """A model's pace as the driver keeps it for all nodes together."""
+
+    def __init__(self, model: str, line: Line) -> None:
+        super().__init__(concurrency=1)
+        self._model, self._line = model, line
+        self._numbers = itertools.count()
+        self._asking: dict[int, asyncio.Future[None]] = {}
+        self.hold = hold_own
+
+    @asynccontextmanager
+    async def slot(self, tokens: int) -> AsyncIterator[Slot]:
+        """A place for one call; the driver gives it."""
+        number = next(self._numbers)
+        granted = self._asking[number] = asyncio.get_running_loop().create_future()
+        playing.get().asking = granted
+        slot = CallSlot(asyncio.get_running_loop().time(), tokens, words.Used(self._model, number))
+        self._line.say(words.Needed(self._model, number, tokens))
+        try:
+            await granted
+            await self.hold()
+            yield slot
+        finally:
+            del self._asking[number]
+            self._line.say(slot.over)
+
+    def granted(self, number: int) -> None:
+        """The driver's answer."""
+        if number in self._asking and not self._asking[number].done():
+            self._asking[number].set_result(None)
+
+    def used(self, slot: Slot, tokens: int) -> None:
+        """The call's real tokens."""
+        assert isinstance(slot, CallSlot)
+        slot.over.tokens = tokens
+
+    def rate_limited(self, slot: Slot, retry_after: float | None) -> None:
+        """The provider said it is too much."""
+        assert isinstance(slot, CallSlot)
+        slot.over.rate_limited, slot.over.retry_after = True, retry_after
+
+
+class NodeStudio(LiveStudio):
+    """Models of a node, whose pace is the driver's."""
+
+    def __init__(self, line: Line) -> None:
+        super().__init__()
+        self._line = line
+        self.paces: dict[str, SharedPace] = {}
+
+    def model(self, cast: Cast) -> Model | None:
+        """The model, shared by all episodes of the node."""
+        model = super().model(cast)
+        if isinstance(model, LiteLLMModel) and not isinstance(model.pace, SharedPace):
+            name = model_name(cast)
+            model.pace = self.paces[name] = SharedPace(name, self._line)
+        return model
+
+
+class Node:
+    """What lives on a node for as long as the run: made, spoken to and listened to through Ray."""
+
+    def __init__(self, runner: bytes) -> None:
+        """`runner`: the runner's settings as JSON."""
+        settings = thaw(msgspec.json.decode(runner), RunnerConfig)
+        self._pool = WorkerPool(settings.workers, settings.step_deadline, settings.worker_memory)
+        self._parts: dict[str, tuple[Part, asyncio.Task[None]]] = {}
+        self._line = Line()
+        self._studio = NodeStudio(self._line)
+
+    async def start(self) -> None:
+        """Begin, now that the loop runs."""
+        await self._pool.start()
+
+    async def talk(self) -> AsyncIterator[bytes]:
+        """Everything the node has to say, packet by packet."""
+        async for packet in self._line.packets():
+            yield packet
+
+    async def hear(self, packet: bytes) -> None:
+        """Orders and answers from the driver."""
+        for order in words.unpack_orders(packet):
+            self._obey(order)
+
+    def _obey(self, order: words.Order) -> None:
+        if isinstance(order, words.Play):
+            part = Part(order.episode, self._line, order.limit)
+            self._parts[order.episode] = part, asyncio.ensure_future(self._play(part, order))
+        elif isinstance(order, words.Granted):
+            self._studio.paces[order.model].granted(order.call)
+        elif order.episode in self._parts:
+            part, task = self._parts[order.episode]
+            if isinstance(order, words.Safe):
+                part.safe(order.entries, order.limit)
+            elif isinstance(order, words.Stop):
+                part.stop()
+            else:
+                task.cancel()
+
+    async def _play(self, part: Part, order: words.Play) -> None:
+        playing.set(part)
+        try:
+            await self._perform(part, order)
+        except Stopped:
+            self._line.say(words.Broken(part.episode, Failed("Stopped", "")))
+        except BalrogError as error:
+            self._line.say(words.Broken(part.episode, Failed(type(error).__name__, str(error))))
+        except Exception as error:  # noqa: BLE001 - unheard, it would be waited for for ever
+            self._line.say(
+                words.Broken(part.episode, Failed("EnvironmentFailure", f"{part.episode}: {error!r}"))
+            )
+        finally:
+            del self._parts[part.episode]
+
+    async def _perform(self, part: Part, order: words.Play) -> End:
+        spec = order.spec
+        recording = journal.parse(order.journal, Path(f"{part.episode} on a node"))
+        tape = Tape(recording, part)
+        del recording
+        game = await self._pool.open(spec.game)
+        try:
+            watcher = Teller(part.episode, self._line)
+            stage = Stage(spec, game, tape, self._studio, part, watcher, part.stopped.is_set)
+            return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
+        finally:
+            await game.close()
+
+    async def close(self) -> None:
+        """End the workers and give back models and indexes."""
+        await self._pool.close()
+        await self._studio.close()
+
+
+def model_name(cast: Cast) -> str:
+    """Names a model's settings, so that all nodes keep one pace."""
+    return tree_digest(cast.model)

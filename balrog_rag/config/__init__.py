@@ -1,0 +1,1 @@
+"""The schema of conf/, composing and freezing it."""

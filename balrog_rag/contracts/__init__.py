@@ -1,0 +1,1 @@
+"""What everything speaks: data, behaviour, errors and the registry. Knows no game."""

@@ -1,0 +1,132 @@
+"""The dashboard: every episode in play, the whole run, and keys; drawn beside the loop, never in its way."""
+
+import asyncio
+import contextlib
+import io
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import IO, TextIO, cast
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+
+from balrog_rag.display.dashboard_view import View, lines
+from balrog_rag.display.keys import keys
+from balrog_rag.display.scoreboard import Scoreboard
+from balrog_rag.run.interrupts import Interrupts
+from balrog_rag.run.scheduler import MOST_SEATS, Gate
+
+SECONDS = 1 / 8
+"""The shortest time between two drawings."""
+SHARE = 0.03
+"""The most of the loop's time that drawing may take."""
+
+
+class Paper(io.TextIOBase):
+    """Keeps what is drawn until it is shown: a terminal that takes nothing must not stop the loop."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._drawn: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Draw."""
+        self._drawn.append(text)
+        return len(text)
+
+    def show(self) -> None:
+        """Send to the terminal what was drawn since; waits where it does not take it."""
+        drawn, self._drawn = "".join(self._drawn), []
+        left = memoryview(drawn.encode(self.encoding, "replace"))
+        while left:
+            left = left[os.write(self.fileno(), left) :]
+
+    def isatty(self) -> bool:
+        """As the terminal."""
+        return self._terminal.isatty()
+
+    def fileno(self) -> int:
+        """The terminal's."""
+        return self._terminal.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The terminal's."""
+        return self._terminal.encoding or "utf-8"
+
+
+class Dashboard:
+    """What is on the screen, and what the keys do to it."""
+
+    def __init__(self, board: Scoreboard, gate: Gate, interrupts: Interrupts) -> None:
+        self._gate, self._interrupts = gate, interrupts
+        self._view = View(board, gate)
+        self._touched = asyncio.Event()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The present state, line by line, exactly as wide and high as the terminal."""
+        yield from self._segments(options.max_width, options.height or options.size.height)
+
+    def _segments(self, width: int, height: int) -> Iterator[Segment]:
+        for number, line in enumerate(lines(self._view, width, height)):
+            if number:
+                yield Segment.line()
+            yield from line
+
+    def pressed(self, key: str) -> None:
+        """A key: what it means is done at once and drawn soon."""
+        view, gate = self._view, self._gate
+        if key == "pause":
+            gate.change(paused=not gate.paused)
+            view.board.paused(gate.paused)
+        elif key in ("more", "fewer"):
+            by = max(1, gate.width // 10)
+            gate.change(width=min(gate.width + (by if key == "more" else -by), MOST_SEATS))
+        elif key in ("up", "down"):
+            view.move(1 if key == "down" else -1)
+        elif key in ("open", "back"):
+            view.opened = view.selected if key == "open" else None
+        elif key == "stop" and self._interrupts.signal is None:
+            self._interrupts.hear(signal.SIGINT)
+        self._touched.set()
+
+    async def draw(self, live: Live, paper: Paper) -> None:
+        """Draw while there is a terminal: often, but the more seldom the longer a drawing takes."""
+        while True:
+            begun = time.perf_counter()
+            live.refresh()
+            took = time.perf_counter() - begun
+            try:
+                await asyncio.to_thread(paper.show)
+            except OSError:
+                return
+            self._touched.clear()
+            await asyncio.sleep(max(SECONDS, took / SHARE) if not self._touched.is_set() else SECONDS)
+
+
+@asynccontextmanager
+async def dashboard(
+    board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
+) -> AsyncIterator[None]:
+    """Show the dashboard while the body plays; the terminal is given back as it was."""
+    shown = Dashboard(board, gate, interrupts)
+    paper = Paper(out)
+    console = Console(file=cast(IO[str], paper))
+    live = Live(
+        shown, console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+    )
+    async with keys(shown.pressed):
+        with live:
+            task = asyncio.create_task(shown.draw(live, paper))
+            try:
+                yield
+            finally:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+    with contextlib.suppress(OSError):
+        paper.show()  # what gives the terminal back

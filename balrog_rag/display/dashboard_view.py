@@ -1,0 +1,289 @@
+"""The dashboard's lines: what stands where, in words and colours."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from textwrap import wrap
+
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+
+from balrog_rag.display.figures import Interim, clock, money, spending
+from balrog_rag.display.scoreboard import Row, Scoreboard
+from balrog_rag.results.tables import short_number
+from balrog_rag.run.scheduler import Gate
+from balrog_rag.util.terminal_safe import inert, one_line
+from balrog_rag.util.wording import many
+
+Line = list[Segment]
+
+PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
+GOOD, WARN, BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
+ACCENT, CHOSEN = Style(color="cyan"), Style(reverse=True)
+TROUBLES = 3
+"""Newest troubles shown."""
+
+
+class View:
+    """What is shown of the board: which episode is selected, and which is open."""
+
+    def __init__(self, board: Scoreboard, gate: Gate) -> None:
+        self.board, self.gate = board, gate
+        self.interim = Interim(board)
+        self.selected: str | None = None
+        self.opened: str | None = None
+        self.top = 0
+
+    def move(self, by: int) -> None:
+        """Select another episode; an open one gives way to it."""
+        names = list(self.board.rows)
+        if not names:
+            return
+        at = names.index(self.selected) + by if self.selected in self.board.rows else 0
+        self.selected = names[at % len(names)]
+        if self.opened is not None:
+            self.opened = self.selected
+
+
+def lines(view: View, width: int, height: int) -> list[Line]:
+    """Exactly `height` lines, each exactly `width` cells."""
+    opened = view.board.rows.get(view.opened or "")
+    head = [*_head(view, width, opened is not None)]
+    foot = _foot(view, opened is not None, width)
+    room = max(0, height - len(head) - len(foot))
+    body = _screen(opened, width, room) if opened is not None else _table(view, width, room)
+    padded = chain(body[:room], repeat([Segment("")], room - len(body[:room])))
+    return [_fitted(line, width) for line in [*head, *padded, *foot]][:height]
+
+
+def _fitted(line: Line, width: int) -> Line:
+    return Segment.adjust_line_length(line, width)
+
+
+def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
+    """How the run stands; an open episode's screen needs the room of all but the first lines."""
+    board, gate = view.board, view.gate
+    elapsed, left = clock(board.elapsed), clock(board.seconds_left())
+    yield [
+        Segment(" balrog_rag ", Style(color="black", bgcolor="cyan", bold=True)),
+        Segment(f" {one_line(board.title)}", BOLD),
+        Segment(f"   {elapsed} so far, {left} left", DIM),
+    ]
+    if not opened:
+        yield _bar(board, width)
+    yield from _flowed(_state(board, gate), width)
+    if opened:
+        return
+    yield from _flowed(_progress(view), width)
+    yield from _flowed(
+        [
+            Segment(" spent ", DIM), Segment(spending(board), _spend_style(board)),
+            Segment(f"   {many(board.retries, 'retries')}", WARN if board.retries else DIM),
+            Segment(f"   {many(board.replays, 'replays')}", WARN if board.replays else DIM),
+            Segment(f"   {many(board.errors, 'errors')}", BAD if board.errors else DIM),
+        ],
+        width,
+    )  # fmt: skip
+    yield [Segment("")]
+
+
+def _state(board: Scoreboard, gate: Gate) -> list[Segment]:
+    held = "no call goes out" if board.holds_calls else "no episode begins; those in play go on"
+    return [
+        Segment(f" {board.done}/{board.total} ended", BOLD),
+        Segment(f"   {len(board.rows)} in play of {gate.width} at once"),
+        *([Segment(f"   PAUSED: {held}", WARN)] if gate.paused else []),
+        *([Segment("   STOPPING after the calls in flight; Ctrl-C: now", BAD)] if gate.stopping else []),
+    ]
+
+
+def _progress(view: View) -> list[Segment]:
+    board = view.board
+    outcomes = [f"{name} {count}" for name, count in board.outcomes.items()]
+    return [
+        Segment(" progression ", DIM), Segment(view.interim.text(), GOOD),
+        Segment(f"   {board.rate():.1f} steps/s", ACCENT),
+        *(Segment(f"{', ' if number else '   '}{one}", DIM) for number, one in enumerate(outcomes)),
+    ]  # fmt: skip
+
+
+def _flowed(parts: Sequence[Segment], width: int) -> list[Line]:
+    """The parts on as many lines as they need; none is cut that fits a line."""
+    found: list[Line] = [[]]
+    for part in parts:
+        if found[-1] and sum(one.cell_length for one in found[-1]) + part.cell_length > width:
+            found.append([])
+            part = Segment(f"   {part.text.lstrip(', ')}", part.style)
+        found[-1].append(part)
+    return found
+
+
+def _bar(board: Scoreboard, width: int) -> Line:
+    """Ended, in play and waiting, as shares of the line."""
+    room, total = max(1, width - 2), max(1, board.total)
+    done = room * board.done // total
+    playing = min(room - done, -(-room * len(board.rows) // total))
+    return [
+        Segment(" " + "━" * done, GOOD),
+        Segment("━" * playing, ACCENT),
+        Segment("━" * (room - done - playing), DIM),
+    ]
+
+
+def _spend_style(board: Scoreboard) -> Style:
+    cap = board.dollar_cap
+    return WARN if cap and board.spent().dollars > 0.8 * cap else PLAIN
+
+
+Column = tuple[str, int, Callable[[Row], str]]
+
+
+def _hp(row: Row) -> str:
+    stats = row.observation.stats
+    return f"{stats.hp}/{stats.max_hp}"
+
+
+def _pace(row: Row) -> str:
+    seconds = row.seconds_per_step
+    return "–" if seconds is None else f"{seconds:.2f}"
+
+
+COLUMNS: Sequence[Column] = (
+    ("step", 6, lambda row: str(row.step)),
+    ("Dlvl", 4, lambda row: str(row.observation.stats.depth)),
+    ("XL", 3, lambda row: str(row.observation.stats.experience_level)),
+    ("HP", 8, _hp),
+    ("prog %", 6, lambda row: f"{100 * row.progress.value:.2f}"),
+    ("tokens", 7, lambda row: short_number(row.input + row.output)),
+    ("dollars", 8, lambda row: money(row.dollars, row.unpriced)),
+    ("s/step", 6, _pace),
+)
+LEFT_OUT_FIRST = ("s/step", "tokens", "dollars", "XL", "Dlvl", "HP", "prog %", "step")
+ACTION = 18
+"""Cells that an action needs to be told from others; columns are left out for it."""
+
+
+def _columns(room: int) -> list[Column]:
+    """Those that leave room for the action."""
+    columns = list(COLUMNS)
+    for name in LEFT_OUT_FIRST:
+        if sum(size + 1 for _, size, _ in columns) + ACTION <= room:
+            break
+        columns = [column for column in columns if column[0] != name]
+    return columns
+
+
+def _table(view: View, width: int, room: int) -> list[Line]:
+    rows = list(view.board.rows.values())
+    name_width = min(34, max(12, width // 4)) if not view.board.sweep else min(44, max(12, width // 3))
+    columns = _columns(width - name_width - 1)
+    titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
+    found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
+    shown = max(1, room - 1)
+    shown -= shown < len(rows)  # the last line says how many more there are
+    _scroll(view, rows, shown)
+    for row in rows[view.top : view.top + shown]:
+        cells = "".join(f" {value(row):>{size}}" for _, size, value in columns)
+        found.append(_row(row, name_width, cells, width, row.episode == view.selected))
+    hidden = len(rows) - len(rows[view.top : view.top + shown])
+    if hidden:
+        found.append([Segment(f" … {hidden} more in play", DIM)])
+    return found
+
+
+def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
+    """Keep the selected row in sight."""
+    names = [row.episode for row in rows]
+    at = names.index(view.selected) if view.selected in names else 0
+    view.top = min(max(view.top, at - max(1, shown) + 1), at)
+    view.top = max(0, min(view.top, len(rows) - shown))
+
+
+def _row(row: Row, name_width: int, cells: str, width: int, selected: bool) -> Line:
+    stats = row.observation.stats
+    name = set_cell_size(_short(row.episode, name_width), name_width)
+    action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
+    waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
+    style = CHOSEN if selected else PLAIN
+    in_danger = stats.max_hp and stats.hp * 3 <= stats.max_hp
+    rest = set_cell_size(f"  {action}{waiting}", max(0, width - name_width - len(cells) - 1))
+    return [
+        Segment(f" {name}", style + ACCENT),
+        Segment(cells, style + BAD if in_danger else style),
+        Segment(rest, style),
+    ]
+
+
+def _short(episode: str, most: int = 200) -> str:
+    """The episode's name without its environment, which the task implies; its end tells most.
+
+    In a sweep the values of its run come first, and keep their place: the task alone would be that of many.
+    """
+    label, _, name = episode.rpartition(":")
+    task = one_line(name.partition("/")[2] or name)
+    if not label:
+        return _cut(task, most)
+    run = one_line(re.sub(r"[\w.@/+]+=", "", label))
+    if len(run) + 1 + len(task) > most:
+        task = _cut(task, max(LEAST_TASK, most - len(run) - 1))
+        run = _cut(run, max(1, most - len(task) - 1))
+    return f"{run} {task}"
+
+
+LEAST_TASK = 8
+"""Cells of a task's name that hold its end and the episode's number."""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[1 - most :]}" if most > 1 else "…"
+
+
+def _screen(row: Row, width: int, room: int) -> list[Line]:
+    """An episode's live screen: what the agent sees, what it thought, what it looked up."""
+    seen, stats = row.observation, row.observation.stats
+    facts = [
+        f" {_short(row.episode)}", f"   step {row.step}",
+        f"   Dlvl {stats.depth}", f"  XL {stats.experience_level}", f"  HP {_hp(row)}", f"  T {stats.turn}",
+        f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
+    ]  # fmt: skip
+    above = [*_flowed([Segment(fact, BOLD) for fact in facts], width), *_texts(seen.message, PLAIN, width)]
+    below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
+    if row.query:
+        titles = ", ".join(passage.title for passage in row.passages)
+        below += _texts(f"looked up: {row.query}  →  {titles}", ACCENT, width)
+    below += _texts(row.reasoning, DIM, width)
+    picture = _picture(inert(seen.map).expandtabs(8).splitlines(), room - len(above), len(below))
+    return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
+
+
+WORDS = 4
+"""Lines that the last action, its look-up and its reasoning have at least, where they are so long."""
+
+
+def _picture(rows: Sequence[str], room: int, below: int) -> list[str]:
+    """The game's screen; where room is short its blank rows go first, then those farthest from its status."""
+    if len(rows) + WORDS > room:  # whatever the words need just now: a picture that jumps cannot be read
+        rows = [row for row in rows if row.strip()]
+    most = max(0, room - min(below, WORDS))
+    return list(rows[max(0, len(rows) - most) :])
+
+
+def _texts(text: str, style: Style, width: int) -> list[Line]:
+    return [[Segment(f" {line}", style)] for line in wrap(one_line(text[:4000]), max(10, width - 2))]
+
+
+def _foot(view: View, opened: bool, width: int) -> list[Line]:
+    """The newest troubles, and what the keys do."""
+    troubles = list(view.board.troubles)[-TROUBLES:]
+    keys = (
+        (" ↑↓ other episode", "   esc back to all", "   q stop")
+        if opened
+        else (" ↑↓ choose", "   enter look at it", "   space pause", "   + − how many at once", "   q stop")
+    )
+    return [
+        *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),
+        *(line for trouble in view.board.model_troubles() for line in _texts(trouble, WARN, width)),
+        *([Segment(one_line(f" {trouble.episode}: {trouble.text}"), BAD)] for trouble in troubles),
+        *_flowed([Segment(key, DIM) for key in keys], width),
+    ]

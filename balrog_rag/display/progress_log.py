@@ -1,0 +1,164 @@
+"""Progress without a terminal: a line for each episode that ends and one now and then, plain or JSON.
+
+Plain lines go to stderr, so that stdout holds results alone; JSON lines go to stdout, to be read by a
+program, each with an `event`: started, ended, found, trouble, progress, stopping, finished.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TextIO
+
+import msgspec
+
+from balrog_rag.contracts.data import Observation
+from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.display.figures import Interim, clock, money, spending
+from balrog_rag.display.scoreboard import Ended, Scoreboard
+from balrog_rag.run.interrupts import Interrupts
+from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.watchers import Unwatched
+from balrog_rag.util.terminal_safe import one_line
+from balrog_rag.util.wording import many
+
+EVERY = 10.0
+"""Seconds between two lines on the whole."""
+
+
+class Lines:
+    """Where lines go; once nobody reads them any more, nowhere: the run goes on."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out: TextIO | None = out
+
+    def write(self, line: str) -> None:
+        """Write one line at once."""
+        if self._out is None:
+            return
+        try:
+            print(line, file=self._out, flush=True)
+        except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
+            self._out = None
+
+
+class PlainLog(Unwatched):
+    """Lines for a person."""
+
+    def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
+        self._board, self._gate, self._out = board, gate, out
+        self._interim = Interim(board)
+        self._noted = 0
+
+    def ended(self, episode: str, outcome: str, steps: int) -> None:
+        """One line."""
+        ended = self._board.recent[-1]
+        self._say(
+            f"{episode}: {outcome} after {steps} steps, progression {100 * ended.progression:.2f} %, "
+            f"{money(ended.dollars)}, {clock(ended.seconds)}"
+        )
+
+    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
+        """One line."""
+        self._say(f"{episode}: {'played again' if again else 'left as journaled'}: {error}")
+
+    def progress(self) -> None:
+        """One line on the whole, and why it may stand still."""
+        board = self._board
+        for note in board.notes[self._noted :]:
+            self._say(f"note: {note}")
+        self._noted = len(board.notes)
+        self._say(
+            f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
+            f"progression {self._interim.text()}, {board.rate():.1f} steps/s, "
+            f"{clock(board.seconds_left())} left, {spending(board)}"
+            + (f", {many(board.errors, 'errors')}" if board.errors else "")
+        )
+        for trouble in board.model_troubles():
+            self._say(trouble)
+
+    def stopping(self) -> None:
+        """One line."""
+        playing = many(self._gate.inside, "episodes")
+        self._say(f"stopping: {playing} in play, calls in flight are finished; once more stops at once")
+
+    def _say(self, text: str) -> None:
+        self._out.write(one_line(text))
+
+
+class JsonLog(Unwatched):
+    """One JSON object a line for a program."""
+
+    def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
+        self._board, self._gate, self._out = board, gate, out
+
+    def started(self, episode: str, observation: Observation) -> None:
+        """An episode begins, or begins again on another worker."""
+        self._say("started", episode=episode)
+
+    def ended(self, episode: str, outcome: str, steps: int) -> None:
+        """With its score and costs."""
+        self._tell_end("ended", self._board.recent[-1])
+
+    def found(self, episode: str, outcome: str, steps: int, progression: float) -> None:
+        """Ended before this attempt."""
+        self._tell_end("found", self._board.recent[-1])
+
+    def _tell_end(self, event: str, ended: Ended) -> None:
+        self._say(event, **msgspec.structs.asdict(ended))
+
+    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
+        """With the kind of error."""
+        self._say("trouble", episode=episode, kind=type(error).__name__, text=str(error), again=again)
+
+    def progress(self) -> None:
+        """The whole."""
+        board = self._board
+        done = board.progressions
+        self._say(
+            "progress",
+            done=board.done,
+            total=board.total,
+            in_play=len(board.rows),
+            progression=sum(done) / len(done) if done else None,
+            steps=board.steps,
+            steps_per_second=board.rate(),
+            seconds_left=board.seconds_left(),
+            spent=msgspec.to_builtins(board.spent()),
+            dollar_cap=board.dollar_cap,
+            retries=board.retries,
+            replays=board.replays,
+            errors=board.errors,
+            model_troubles=board.model_troubles(),
+        )
+
+    def stopping(self) -> None:
+        """The user asked to stop."""
+        self._say("stopping", in_play=self._gate.inside)
+
+    def _say(self, event: str, **facts: Any) -> None:
+        self._out.write(msgspec.json.encode({"event": event, **facts}).decode())
+
+
+@asynccontextmanager
+async def progress_log(
+    kind: str, board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
+) -> AsyncIterator[PlainLog | JsonLog]:
+    """Write lines while the body plays."""
+    log = JsonLog(board, gate, Lines(out)) if kind == "json" else PlainLog(board, gate, Lines(sys.stderr))
+    interrupts.told = log.stopping
+
+    async def now_and_then() -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            log.progress()
+
+    task = asyncio.create_task(now_and_then())
+    try:
+        yield log
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        log.progress()

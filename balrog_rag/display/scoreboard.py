@@ -1,0 +1,214 @@
+"""What is known of a run while it is played: plain counters that events update and displays sample."""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Request, Transition
+from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.models.budget import RunBudget, Spending
+from balrog_rag.run.backend import Run
+from balrog_rag.run.progress import Progress
+from balrog_rag.run.watchers import Unwatched
+
+WINDOW = 60.0
+"""Seconds that the rate looks back on."""
+REMEMBERED = 200
+"""Ended episodes and troubles kept for display."""
+
+
+class Row:
+    """One episode in play."""
+
+    __slots__ = (
+        "action", "begun", "calls", "dollars", "episode", "input", "live_from", "live_steps", "observation",
+        "output", "passages", "progress", "query", "reasoning", "step", "unpriced", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, episode: str, observation: Observation) -> None:
+        self.episode, self.observation = episode, observation
+        self.begun = self.live_from = time.monotonic()
+        self.step = self.live_steps = self.calls = self.input = self.output = self.unpriced = 0
+        self.dollars = 0.0
+        self.action = self.query = self.reasoning = self.waiting = ""
+        self.passages: Sequence[Passage] = ()
+        self.progress = Progress(episode)
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        """Of steps played in this attempt; None before the first."""
+        if not self.live_steps:
+            return None
+        return (time.monotonic() - self.live_from) / self.live_steps
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """One episode that is over."""
+
+    episode: str
+    outcome: str
+    steps: int
+    progression: float
+    seconds: float = 0.0
+    dollars: float = 0.0
+    tokens: int = 0
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """One thing that went wrong."""
+
+    episode: str
+    text: str
+    again: bool
+
+
+class Scoreboard(Unwatched):
+    """All episodes of a process's runs. Events cost a few assignments; every sum is made when sampled."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        specs = [spec for run in runs for spec in run.specs]
+        self.total = len(specs)
+        self.title = runs[0].folder.name if len(runs) == 1 else runs[0].folder.parent.name
+        self.sweep = len(runs) > 1
+        self.holds_calls = runs[0].config.runner.backend == "local"
+        """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
+        self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
+        self.nethack = all(spec.game.env == "nle" for spec in specs)
+        self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
+        self.notes: list[str] = []
+        self.model_troubles: Callable[[], list[str]] = list
+        """Asked for why models do not answer now."""
+        self.budgets: list[RunBudget] = []
+        self.begun = time.monotonic()
+        self.rows: dict[str, Row] = {}
+        self.recent: deque[Ended] = deque(maxlen=REMEMBERED)
+        self.troubles: deque[Trouble] = deque(maxlen=REMEMBERED)
+        self.progressions: list[float] = []
+        self.outcomes: dict[str, int] = {}
+        self.steps = self.steps_of_ended = self.retries = self.replays = self.errors = 0
+        self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
+        self._paused_at: float | None = None
+
+    def started(self, episode: str, observation: Observation) -> None:
+        """A row begins, or begins again after a worker was lost."""
+        row = self.rows[episode] = Row(episode, observation)
+        row.progress.see(observation.stats)
+
+    def asked(self, episode: str, step: int, request: Request) -> None:
+        """A prompt goes out."""
+        self.rows[episode].waiting = request.purpose
+
+    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
+        """An answer came in."""
+        row = self.rows[episode]
+        row.calls += 1
+        row.input += reply.usage.input
+        row.output += reply.usage.output
+        if reply.cost is None:
+            row.unpriced += 1
+        else:
+            row.dollars += reply.cost
+        row.waiting = ""
+        if live:
+            self.retries += reply.attempts - 1
+        else:
+            row.live_from, row.live_steps = time.monotonic(), -1  # the step that this answer leads to
+
+    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
+        """A search came back."""
+        row = self.rows[episode]
+        row.query, row.passages = query, passages
+
+    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
+        """A step was taken."""
+        row = self.rows[episode]
+        row.step = step + 1
+        row.live_steps += 1
+        row.action, row.reasoning, row.observation = taken, decision.reasoning, after.observation
+        row.progress.see(after.observation.stats, after.reward)
+        self.steps += row.live_steps > 0
+
+    def ended(self, episode: str, outcome: str, steps: int) -> None:
+        """An episode is over; its row goes."""
+        row = self.rows.pop(episode)
+        seconds = time.monotonic() - row.begun
+        tokens = row.input + row.output
+        self._count(Ended(episode, outcome, steps, row.progress.value, seconds, row.dollars, tokens))
+
+    def found(self, episode: str, outcome: str, steps: int, progression: float) -> None:
+        """An episode was over before."""
+        self.rows.pop(episode, None)
+        self._count(Ended(episode, outcome, steps, progression))
+
+    def _count(self, ended: Ended) -> None:
+        self.recent.append(ended)
+        self.progressions.append(ended.progression)
+        self.outcomes[ended.outcome] = self.outcomes.get(ended.outcome, 0) + 1
+        self.steps_of_ended += ended.steps
+
+    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
+        """A worker was lost, or an episode given up for now."""
+        self.troubles.append(Trouble(episode, str(error), again))
+        self.replays += again
+        if not again:
+            self.errors += 1
+            self.rows.pop(episode, None)
+
+    def paused(self, paused: bool) -> None:
+        """A pause begins, or is over; where it held calls back, it is no part of what a step takes."""
+        if paused:
+            self._paused_at = time.monotonic()
+        elif self._paused_at is not None and self.holds_calls:
+            rest = time.monotonic() - self._paused_at
+            self._samples = deque((at + rest, steps) for at, steps in self._samples)
+            for row in self.rows.values():
+                row.begun, row.live_from = row.begun + rest, row.live_from + rest
+
+    @property
+    def done(self) -> int:
+        """Episodes that have ended."""
+        return len(self.progressions)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start of this attempt."""
+        return time.monotonic() - self.begun
+
+    def spent(self) -> Spending:
+        """All model calls of these runs, those of earlier attempts included."""
+        together = Spending()
+        for budget in self.budgets:
+            together.add(budget.total)
+        return together
+
+    def rate(self) -> float:
+        """Steps a second, over the last minute; each call takes a sample."""
+        now = time.monotonic()
+        self._samples.append((now, self.steps))
+        while len(self._samples) > 2 and self._samples[0][0] < now - WINDOW:
+            self._samples.popleft()
+        since, steps = self._samples[0]
+        return (self.steps - steps) / (now - since) if now > since else 0.0
+
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at the present rate, as if further steps ended as many episodes as so far.
+
+        Ended episodes alone would mislead: the short ones end first.
+        """
+        rate = self.rate()
+        left = self.total - self.done - self.errors
+        if not rate or not left:
+            return None if left else 0.0
+        played = self.steps_of_ended + sum(row.step for row in self.rows.values())
+        usual = min(played / self.done if self.done else math.inf, self._longest)
+        in_play = sum(min(usual, max(self._longest - row.step, 0)) for row in self.rows.values())
+        return (in_play + usual * max(left - len(self.rows), 0)) / rate
+
+
+def _cap(caps: Sequence[float | None]) -> float | None:
+    """What all runs together may spend; None where one of them has no cap."""
+    known = [cap for cap in caps if cap is not None]
+    return sum(known) if len(known) == len(caps) else None

@@ -1,0 +1,1 @@
+"""MiniHack: small levels made of NetHack."""

@@ -1,0 +1,1 @@
+"""NetHack: engine, screen, actions, observations, progression."""

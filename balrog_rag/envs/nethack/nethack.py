@@ -1,0 +1,114 @@
+"""NetHack itself: NetHackChallenge-v0, played on NLE's core without the wrappers around it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from balrog_rag.contracts.data import GameSpec, Seeds, TaskView
+from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.envs.nethack.actions import SPACE, nethack_actions
+from balrog_rag.envs.nethack.clock import pin_clock
+from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_end, quit_game
+from balrog_rag.envs.nethack.engine import NLEGame, Press
+from balrog_rag.envs.nethack.observe import KEYS, page_text
+from balrog_rag.envs.tasks import check
+from balrog_rag.episode.outcome import Outcome
+
+GOAL = "Your goal is to come as far as you can in the game."
+DEFAULT_ACTION = "esc"
+
+_STATE_KEYS = ("program_state", "internal", "chars", "message", "misc")
+_GAME_OVER, _IN_MOVES = 0, 3
+_SCORE = 9
+_FIRST_PAGES = 1000
+
+
+def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
+    """The environment `nle`."""
+    check(spec)
+    actions = nethack_actions(spec.actions)
+    view = TaskView(spec.env, spec.task, GOAL, actions.advertised, frozenset(actions.keys), DEFAULT_ACTION)
+    return NLEGame(spec, view, actions, NetHackEngine(spec, ttyrec))
+
+
+class NetHackEngine:
+    """A game of NetHack as NetHackChallenge-v0 sets it up."""
+
+    def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
+        """`ttyrec` names the file of NLE's own recording, if wanted."""
+        from nle import nethack
+
+        self._seeds = spec.seeds
+        self._ttyrec = ttyrec
+        prefix = log_prefix(ttyrec)
+        self._game = nethack.Nethack(
+            observation_keys=KEYS + _STATE_KEYS,
+            playername="Agent-" + spec.character,
+            ttyrec=ttyrec,
+            options=_options(nethack.NETHACKOPTIONS, spec.autopickup),
+            scoreprefix=prefix,
+            fix_moon_phase=True,
+        )
+        self._log = log_path(self._game, prefix)
+        self.arrays = self._game._obs_buffers
+        self._pinned = pin_clock(self._game, spec.seeds.core)
+
+    def start(self) -> None:
+        """Begin the game, past its first pages."""
+        seed(self._game, self._seeds)
+        self._game.reset(self._ttyrec)
+        for _ in range(_FIRST_PAGES):
+            if self.arrays["program_state"][_IN_MOVES]:
+                return
+            self._game.step(SPACE)
+        raise EnvironmentFailure(f"NetHack did not begin within {_FIRST_PAGES} key presses")
+
+    def press(self, key: int) -> Press:
+        """Press one key; a game that it ends is seen through to its last page."""
+        blstats = self.arrays["blstats"]
+        before = int(blstats[_SCORE])
+        _, done = self._game.step(key)
+        if not done and not self.arrays["program_state"][_GAME_OVER]:
+            return Press(float(int(blstats[_SCORE]) - before))
+        passed = "" if done else page_text(self.arrays)
+        if not done and not press_through_end(self._game, self.arrays):
+            raise EnvironmentFailure("NetHack does not come to an end after the game is over")
+        return Press(0.0, outcome_of(self._game), passed)
+
+    def can_press(self, key: int) -> bool:
+        """NetHack takes every key."""
+        return True
+
+    def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
+        """The facts of the end."""
+        if outcome in (Outcome.STEPS, Outcome.NO_PROGRESS):
+            quit_game(self._game, self.arrays)
+        return end_facts(self._game, self._log, live, outcome, self._pinned)
+
+    def close(self) -> None:
+        """Give back memory and files."""
+        self._game.close()
+
+
+def log_prefix(ttyrec: str | None) -> str | None:
+    """How the game's log beside a recording begins: NAME.0.ttyrec3.bz2 goes with NAME.xlogfile, as in NLE."""
+    return None if ttyrec is None else re.sub(r"(\.\d+)?\.ttyrec3\.bz2$", "", ttyrec) + "."
+
+
+def log_path(game: Any, prefix: str | None) -> Path:
+    """NetHack's own log of games."""
+    return Path(game._vardir, "xlogfile") if prefix is None else Path(prefix + "xlogfile")
+
+
+def seed(game: Any, seeds: Seeds) -> None:
+    """Fix all dice of a game about to begin; reseeding by the system's randomness is off."""
+    game.set_initial_seeds(seeds.core, seeds.disp, False, seeds.lgen)
+
+
+def _options(default: tuple[str, ...], autopickup: bool | None) -> tuple[str, ...]:
+    if autopickup is None:
+        return default
+    rest = tuple(option for option in default if option != "autopickup")
+    return (*rest, "autopickup" if autopickup else "!autopickup")

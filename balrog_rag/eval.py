@@ -1,0 +1,7 @@
+"""The door to `python -m balrog_rag.eval`; the command itself stands in `cli/`."""
+
+from balrog_rag.cli.main import main
+from balrog_rag.util.stopping import leave
+
+if __name__ == "__main__":
+    leave(main())

@@ -1,1 +1,0 @@
-"""`python -m balrog_rag.eval`: compose the configuration, plan, play, summarise."""

@@ -1,0 +1,68 @@
+"""Made-up answers that suit a question, the same for the same question: no model, no luck.
+
+Shared by the scripted model, which knows the answer's format, and by the loopback test server, which
+reads it off the prompt.
+"""
+
+import re
+from collections.abc import Iterable
+
+from balrog_rag.contracts.data import AnswerFormat, Purpose, digest
+
+LISTED = re.compile(r"^\s*[-*]?\s*([^\s:][^:\n]{0,24}?)\s*: \S", re.MULTILINE)
+TAGGED = AnswerFormat((), "<|ACTION|>", "<|END|>")
+LABELLED = AnswerFormat((), "ACTION: ", "", reasoning=True)
+THOUGHT = "I have looked at the map and the message. This is what to try next."
+QUERY = "Query: how to find the stairs down"
+SUMMARY = "The stairs down look like >. Search for hidden doors where a room has no exit."
+
+
+def pick(digest_of_question: str, choices: tuple[str, ...], seed: int = 0) -> str:
+    """One of the choices, decided by the question and the seed alone."""
+    return choices[int(digest(f"{seed} {digest_of_question}"), 16) % len(choices)]
+
+
+def compose(question: str, form: AnswerFormat, seed: int = 0) -> str:
+    """An answer in that format to the question of that digest."""
+    thought = f"{THOUGHT}\n" if form.reasoning else ""
+    return f"{thought}{form.before}{pick(question, form.choices, seed)}{form.after}"
+
+
+def for_purpose(purpose: Purpose) -> str:
+    """The fixed answer to a question that asks for no action."""
+    return {"query": QUERY, "summary": SUMMARY, "rerank": "1"}.get(purpose, THOUGHT)
+
+
+def listed_actions(texts: Iterable[str]) -> tuple[str, ...]:
+    """The actions a prompt lists: the longest unbroken run of 'name: description' lines."""
+    best: list[str] = []
+    for text in texts:
+        for block in re.split(r"\n\s*\n", text):
+            names = LISTED.findall(block)
+            if len(names) > len(best):
+                best = names
+    return tuple(best) or ("wait",)
+
+
+def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
+    """What the last message of a prompt asks for: an action in some format, or a query or a summary."""
+    last = texts[-1]
+    actions = listed_actions(texts[:1])
+    if "<|ACTION|>" in last:
+        thinks = re.search(r"\bthink first\b", last, re.IGNORECASE) is not None
+        return AnswerFormat(actions, TAGGED.before, TAGGED.after, thinks)
+    if "ACTION:" in last:
+        return AnswerFormat(actions, LABELLED.before, "", True)
+    if re.search(r"\bquery\b", last[-1500:], re.IGNORECASE):
+        return "query"
+    if re.search(r"\bsummar", last[-3000:], re.IGNORECASE):
+        return "summary"
+    return AnswerFormat(actions)
+
+
+def for_prompt(texts: tuple[str, ...], seed: int = 0) -> str:
+    """An answer to a prompt of which only the words are known."""
+    wanted = read_format(texts)
+    if isinstance(wanted, str):
+        return for_purpose(wanted)
+    return compose(digest("\n\n".join(texts)), wanted, seed)

@@ -1,0 +1,173 @@
+"""Every provider's models through LiteLLM: one call, retried by kind, paced, priced and cut to fit."""
+
+import asyncio
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import Message, Reply, Request
+from balrog_rag.contracts.errors import ContextTooLong
+from balrog_rag.models import failures, settings, transport, wire
+from balrog_rag.models.failures import Failure, Heard, Kind
+from balrog_rag.models.fit import shorter
+from balrog_rag.models.pace import Pace, Slot
+from balrog_rag.models.prices import Card, card_of
+from balrog_rag.models.tokens import count_messages
+from balrog_rag.util import litellm_loading, secrets
+
+if TYPE_CHECKING:
+    from balrog_rag.models.calls import Call
+
+CACHE_MARKED = ("claude", "anthropic", "amazon.nova")
+"""Models that cache a prompt's head only where it is marked; the others do so by themselves."""
+
+
+class Tries(msgspec.Struct):
+    """How often one call was sent, in whatever length, and since when."""
+
+    count: int = 0
+    begun: float = 0.0
+
+
+class LiteLLMModel:
+    """A model behind any provider that LiteLLM knows, or behind any OpenAI-compatible address."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        secrets.load_env()
+        self.name = config.name
+        self._config = config
+        self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
+        self._settings = settings.of_config(config)
+        self.trouble = ""
+        """Why nothing was answered of late, while it is asked again; empty where all is well."""
+        self._call: Call | None = None
+        self._card: Card | None = None
+        self._keys_missing: list[str] = []
+        self._starting: asyncio.Task[None] | None = None
+
+    async def warm(self) -> None:
+        """Import LiteLLM in a thread; call it while games start, or the first call does it."""
+        if self._call is not None:
+            return
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        await asyncio.shield(self._starting)
+
+    async def _start(self) -> None:
+        litellm = await litellm_loading.load_aside(self._config.price_table)
+        self._card = card_of(self._config, litellm)
+        from balrog_rag.models import calls  # what it stands on has come with LiteLLM, in that thread
+
+        self._call = calls.make(litellm, self._settings)
+        self._keys_missing = settings.keys_missing(litellm, self._settings)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of this model before it is asked, e.g. that its price is unknown."""
+        notes = []
+        if self._keys_missing:
+            notes.append(
+                f"no key for {self.name}: set {' or '.join(self._keys_missing)} in the environment or .env"
+            )
+        if self._card is not None and not self._card.known:
+            notes.append(
+                f"the price of {self.name} is not known: dollars are not counted and no dollar cap can "
+                f"hold; set {self._card.prices.missing}"
+            )
+        return notes
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
+        await self.warm()
+        messages, trimmed, tries = request.messages, 0, Tries()
+        while True:
+            outcome = await self._ask(messages, tries)
+            if isinstance(outcome, Reply):
+                return msgspec.structs.replace(outcome, trimmed=trimmed) if trimmed else outcome
+            less = shorter(request.messages, messages)
+            if less is None:
+                raise ContextTooLong(
+                    f"model {self.name}: {outcome}; the prompt has no older turns left to cut: "
+                    "use a model with a longer context, a shorter layout or fewer passages"
+                )
+            messages, trimmed = less
+
+    async def _ask(self, messages: tuple[Message, ...], tries: "Tries") -> Reply | Failure:
+        """The reply after as many attempts as it needs, or that the prompt is too long."""
+        bounds = self._config.retry
+        tokens = count_messages(messages) + (self._config.max_tokens or 0) // 4
+        body = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks())
+        while True:
+            async with self.pace.slot(tokens) as slot:
+                tries.count += 1
+                tries.begun = tries.begun or time.monotonic()  # waiting for a place is no sign of trouble
+                outcome = await self._attempt(slot, body, messages, tries.count)
+            if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
+                self.trouble = ""
+                return outcome
+            wait = self._wait(outcome, tries.count)
+            late = time.monotonic() - tries.begun + wait > bounds.seconds
+            if not outcome.kind.again or tries.count >= bounds.attempts or late:
+                raise failures.describe(self._config, outcome, tries.count)
+            self.trouble = failures.asked_again(self._config, outcome, tries.count)
+            await self.pace.hold(wait)
+
+    def _wait(self, failure: Failure, attempt: int) -> float:
+        """Seconds until the next attempt: the provider's word, else exponential with jitter."""
+        bounds = self._config.retry
+        if failure.retry_after:  # a bare "now" is no word on when it will be better
+            return failure.retry_after
+        longest = min(bounds.longest_wait, bounds.first_wait * 2.0 ** min(attempt - 1, 30))
+        return longest * random.uniform(0.5, 1.0)
+
+    async def _attempt(
+        self, slot: Slot, body: wire.Turns, messages: tuple[Message, ...], attempt: int
+    ) -> Reply | Failure:
+        """Send it once."""
+        heard = Heard()
+        transport.heard_now.set(heard)
+        sent = time.monotonic()
+        try:
+            async with asyncio.timeout(self._config.timeout):
+                assert self._call is not None
+                response = await self._call(body)
+            reply = wire.incoming(response, messages)
+        except Exception as error:  # noqa: BLE001 - LiteLLM raises what its many providers raise
+            failure = failures.classify(error, heard)
+            if failure.kind is Kind.RATE_LIMIT:
+                self.pace.rate_limited(slot, self._pause(failure))
+            return failure
+        self.pace.used(slot, reply.usage.input + reply.usage.output)
+        return self._finish(reply, response, time.monotonic() - sent, attempt)
+
+    def _finish(self, reply: Reply, response: Any, latency: float, attempt: int) -> Reply:
+        assert self._card is not None
+        return Reply(
+            reply.text,
+            reply.reasoning,
+            reply.finish,
+            reply.usage,
+            self._card.cost(reply.usage, response),
+            round(latency, 4),
+            attempt,
+            reply.model,
+        )
+
+    def _marks(self) -> bool:
+        lowered = self.name.lower()
+        return self._config.prompt_cache and any(name in lowered for name in CACHE_MARKED)
+
+    def _pause(self, failure: Failure) -> float | None:
+        """Seconds in which no call goes out; a longer Retry-After ends calls instead of holding them."""
+        asked = failure.retry_after
+        return asked if asked is not None and asked <= self._config.retry.seconds else None
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        if self._call is not None:
+            await self._call.close()

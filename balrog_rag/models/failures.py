@@ -1,0 +1,215 @@
+"""Why a call failed, and what follows from it: ask again, stop the run, or cut the prompt."""
+
+import email.utils
+import re
+import time
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import httpx
+import msgspec
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.errors import ModelError, ModelRefused, ModelUnavailable
+from balrog_rag.util.secrets import redact
+
+LONGEST_TEXT = 300
+TRANSIENT = frozenset({408, 409, 423, 425, 499})
+NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
+)
+TOO_LONG = re.compile(
+    r"context.?length|context.?window|maximum context|too many (?:input )?tokens"
+    r"|(?:prompt|input) is too long|exceeds? the (?:available )?context|reduce the length",
+    re.IGNORECASE,
+)
+NO_MODEL = re.compile(
+    r"model.{0,80}(?:not.?found|does not exist|not exist|unknown)|unknown model", re.IGNORECASE
+)
+MISSING = re.compile(r"No module named|pip install|LLM Provider NOT provided", re.IGNORECASE)
+SAID = re.compile(r'["\']message["\']\s*:\s*"((?:[^"\\]|\\.)+)"')
+
+
+CONNECTION = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError, httpx.ProxyError)
+"""What goes wrong between here and a server."""
+NOT_SENDABLE = (
+    *(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError),
+    *(ValueError, TypeError, OverflowError),
+)
+"""What goes wrong with an address, a header or a body that nothing can send."""
+
+
+class Kind(Enum):
+    """The kinds of failure, in the words of an error message."""
+
+    RATE_LIMIT = "the rate limit was reached"
+    SERVER = "the server had an error"
+    NETWORK = "the connection failed"
+    TIMEOUT = "no whole answer came in time"
+    BROKEN = "the answer was broken"
+    KEY = "the key was refused"
+    CREDIT = "the account has no credit left"
+    MODEL = "there is no such model or endpoint"
+    CONTEXT = "the prompt is too long for this model"
+    REQUEST = "the request was refused"
+    UNSENT = "the request cannot be sent"
+
+    @property
+    def again(self) -> bool:
+        """Whether asking again may help."""
+        return self in (Kind.RATE_LIMIT, Kind.SERVER, Kind.NETWORK, Kind.TIMEOUT, Kind.BROKEN)
+
+
+class Heard(msgspec.Struct):
+    """What the transport heard of the answer to one attempt, before anybody made an exception of it."""
+
+    status: int | None = None
+    retry_after: float | None = None
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """One failed attempt, in a text without secrets."""
+
+    kind: Kind
+    status: int | None
+    text: str
+    retry_after: float | None = None
+
+    def __str__(self) -> str:
+        code = f" (HTTP {self.status})" if self.status is not None else ""
+        return f"{self.kind.value}{code}" + (f": {self.text}" if self.text else "")
+
+
+def classify(error: BaseException, heard: Heard) -> Failure:
+    """The failure that this exception of LiteLLM's stands for."""
+    status = heard.status if heard.status is not None else getattr(error, "status_code", None)
+    text = tidy(str(error))
+    if heard.status is None and (status is None or status >= 500 or status == 408):
+        return _unheard(error, text)  # a status that LiteLLM has made up
+    asked = heard.retry_after if heard.retry_after is not None else _retry_after_of(error)
+    return Failure(_kind(error, status, heard, text), status, text, asked)
+
+
+def _unheard(error: BaseException, text: str) -> Failure:
+    """The failure where no answer came: told by what the error goes back to, since LiteLLM's own hides it."""
+    causes = list(_causes(error))
+    broken = [cause for cause in causes if isinstance(cause, CONNECTION)]
+    wrong = [cause for cause in causes if isinstance(cause, NOT_SENDABLE)]
+    if broken:
+        late = isinstance(broken[-1], httpx.TimeoutException) and not isinstance(
+            broken[-1], httpx.ConnectTimeout
+        )
+        return Failure(Kind.TIMEOUT if late else Kind.NETWORK, None, tidy(str(broken[-1])) or text)
+    if _is_timeout(error):
+        return Failure(Kind.TIMEOUT, None, text)
+    if MISSING.search(text):
+        return Failure(Kind.REQUEST, None, text)
+    if wrong:
+        return Failure(Kind.UNSENT, None, tidy(str(wrong[-1])) or text)
+    return Failure(Kind.REQUEST if getattr(error, "status_code", None) is None else Kind.NETWORK, None, text)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and what it goes back to, the root last."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _kind(error: BaseException, status: int | None, heard: Heard, text: str) -> Kind:
+    if _is_timeout(error):
+        return Kind.TIMEOUT
+    if heard.status is not None and heard.status < 300:
+        return Kind.BROKEN
+    if type(error).__name__ == "ContextWindowExceededError":
+        return Kind.CONTEXT
+    if heard.status is None and MISSING.search(text):
+        return Kind.REQUEST
+    return _by_status(status, text)
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or type(error).__name__ in ("Timeout", "APITimeoutError")
+
+
+def _by_status(status: int | None, text: str) -> Kind:
+    if status is None:
+        return Kind.REQUEST
+    if status == 429:
+        return Kind.CREDIT if NO_CREDIT.search(text) else Kind.RATE_LIMIT
+    if status >= 500 or status in TRANSIENT:
+        return Kind.SERVER
+    if status == 402:
+        return Kind.CREDIT
+    if status in (400, 413, 422) and TOO_LONG.search(text):
+        return Kind.CONTEXT
+    if status in (401, 403):
+        return Kind.KEY
+    if status == 404 or NO_MODEL.search(text):
+        return Kind.MODEL
+    return Kind.REQUEST
+
+
+def tidy(text: str) -> str:
+    """A provider's error text on one short line, without secrets and without control characters."""
+    said = SAID.search(text)
+    text = text.partition(" To drop these, ")[0]  # LiteLLM's advice on settings that do not stand here
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", redact(said[1] if said else text)).split())
+    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp says so of plain HTTP as well
+    line = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", line)
+    return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " ..."
+
+
+def seconds_to_wait(value: str | None) -> float | None:
+    """A Retry-After header: seconds, or a date."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        return _seconds_until(value)
+
+
+def _seconds_until(date: str) -> float | None:
+    try:
+        when = email.utils.parsedate_tz(date)
+        return None if when is None else max(0.0, email.utils.mktime_tz(when) - time.time())
+    except (ValueError, OverflowError):  # no such day, or one beyond all calendars
+        return None
+
+
+def _retry_after_of(error: Any) -> float | None:
+    headers = (
+        getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None) or {}
+    )
+    value = headers.get("retry-after")
+    return seconds_to_wait(value) if isinstance(value, str) else None
+
+
+ADVICE = {
+    Kind.KEY: "set the provider's key (e.g. OPENAI_API_KEY) in the environment or .env, or model.api_key_env",
+    Kind.CREDIT: "top the account up, then resume",
+    Kind.MODEL: "check model.name and model.base_url",
+    Kind.REQUEST: "check model.* for a setting that this model does not take",
+    Kind.UNSENT: "check model.base_url, model.extra_headers, model.extra_body and the key",
+    Kind.RATE_LIMIT: "lower model.concurrency or set model.requests_per_minute, then resume",
+    Kind.TIMEOUT: "raise model.timeout, or resume later",
+}
+
+
+def describe(config: ModelConfig, failure: Failure, attempts: int) -> ModelError:
+    """The one line that a failure for good becomes."""
+    advice = ADVICE.get(failure.kind, "resume when the provider is back")
+    tries = f" after {attempts} attempts" if failure.kind.again and attempts > 1 else ""
+    line = f"{_who(config)}: {failure}{tries}; {advice}"
+    return ModelUnavailable(line) if failure.kind.again else ModelRefused(line)
+
+
+def asked_again(config: ModelConfig, failure: Failure, attempts: int) -> str:
+    """What is shown while a call waits for its next attempt."""
+    return f"{_who(config)}: {failure}; asked {attempts} of {config.retry.attempts} times"
+
+
+def _who(config: ModelConfig) -> str:
+    return f"model {config.name}" + (f" at {redact(config.base_url)}" if config.base_url else "")

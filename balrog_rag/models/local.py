@@ -1,0 +1,152 @@
+"""The embedded model: a GGUF file run by llama.cpp in this process, its answers held to a grammar."""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request, Usage
+from balrog_rag.contracts.errors import ContextTooLong, ModelUnavailable
+from balrog_rag.models import llama, wire
+from balrog_rag.models.fit import shorter
+from balrog_rag.models.grammar import grammar
+from balrog_rag.models.options import read_options
+from balrog_rag.models.pace import Pace
+from balrog_rag.models.prices import Prices
+from balrog_rag.models.weights import weights
+
+
+class LocalOptions(msgspec.Struct, frozen=True):
+    """What conf/model/local.yaml may set under `options`."""
+
+    slots: int
+    threads: int
+    slot_context: int
+
+
+class TooLong(Exception):
+    """The prompt does not fit a slot."""
+
+
+class LocalModel:
+    """A small model on this machine; free, without a key and without a network."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self.name = config.name
+        self._config = config
+        self._options = read_options(config.options, LocalOptions)
+        self._prices = Prices.of_config(config)
+        self.pace = Pace(self._options.slots)
+        # llama.cpp's calls block: each slot has a thread of its own that waits for it.
+        self._threads = ThreadPoolExecutor(self._options.slots, "balrog-rag-local")
+        self._server: Any = None
+        self._starting: asyncio.Task[None] | None = None
+
+    async def warm(self) -> None:
+        """Fetch the weights where they are not there yet, and load them; the first call does it otherwise."""
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        await asyncio.shield(self._starting)
+
+    async def _start(self) -> None:
+        options = self._options
+        path = await asyncio.to_thread(weights, self.name)
+        self._server = await asyncio.to_thread(
+            llama.start, path, slots=options.slots, slot_context=options.slot_context, threads=options.threads
+        )
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer; a prompt that does not fit a slot loses its oldest turns."""
+        if self._server is None:
+            await self.warm()
+        form = request.answer if self._config.constrain and _constrains(request.answer) else None
+        messages, trimmed = request.messages, 0
+        while True:
+            try:
+                reply = await self._ask(messages, form)
+                return msgspec.structs.replace(reply, trimmed=trimmed) if trimmed else reply
+            except TooLong as error:
+                less = shorter(request.messages, messages)
+                if less is None:
+                    raise ContextTooLong(
+                        f"model {self.name}: {error}; raise model.options.slot_context, "
+                        "or show less with a shorter layout or fewer passages"
+                    ) from error
+                messages, trimmed = less
+
+    async def _ask(self, messages: tuple[Message, ...], form: AnswerFormat | None) -> Reply:
+        body = self._body(messages, form)
+        loop = asyncio.get_running_loop()
+        try:
+            async with self.pace.slot(0), asyncio.timeout(self._config.timeout):
+                begun = time.monotonic()
+                response = await loop.run_in_executor(
+                    self._threads, self._server.handle_chat_completions, body
+                )
+        except TimeoutError as error:
+            raise ModelUnavailable(
+                f"model {self.name}: no answer within {self._config.timeout:g} s; raise model.timeout"
+            ) from error
+        if "error" in response:
+            raise _failure(self.name, response["error"])
+        return self._reply(response, form, time.monotonic() - begun)
+
+    def _body(self, messages: tuple[Message, ...], form: AnswerFormat | None) -> dict[str, Any]:
+        config = self._config
+        said = {
+            "temperature": config.temperature,
+            "max_tokens": config.max_tokens,
+            "stop": config.stop or None,
+            "seed": config.seed,
+            **config.extra_body,
+        }
+        turns = wire.outgoing(messages, fuse=config.fuse_roles, mark=False)
+        body = {name: value for name, value in said.items() if value is not None}
+        body |= {"messages": turns, "cache_prompt": True}
+        if form is not None:
+            body["grammar"] = grammar(form)
+            if not form.reasoning and form.before:
+                # The fixed start of the answer is read with the prompt, which is quicker than saying it.
+                turns.append({"role": "assistant", "content": form.before})
+        return body
+
+    def _reply(self, response: dict[str, Any], form: AnswerFormat | None, latency: float) -> Reply:
+        choice, counted = response["choices"][0], response.get("usage", {})
+        usage = Usage(
+            counted.get("prompt_tokens", 0),
+            counted.get("completion_tokens", 0),
+            counted.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+        )
+        text = choice["message"].get("content") or ""
+        if form is not None and not form.reasoning:
+            text = f"{form.before}{text.removeprefix(form.before)}{form.after}"
+        return Reply(
+            text,
+            reasoning=choice["message"].get("reasoning_content") or "",
+            finish=choice.get("finish_reason") or "stop",
+            usage=usage,
+            cost=self._prices.cost(usage),
+            latency=round(latency, 4),
+            model=self.name,
+        )
+
+    async def close(self) -> None:
+        """Let the calls in flight end and give the memory back."""
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        await asyncio.to_thread(self._threads.shutdown)
+        self._server = None
+
+
+def _constrains(form: AnswerFormat | None) -> bool:
+    return form is not None and bool(form.choices or form.before)
+
+
+def _failure(name: str, error: dict[str, Any]) -> Exception:
+    text = str(error.get("message", error))
+    if error.get("type") == "exceed_context_size_error" or "context" in text:
+        return TooLong(text)
+    return ModelUnavailable(f"model {name}: llama.cpp failed: {text}")

@@ -1,0 +1,65 @@
+"""A model without a model: its answers follow from the question alone, whatever the order of asking."""
+
+import asyncio
+from itertools import count
+from typing import Literal
+
+import msgspec
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import Reply, Request, Usage
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models import answers
+from balrog_rag.models.options import read_options
+from balrog_rag.models.prices import Prices
+from balrog_rag.models.tokens import count_messages, count_text
+
+
+class ScriptedOptions(msgspec.Struct, frozen=True):
+    """What conf/model/scripted.yaml may set under `options`."""
+
+    answers: tuple[str, ...]
+    order: Literal["digest", "sequence"]
+    seed: int
+    latency: float
+
+
+class ScriptedModel:
+    """Answers from a list, or with an action that the question allows, in its format."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self.name = config.name
+        self._options = read_options(config.options, ScriptedOptions)
+        if self._options.order == "sequence" and not self._options.answers:
+            raise ConfigError("model.options.order=sequence: needs model.options.answers")
+        self._prices = Prices.of_config(config)
+        self._turn = count()
+
+    async def complete(self, request: Request) -> Reply:
+        """The answer to this request, after the configured latency."""
+        if self._options.latency:
+            await asyncio.sleep(self._options.latency)
+        text = self._text(request)
+        usage = Usage(count_messages(request.messages), count_text(text))
+        return Reply(
+            text,
+            usage=usage,
+            cost=self._prices.cost(usage),
+            latency=self._options.latency,
+            model=self.name,
+        )
+
+    def _text(self, request: Request) -> str:
+        options = self._options
+        if options.order == "sequence":
+            return options.answers[next(self._turn) % len(options.answers)]
+        if options.answers:
+            return answers.pick(request.digest, options.answers, options.seed)
+        if request.answer is not None and request.answer.choices:
+            return answers.compose(request.digest, request.answer, options.seed)
+        if request.purpose == "act":
+            return answers.for_prompt(tuple(message.text for message in request.messages), options.seed)
+        return answers.for_purpose(request.purpose)
+
+    async def close(self) -> None:
+        """Nothing to give back."""

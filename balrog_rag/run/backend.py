@@ -1,0 +1,88 @@
+"""Who plays the episodes of a process's runs: here, this process with its game workers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from balrog_rag.config.schema import Config, RunnerConfig
+from balrog_rag.contracts.behaviour import Watcher
+from balrog_rag.episode.journal import End
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.results.folder import frozen_config
+from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.run.provenance import versions
+from balrog_rag.run.services import LiveStudio
+from balrog_rag.workers.pool import WorkerPool
+
+Player = Callable[[EpisodeSpec], Awaitable[End]]
+
+
+class Run(msgspec.Struct):
+    """One run to be played: its folder, its frozen configuration, its episodes."""
+
+    folder: Path
+    config: Config
+    specs: list[EpisodeSpec]
+    label: str = ""
+    """Tells it from the other runs of a sweep on a display."""
+
+
+class Troupe(Protocol):
+    """Plays the episodes of several runs, wherever its games and agents live."""
+
+    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+        """Begin what is slow to begin; returns what a user should know of each run before it goes on."""
+        ...
+
+    def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
+        """Plays the episodes of one run."""
+        ...
+
+    async def close(self) -> None:
+        """Give everything back."""
+        ...
+
+
+class LocalTroupe:
+    """All agents in this process's loop, the games in a few worker processes."""
+
+    def __init__(self, runner: RunnerConfig, studio: LiveStudio) -> None:
+        self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
+        self._studio = studio
+
+    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+        """Start the workers, and meanwhile the models and indexes."""
+        games = min(runs[0].config.runner.concurrency, sum(len(run.specs) for run in runs))
+        _, notes = await asyncio.gather(self._pool.start(games), warm(self._studio, runs))
+        return notes
+
+    def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
+        """Plays the episodes of one run."""
+        return EpisodePlayer(
+            run.folder,
+            frozen_config(run.folder).digest,  # also where a resume has changed how it is run
+            versions(),
+            self._pool,
+            self._studio,
+            budget,
+            watcher,
+            stopping,
+            run.config.run.ttyrec,
+        )
+
+    async def close(self) -> None:
+        """End the workers; the studio belongs to whoever made it."""
+        await self._pool.close()
+
+
+async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[list[str]]:
+    """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
+    casts = [[run.specs[0].player] if run.specs else [] for run in runs]
+    return [
+        [note for cast in own if not studio.is_policy(cast) for note in await studio.warm(cast)]
+        for own in casts
+    ]

@@ -1,0 +1,70 @@
+"""BALROG's CSV of each episode, written beside its journal and anew on every resume."""
+
+import csv
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from balrog_rag.contracts.data import Decision, Observation, Transition
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.results.folder import episode_stem
+from balrog_rag.run.watchers import Unwatched
+
+COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
+ESCAPE = "˘"
+"""BALROG's escape character: a sign that no NetHack screen shows."""
+
+
+class CsvLog(Unwatched):
+    """Columns as BALROG's: the model's whole answer, and the observation that came of it."""
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._open: dict[str, tuple[IO[str], Any]] = {}
+
+    def started(self, episode: str, observation: Observation) -> None:
+        """Begin the file."""
+        self._drop(episode)
+        path = episode_stem(self._run, episode).with_suffix(".csv")
+        try:
+            file = path.open("w", newline="", encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
+        writer = csv.writer(file, escapechar=ESCAPE, quoting=csv.QUOTE_MINIMAL)
+        writer.writerow(COLUMNS)
+        self._open[episode] = (file, writer)
+
+    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
+        """Add a row."""
+        answer = decision.answer or decision.action
+        seen = after.observation.long_term
+        self._row(episode, (step, answer, decision.reasoning, seen, after.reward, bool(after.ended)))
+
+    def _row(self, episode: str, row: tuple[object, ...]) -> None:
+        try:
+            self._open[episode][1].writerow(row)
+        except OSError as error:
+            raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
+
+    def ended(self, episode: str, outcome: str, steps: int) -> None:
+        """Close the file."""
+        self._drop(episode)
+
+    def _drop(self, episode: str) -> None:
+        if episode in self._open:
+            try:
+                self._open.pop(episode)[0].close()
+            except OSError as error:
+                raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close what is still open; on a full disk last rows are lost, the journals are not."""
+        for episode in list(self._open):
+            with suppress(RunFolderError):
+                self._drop(episode)

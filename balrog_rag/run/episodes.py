@@ -1,0 +1,138 @@
+"""One episode from its journal to its end: opened, played on, replayed elsewhere when its worker dies."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from balrog_rag.contracts.behaviour import Game, Watcher
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.errors import Bystander, JournalError, WorkerLost
+from balrog_rag.episode import journal
+from balrog_rag.episode.effects import Tape
+from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
+from balrog_rag.episode.outcome import RESUMABLE
+from balrog_rag.episode.play import Stage, Studio, play
+from balrog_rag.episode.policy import play_policy
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.results.folder import episode_stem, journal_path
+from balrog_rag.results.tally import read_episode
+
+LOSSES = 5
+"""How many workers may die under one episode before it is taken for the killer."""
+
+
+class GameHouse(Protocol):
+    """Where games live: a pool of worker processes, or the calling process."""
+
+    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> Game:
+        """Start a game."""
+        ...
+
+
+class JournaledPlayer:
+    """Keeps the journals of one run's episodes; who plays them, and where, is left to the kinds below."""
+
+    def __init__(
+        self,
+        run: Path,
+        config_digest: str,
+        versions: dict[str, str],
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.run, self._config_digest, self._versions = run, config_digest, versions
+        self.budget, self.watcher, self.stopping = budget, watcher, stopping
+
+    async def __call__(self, spec: EpisodeSpec) -> End:
+        """Play, or play on, until the episode ends; a lost worker costs a replay and nothing else."""
+        losses = 0
+        while True:
+            try:
+                return await self._attempt(spec)
+            except WorkerLost as error:
+                losses += not isinstance(error, Bystander)
+                if losses == LOSSES:
+                    raise
+                self.watcher.troubled(spec.episode, error, again=True)
+
+    def _found(self, episode: str, recording: Recording, end: End) -> End:
+        """An episode that an earlier attempt at the run has ended counts as it stands."""
+        meter = self.budget.episode(episode)
+        for entry in recording.entries:
+            if isinstance(entry, Completion):
+                meter.charge(entry.reply, entry.purpose)
+        played = read_episode(journal_path(self.run, episode))
+        self.watcher.found(episode, end.outcome, end.steps, played.progression if played else 0.0)
+        return end
+
+    def recording(self, spec: EpisodeSpec) -> Recording:
+        """What is journaled of this episode so far; refuses a journal of another spec."""
+        path = journal_path(self.run, spec.episode)
+        if not path.exists():
+            return Recording(None)
+        recording = journal.read(path)
+        if recording.header is not None and recording.header.spec_digest != spec.digest:
+            raise JournalError(
+                f"{path}: belongs to another configuration of {spec.episode}; "
+                "resume with the one that wrote it, or choose another run.name"
+            )
+        if recording.end is not None and recording.end.outcome in RESUMABLE:
+            return recording.before_end()
+        return recording
+
+    async def _attempt(self, spec: EpisodeSpec) -> End:
+        recording = self.recording(spec)
+        if recording.end is not None:
+            return self._found(spec.episode, recording, recording.end)
+        path = journal_path(self.run, spec.episode)
+        with Writer(path, keep=recording.ends[-1] if recording.ends else 0) as writer:
+            if recording.header is None:
+                writer.append(self._header(spec))
+            tape = Tape(recording, writer)
+            del recording  # so that the tape may let go of what it has played
+            return await self.perform(tape, spec)
+
+    async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
+        """Play a tape and go on behind its end."""
+        raise NotImplementedError
+
+    def _header(self, spec: EpisodeSpec) -> Header:
+        return Header(journal.VERSION, spec, spec.digest, self._config_digest, self._versions)
+
+
+class EpisodePlayer(JournaledPlayer):
+    """Plays them here, in this process's loop."""
+
+    def __init__(
+        self,
+        run: Path,
+        config_digest: str,
+        versions: dict[str, str],
+        house: GameHouse,
+        studio: Studio,
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+        ttyrec: bool = False,
+    ) -> None:
+        super().__init__(run, config_digest, versions, budget, watcher, stopping)
+        self._house, self._studio, self._ttyrec = house, studio, ttyrec
+
+    async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
+        """Play a tape and go on behind its end."""
+        game = await self._house.open(spec.game, self._ttyrec_path(spec))
+        meter = self.budget.episode(spec.episode)
+        try:
+            stage = Stage(spec, game, tape, self._studio, meter, self.watcher, self.stopping)
+            return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
+        finally:
+            meter.release()
+            await game.close()
+
+    def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:
+        if not self._ttyrec:
+            return None
+        # NLE's dataset tools know a recording by a name of this form
+        return str(episode_stem(self.run, spec.episode).with_suffix(".0.ttyrec3.bz2"))

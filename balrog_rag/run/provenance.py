@@ -1,0 +1,50 @@
+"""Where a run's numbers come from: versions, prompts, machine, and every attempt at playing it."""
+
+import os
+import platform
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from balrog_rag import __version__
+from balrog_rag.results.folder import write_json
+from balrog_rag.util.secrets import redact
+
+PACKAGES = ("nle", "minihack", "numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
+
+
+def versions() -> dict[str, str]:
+    """The versions that can change what an episode is, by package."""
+    found = {"balrog_rag": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def record_attempt(run: Path, prompts: dict[str, str]) -> None:
+    """Add this start of the run to run.json."""
+    path = run / "run.json"
+    earlier = _earlier(path)
+    attempt = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": redact(" ".join(["python -m balrog_rag.eval", *sys.argv[1:]])),
+        "versions": versions(),
+        "prompts": prompts,
+        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+    }
+    write_json(path, {"attempts": [*earlier, attempt]})
+
+
+def _earlier(path: Path) -> list[Any]:
+    try:
+        attempts = msgspec.json.decode(path.read_bytes())["attempts"]
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return []  # a lost run.json costs the list of earlier attempts, not the run
+    return attempts if isinstance(attempts, list) else []

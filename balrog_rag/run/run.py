@@ -1,0 +1,105 @@
+"""Runs in one process: what they share, all their episodes, and what became of them."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from balrog_rag.config.schema import RunnerConfig
+from balrog_rag.contracts.behaviour import Watcher
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.display.display import display
+from balrog_rag.display.scoreboard import Scoreboard
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.models.prices import Prices
+from balrog_rag.run.backend import LocalTroupe, Run, Troupe
+from balrog_rag.run.csv_log import CsvLog
+from balrog_rag.run.eval_log import EvalLog
+from balrog_rag.run.interrupts import Interrupts
+from balrog_rag.run.scheduler import Gate, Tally, play_all
+from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.watchers import Labelled, Several
+
+
+class RunOutcome(msgspec.Struct):
+    """What became of a run."""
+
+    tally: Tally
+    signal: int | None = None
+    notes: list[str] = []
+    """What a user should know of the models, e.g. that a price is unknown."""
+
+    @property
+    def exit_code(self) -> int:
+        """0: every episode ended; 1: an error; 128 + n: stopped by signal n."""
+        if self.signal is not None and not self.tally.complete:
+            return 128 + self.signal
+        return 0 if self.tally.complete else 1
+
+
+async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]:
+    """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
+    runner = runs[0].config.runner
+    gate, board = Gate(runner.concurrency), Scoreboard(runs)
+    studio.hold, board.model_troubles = gate.hold, studio.troubles
+    tallies = [Tally() for _ in runs]
+    notes: list[list[str]] = [[] for _ in runs]
+    out = sys.stdout  # Ray's own prints are kept from it
+    with Interrupts(gate) as interrupts:
+        try:
+            async with AsyncExitStack() as stack:
+                troupe = troupe_of(runner, studio)
+                stack.push_async_callback(troupe.close)
+                notes = await troupe.start(runs)  # what it fetches and builds it tells on a screen still free
+                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts, out))
+                board.notes.extend(dict.fromkeys(note for own in notes for note in own))
+                interrupts.playing = True
+                async with asyncio.TaskGroup() as group:
+                    for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
+                        group.create_task(_play(run, rank, tally, troupe, board, watcher, gate))
+        except asyncio.CancelledError:
+            if interrupts.signal is None:
+                raise
+            for run, tally in zip(runs, tallies, strict=True):
+                _leave_open(run, tally)
+        return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, notes, strict=True)]
+
+
+def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:
+    """Who plays, by runner.backend."""
+    if runner.backend == "ray":
+        from balrog_rag.cluster.ray_backend import RayTroupe
+
+        return RayTroupe(runner)
+    return LocalTroupe(runner, studio)
+
+
+async def _play(
+    run: Run, rank: int, tally: Tally, troupe: Troupe, board: Scoreboard, watcher: Watcher, gate: Gate
+) -> None:
+    """Play one of the runs, with a budget and files of its own."""
+    budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
+    board.budgets.append(budget)
+    try:
+        with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
+            own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
+            shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
+            every = Several([*own, shown])
+            player = troupe.player(run, budget, every, stopping(gate, tally))
+            await play_all(run.specs, player, gate, tally, every, rank)
+    except RunFolderError as error:  # its own files cannot be opened; the other runs go on
+        tally.fatal = error
+        _leave_open(run, tally)
+
+
+def stopping(gate: Gate, tally: Tally) -> Callable[[], bool]:
+    """Asked before anything new is begun: whether all runs stop, or this one."""
+    return lambda: gate.stopping or tally.fatal is not None
+
+
+def _leave_open(run: Run, tally: Tally) -> None:
+    """Count in what was cut off."""
+    known = {*tally.ended, *tally.failed, *tally.open}
+    tally.open.extend(spec.episode for spec in run.specs if spec.episode not in known)

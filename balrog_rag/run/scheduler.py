@@ -1,0 +1,158 @@
+"""The scheduler: all episodes of a run in one event loop, so many at once, none lost with another."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from balrog_rag.contracts.behaviour import Watcher
+from balrog_rag.contracts.errors import BalrogError, ModelRefused, RunFolderError
+from balrog_rag.episode.effects import Stopped
+from balrog_rag.episode.journal import End
+from balrog_rag.episode.spec import EpisodeSpec
+
+
+class Tally(msgspec.Struct):
+    """What became of the episodes of a run."""
+
+    ended: dict[str, End] = {}
+    failed: dict[str, BalrogError] = {}
+    """Episodes that an error cut; their journals stand."""
+    open: list[str] = []
+    """Episodes not begun, or stopped by the user."""
+    fatal: BalrogError | None = None
+    """The error that stopped the whole run."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every episode has ended."""
+        return not self.failed and not self.open and self.fatal is None
+
+
+class Gate:
+    """How many episodes are in play at once, changeable while they play; closed, none begins."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.stopping = False
+        self.paused = False
+        self.inside = 0
+        self._resumed, self._stopped = asyncio.Event(), asyncio.Event()
+        self._queue: list[tuple[int, int, asyncio.Future[bool]]] = []
+        self._numbers = itertools.count()
+
+    async def enter(self, rank: int = 0) -> bool:
+        """Wait for a place, lower ranks first; False where the run is stopping."""
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._queue, (rank, next(self._numbers), turn))
+        self._let_in()
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.result():
+                self.leave()
+            raise
+
+    async def hold(self, seconds: float = 0.0) -> None:
+        """Wait so long, and while the run is paused; raise Stopped where it stops meanwhile."""
+        if seconds > 0:
+            await passes(seconds, self._stopped)
+        while self.paused and not self.stopping:
+            await self._resumed.wait()
+        if self.stopping:
+            raise Stopped
+
+    def leave(self) -> None:
+        """Give the place back."""
+        self.inside -= 1
+        self._let_in()
+
+    def change(
+        self, *, width: int | None = None, paused: bool | None = None, stopping: bool | None = None
+    ) -> None:
+        """Set what is given."""
+        self.width = max(1, width if width is not None else self.width)
+        self.paused = paused if paused is not None else self.paused
+        self.stopping = self.stopping or bool(stopping)
+        if self.stopping:
+            self._stopped.set()
+        if self.paused and not self.stopping:
+            self._resumed.clear()
+        else:
+            self._resumed.set()
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._queue and (self.stopping or (not self.paused and self.inside < self.width)):
+            turn = heapq.heappop(self._queue)[2]
+            if not turn.done():
+                self.inside += not self.stopping
+                turn.set_result(not self.stopping)
+
+
+async def passes(seconds: float, stopped: asyncio.Event) -> None:
+    """Wait so long, or until that happens."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stopped.wait()
+
+
+async def play_all(
+    specs: Sequence[EpisodeSpec],
+    player: Callable[[EpisodeSpec], Awaitable[End]],
+    gate: Gate,
+    tally: Tally,
+    watcher: Watcher,
+    rank: int = 0,
+) -> None:
+    """Play every episode; an error ends its own episode, or the run where no other could succeed.
+
+    Several runs may share a gate; those of lower rank go first.
+    """
+    waiting = iter(specs)
+
+    async def seat() -> None:
+        for spec in waiting:
+            if not await gate.enter(rank):
+                tally.open.append(spec.episode)
+                continue
+            try:
+                await _play_one(spec, player, tally, watcher)
+            finally:
+                gate.leave()
+
+    seats = max(gate.width, MOST_SEATS)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(seats, len(specs))):
+            group.create_task(seat())
+
+
+MOST_SEATS = 1024
+"""Coroutines that wait for a place, so that the width may be raised while a run goes on."""
+
+
+async def _play_one(
+    spec: EpisodeSpec, player: Callable[[EpisodeSpec], Awaitable[End]], tally: Tally, watcher: Watcher
+) -> None:
+    if tally.fatal is not None:
+        tally.open.append(spec.episode)
+        return
+    try:
+        tally.ended[spec.episode] = await player(spec)
+    except Stopped:
+        tally.open.append(spec.episode)
+    except (ModelRefused, RunFolderError) as error:
+        tally.fatal = tally.fatal or error
+        tally.open.append(spec.episode)
+        _tell(watcher, spec, error)
+    except BalrogError as error:
+        tally.failed[spec.episode] = error
+        _tell(watcher, spec, error)
+
+
+def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
+    with suppress(RunFolderError):  # the log itself may be what cannot be written
+        watcher.troubled(spec.episode, error, again=False)

@@ -1,0 +1,177 @@
+"""Makes what a cast names, once for all episodes of a process: models, knowledge bases, agents."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from threading import Thread
+from typing import Any, TypeVar
+
+from balrog_rag import agents, knowledge
+from balrog_rag import models as llm
+from balrog_rag.config.frozen import plain, thaw, tree_digest
+from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
+from balrog_rag.contracts.data import Message, Reply, Request, TaskView
+from balrog_rag.episode.effects import Fit
+from balrog_rag.episode.spec import Cast
+from balrog_rag.knowledge.progress import end_bars
+from balrog_rag.models.fit import fit
+from balrog_rag.models.pace import Hold, Pace
+from balrog_rag.util.stopping import leave_behind
+
+T = TypeVar("T")
+
+
+def settled(config: Config) -> Config:
+    """The configuration complete with the content of the files it names, as a run freezes it."""
+    retrieves = agents.retrieves(config.agent)
+    return replace(
+        config,
+        agent=agents.resolve(config.agent),
+        knowledge=knowledge.resolve(config.knowledge) if retrieves else config.knowledge,
+    )
+
+
+def cast_of(config: Config) -> Cast:
+    """The cast that a configuration names, resolved to plain settings."""
+    config = settled(config)
+    return Cast(
+        agent=plain(config.agent),
+        model=plain(config.model),
+        knowledge=plain(config.knowledge),
+        prompt_tokens=llm.prompt_limit(config.model, config.agent.max_prompt_tokens),
+    )
+
+
+class LiveStudio:
+    """The studio of a run that may go live."""
+
+    def __init__(self, hold: Hold | None = None) -> None:
+        """`hold` is awaited before every call of a model and between its attempts: a pause spends nothing."""
+        self.hold = hold
+        self._models: dict[str, Model] = {}
+        self._retrievers: dict[str, Retriever] = {}
+        self._agent_configs: dict[str, AgentConfig] = {}
+
+    def agent(self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent:
+        """A fresh agent."""
+        config = _once(self._agent_configs, cast.agent, lambda: thaw(cast.agent, AgentConfig))
+        return agents.build(config, view, llm, knowledge)
+
+    def model(self, cast: Cast) -> Model | None:
+        """The model, shared by all episodes."""
+        model = self._bare_model(cast)
+        if self.hold is None:
+            return model
+        pace = getattr(model, "pace", None)
+        if isinstance(pace, Pace):
+            pace.hold = self.hold
+        return Held(model, self.hold)
+
+    def _bare_model(self, cast: Cast) -> Model:
+        return _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
+
+    def retriever(self, cast: Cast) -> Retriever | None:
+        """The knowledge base, shared by all episodes; None where the agent retrieves nothing."""
+        if not agents.retrieves(thaw(cast.agent, AgentConfig)):
+            return None
+        make = lambda: knowledge.build(thaw(cast.knowledge, KnowledgeConfig))  # noqa: E731
+        return _once(self._retrievers, cast.knowledge, make)
+
+    def is_policy(self, cast: Cast) -> bool:
+        """Whether a policy plays."""
+        return cast.agent["name"] in registry.policies.names()
+
+    def fit(self, cast: Cast) -> Fit:
+        """Leaves out the oldest turns of a prompt that is too long."""
+        return fitting(cast.prompt_tokens)
+
+    async def warm(self, cast: Cast) -> list[str]:
+        """Begin what is slow to begin; returns what a user should know of the model beforehand."""
+        services = [await aside(lambda: self.retriever(cast)), self._bare_model(cast)]
+        for service in services:
+            begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
+            if begin is not None:
+                await begin()
+        return [note for service in services for note in getattr(service, "notes", ())]
+
+    def troubles(self) -> list[str]:
+        """Why models do not answer now, though they are asked again."""
+        return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
+
+    async def close(self) -> None:
+        """Give back what was made."""
+        for model in self._models.values():
+            await model.close()
+        for retriever in self._retrievers.values():
+            await retriever.close()
+
+
+class Held:
+    """A model that is asked nothing while the run pauses."""
+
+    def __init__(self, model: Model, hold: Hold) -> None:
+        self.name = model.name
+        self._model, self._hold = model, hold
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer once the run goes on."""
+        await self._hold()
+        return await self._model.complete(request)
+
+    async def close(self) -> None:
+        """The studio closes the model itself."""
+
+
+class ReplayStudio(LiveStudio):
+    """The studio of a replay: agents are made, but no model and no knowledge base."""
+
+    def model(self, cast: Cast) -> Model | None:
+        """None: every answer is on the tape."""
+        return None
+
+    def retriever(self, cast: Cast) -> Retriever | None:
+        """None: every search is on the tape."""
+        return None
+
+
+def fitting(limit: int | None) -> Fit:
+    """The fit for a limit on prompt tokens."""
+    if limit is None:
+        return lambda messages: (messages, 0)
+
+    def fit_to_limit(messages: Sequence[Message]) -> tuple[Sequence[Message], int]:
+        return fit(messages, limit)
+
+    return fit_to_limit
+
+
+async def aside(make: Callable[[], T]) -> T:
+    """Have it made in a thread; who is cancelled meanwhile, e.g. by Ctrl-C, does not wait for the thread."""
+    made: Future[T] = Future()
+
+    def work() -> None:
+        if not made.set_running_or_notify_cancel():
+            return
+        try:
+            made.set_result(make())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            made.set_exception(error)
+
+    thread = Thread(target=work, name="aside", daemon=True)
+    thread.start()
+    try:
+        return await asyncio.wrap_future(made)
+    except asyncio.CancelledError:
+        end_bars()
+        leave_behind(thread)
+        raise
+
+
+def _once(made: dict[str, T], settings: Mapping[str, Any], make: Callable[[], T]) -> T:
+    name = tree_digest(settings)
+    if name not in made:
+        made[name] = make()
+    return made[name]

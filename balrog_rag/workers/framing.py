@@ -1,0 +1,124 @@
+"""What a pool and its workers say to each other: MessagePack, each frame behind its length."""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from balrog_rag.contracts import errors
+from balrog_rag.contracts.data import GameSpec, TaskView, Transition, Turn
+from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
+
+LENGTH_BYTES = 4
+
+
+class Open(msgspec.Struct, tag=True):
+    """Make and start a game, and call it by this number from now on."""
+
+    game: int
+    spec: GameSpec
+    ttyrec: str | None = None
+
+
+class Play(msgspec.Struct, tag=True):
+    """Take these actions one after the other."""
+
+    game: int
+    actions: list[str]
+
+
+class RunPolicy(msgspec.Struct, tag=True):
+    """Let a policy play."""
+
+    game: int
+    name: str
+    config: dict[str, Any]
+    seed: int
+    steps: int
+
+
+class Close(msgspec.Struct, tag=True):
+    """End a game."""
+
+    game: int
+
+
+Order: TypeAlias = Open | Play | RunPolicy | Close
+
+
+class Ready(msgspec.Struct, tag=True):
+    """The worker has started."""
+
+
+class Beat(msgspec.Struct, tag=True):
+    """The worker is at work on a long order, and not hung."""
+
+
+class Opened(msgspec.Struct, tag=True):
+    """A game has been started."""
+
+    view: TaskView
+    start: Transition
+
+
+class Played(msgspec.Struct, tag=True):
+    """What the actions led to."""
+
+    transitions: list[Transition]
+
+
+class PolicyPlayed(msgspec.Struct, tag=True):
+    """What the policy did."""
+
+    turns: list[Turn]
+
+
+class Closed(msgspec.Struct, tag=True):
+    """A game has ended."""
+
+
+class Failed(msgspec.Struct, tag=True):
+    """An order could not be carried out: the error's class and its line."""
+
+    kind: str
+    message: str
+
+    def error(self) -> BalrogError:
+        """The error as it was raised."""
+        kind = getattr(errors, self.kind, EnvironmentFailure)
+        known = isinstance(kind, type) and issubclass(kind, BalrogError)
+        made: BalrogError = kind(self.message) if known else EnvironmentFailure(self.message)
+        return made
+
+
+Answer: TypeAlias = Ready | Beat | Opened | Played | PolicyPlayed | Closed | Failed
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def packed(message: Order | Answer) -> bytes:
+    """A frame."""
+    buffer = bytearray(LENGTH_BYTES)
+    _encoder.encode_into(message, buffer, LENGTH_BYTES)
+    buffer[:LENGTH_BYTES] = (len(buffer) - LENGTH_BYTES).to_bytes(LENGTH_BYTES, "little")
+    return bytes(buffer)
+
+
+class Unpacker:
+    """Cuts a stream of bytes into frames."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The frames that are complete now."""
+        buffer = self._buffer
+        buffer += data
+        begin = 0
+        while len(buffer) >= begin + LENGTH_BYTES:
+            end = begin + LENGTH_BYTES + int.from_bytes(buffer[begin : begin + LENGTH_BYTES], "little")
+            if len(buffer) < end:
+                break
+            yield bytes(memoryview(buffer)[begin + LENGTH_BYTES : end])
+            begin = end
+        del buffer[:begin]

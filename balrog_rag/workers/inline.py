@@ -1,0 +1,40 @@
+"""Games in the calling process: for `show` and `verify`, for tests, and wherever a crash may cost all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec, Transition, Turn
+from balrog_rag.workers.host import HostedGame
+
+
+class InlineGame:
+    """A game that plays at once when asked; nothing waits."""
+
+    def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
+        """Make the game and start it."""
+        self._hosted = HostedGame(spec, ttyrec)
+        self.view = self._hosted.view
+        self.start = self._hosted.start
+
+    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+        """Take the actions one after the other; stops early where the game ends."""
+        return self._hosted.play(actions)
+
+    async def run_policy(self, name: str, config: Mapping[str, Any], seed: int, steps: int) -> Sequence[Turn]:
+        """Let a policy play up to that many steps; goes on where it stopped."""
+        turns: list[Turn] = []
+        while len(turns) < steps and not self._hosted.ended:
+            turns.append(self._hosted.policy_step(name, config, seed))
+        return turns
+
+    async def close(self) -> None:
+        """End the game."""
+        self._hosted.close()
+
+
+class InlineHouse:
+    """Opens games in the calling process, by the same call as the pool of workers."""
+
+    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> InlineGame:
+        """Start a game."""
+        return InlineGame(spec, ttyrec)

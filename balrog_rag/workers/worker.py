@@ -1,0 +1,134 @@
+"""A process that holds games: `python -m balrog_rag.workers.worker FD`, started by the pool.
+
+It answers orders one after the other over the socket it inherits, and ends when the socket does.
+NetHack is imported when the first game is opened.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from balrog_rag.contracts.data import Transition, Turn
+from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.workers import framing as frames
+from balrog_rag.workers.framing import (
+    Answer,
+    Beat,
+    Close,
+    Closed,
+    Failed,
+    Open,
+    Opened,
+    Order,
+    Play,
+    Played,
+    PolicyPlayed,
+    Ready,
+    RunPolicy,
+)
+from balrog_rag.workers.host import HostedGame
+
+BEAT_SECONDS = 0.5
+_CHUNK = 1 << 18
+_DIE_WITH_PARENT = 1
+
+
+class Worker:
+    """The games of this process, and the orders on them."""
+
+    def __init__(self, say: Callable[[Answer], None]) -> None:
+        """`say` sends an answer."""
+        self._say = say
+        self._games: dict[int, HostedGame] = {}
+        self._beaten = time.monotonic()
+
+    def obey(self, order: Order) -> Answer:
+        """Carry an order out; what goes wrong is an answer, too."""
+        self._beaten = time.monotonic()
+        try:
+            return self._obey(order)
+        except BalrogError as error:
+            return Failed(type(error).__name__, str(error))
+
+    def _obey(self, order: Order) -> Answer:
+        if isinstance(order, Open):
+            opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec)
+            return Opened(opened.view, opened.start)
+        if isinstance(order, Close):
+            game = self._games.pop(order.game, None)
+            if game is not None:
+                game.close()
+            return Closed()
+        if isinstance(order, Play):
+            return self._play(self._games[order.game], order)
+        return self._run_policy(self._games[order.game], order)
+
+    def _play(self, game: HostedGame, order: Play) -> Played:
+        transitions: list[Transition] = []
+        for action in order.actions:
+            transitions.append(game.step(action))
+            if game.ended:
+                break
+            self._beat()
+        return Played(transitions)
+
+    def _run_policy(self, game: HostedGame, order: RunPolicy) -> PolicyPlayed:
+        turns: list[Turn] = []
+        while len(turns) < order.steps and not game.ended:
+            turns.append(game.policy_step(order.name, order.config, order.seed))
+            self._beat()
+        return PolicyPlayed(turns)
+
+    def _beat(self) -> None:
+        """Tell from time to time that a long order is getting on."""
+        now = time.monotonic()
+        if now - self._beaten > BEAT_SECONDS:
+            self._beaten = now
+            self._say(Beat())
+
+
+def serve(connection: socket.socket) -> None:
+    """Obey until the other side is gone."""
+
+    def say(answer: Answer) -> None:
+        connection.sendall(frames.packed(answer))
+
+    worker, unpacker = Worker(say), frames.Unpacker()
+    decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)
+    say(Ready())
+    buffer = memoryview(bytearray(_CHUNK))  # one for good: one an order tears holes into the heap
+    while size := connection.recv_into(buffer):
+        for frame in unpacker.feed(bytes(buffer[:size])):
+            say(worker.obey(decoder.decode(frame)))
+
+
+def _die_with(parent: int) -> None:
+    """Be killed with the parent even while NetHack hangs; where there is no Linux, the socket must do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def main() -> None:
+    """Entry point: the socket's file descriptor and the parent's process id are the arguments."""
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group, they are the parent's to hear
+        signal.signal(number, signal.SIG_IGN)
+    _die_with(parent)
+    with socket.socket(fileno=descriptor) as connection:
+        try:
+            serve(connection)
+        except ConnectionError:
+            pass  # the parent is gone, and so are we
+
+
+if __name__ == "__main__":
+    main()

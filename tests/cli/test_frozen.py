@@ -1,0 +1,55 @@
+"""What a run freezes of its configuration, and what a resume or a fork may change of it."""
+
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.evaluate import folder_for, refuse_secrets, resumed_config
+from balrog_rag.cli.fork import recast
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results import folder
+from balrog_rag.run.services import settled
+
+PRIOR = "+knowledge.prior={{notes/a.md: {}}}"
+
+
+def made(run: Path, *words: str) -> Path:
+    """A run folder of this configuration, as a start makes it."""
+    folder.create(run, plain(settled(compose(["model=scripted", *words]))))
+    return run
+
+
+def test_a_name_with_dots_is_part_of_a_configuration() -> None:
+    little, much = (plain(compose([PRIOR.format(factor)])) for factor in (0.5, 0.7))
+    assert config_digest(little) != config_digest(much)
+    refuse_secrets(little)
+    with pytest.raises(ConfigError, match=r"model\.extra_headers\.'x\.key': looks like a secret"):
+        refuse_secrets({"model": {"extra_headers": {"x.key": "sk-proj-0123456789abcdefghij"}}})
+
+
+def test_a_resume_compares_names_with_dots(tmp_path: Path) -> None:
+    run = made(tmp_path / "r", PRIOR.format(0.5))
+    assert resumed_config(run, [PRIOR.format(0.5)]).knowledge.prior["notes/a.md"] == 0.5
+    assert resumed_config(run, ["runner.workers=3"]).knowledge.prior["notes/a.md"] == 0.5
+    with pytest.raises(ConfigError, match=r"resume cannot change knowledge\.prior\.'notes/a\.md';"):
+        resumed_config(run, [PRIOR.format(0.7)])
+
+
+@pytest.mark.parametrize("word", ["knowledge.tokens=40", "knowledge.overlap=120"])
+def test_a_fork_may_cut_a_folder_of_pages_otherwise(tmp_path: Path, word: str) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "newt.md").write_text("# Newt\n\n" + "A newt bites, and a lizard does not. " * 60)
+    words = [f"knowledge.corpus={pages}", "agent=robust_star_rag"]
+    run = made(tmp_path / "r", *words)
+    assert recast(run, [word]).knowledge == settled(compose([*words, word])).knowledge
+    assert recast(run, [word]).knowledge.corpus_digest != recast(run, []).knowledge.corpus_digest
+
+
+def test_what_is_begun_in_the_same_second_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    run = compose(["model=scripted", f"run.folder={tmp_path}"]).run
+    for _ in range(3):
+        folder_for(run, "sweep").mkdir()
+    assert len(list(tmp_path.glob("*_sweep*"))) == 3

@@ -1,0 +1,126 @@
+"""Runs in processes of their own against a real model server, and what their journals must say."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import psutil
+
+from balrog_rag.episode import journal
+from balrog_rag.results.folder import journals
+from tests.support import CLEAN
+
+__all__ = [
+    "CLEAN",
+    "Server",
+    "asked_once",
+    "completions",
+    "game_workers",
+    "model_of",
+    "running",
+    "same_journals",
+]
+TIMES = {"latency", "seconds", "attempts"}
+
+
+class Server:
+    """The loopback model server in a process of its own."""
+
+    def __init__(self, *words: str) -> None:
+        command = [sys.executable, "-m", "balrog_rag.models", "testserver", *words]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", self._process.stdout.readline())
+        assert found
+        self.root, self.port = found[0], int(found[1])
+
+    def counts(self) -> dict[str, Any]:
+        """Requests by digest, and their sums."""
+        counts: dict[str, Any] = httpx.get(f"{self.root}/counts").json()
+        return counts
+
+    def kill(self) -> None:
+        """As a server dies that nobody stops."""
+        self._process.kill()
+        self._process.wait(10)
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+
+def model_of(server: Server) -> list[str]:
+    """The words that make a run ask it."""
+    return ["model=vllm", "model.name=hosted_vllm/test", f"model.base_url={server.root}/v1"]
+
+
+@contextmanager
+def running(folder: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """`python -m balrog_rag.eval words...` in a process group of its own, killed if still there."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "balrog_rag.eval", *words],
+        cwd=folder,
+        env={**CLEAN, **environment},
+        text=True,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def game_workers(process: int) -> list[psutil.Process]:
+    """The processes that hold the games of a run, the oldest first."""
+    children = psutil.Process(process).children()
+    workers = [child for child in children if "balrog_rag.workers.worker" in child.cmdline()]
+    return sorted(workers, key=psutil.Process.create_time)
+
+
+def completions(run: Path) -> list[str]:
+    """The digests of all requests whose answers are journaled."""
+    return [
+        entry.request
+        for path in journals(run)
+        for entry in journal.read(path).entries
+        if isinstance(entry, journal.Completion)
+    ]
+
+
+def asked_once(run: Path, server: Server, in_flight: int = 0) -> None:
+    """The server was asked as often as answers are journaled, but for calls in flight when something died."""
+    extra = int(server.counts()["requests"]) - len(completions(run))
+    assert 0 <= extra <= in_flight
+
+
+def timeless(path: Path) -> list[Any]:
+    """A journal without what a clock wrote."""
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: strip(inner) for name, inner in value.items() if name not in TIMES}
+        return value
+
+    return [strip(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
+
+
+def same_journals(one: Path, other: Path) -> None:
+    """Both runs hold the same episodes, equal in everything but times."""
+    names = [path.relative_to(one) for path in journals(one)]
+    assert names
+    assert names == [path.relative_to(other) for path in journals(other)]
+    for name in names:
+        assert timeless(one / name) == timeless(other / name), name

@@ -1,0 +1,294 @@
+"""The dashboard: what it says at any size of terminal, and on a real one what its keys do."""
+
+import asyncio
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import ioctl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Stats, Transition, Usage
+from balrog_rag.contracts.errors import WorkerLost
+from balrog_rag.display.dashboard_view import View, lines
+from balrog_rag.display.keys import split
+from balrog_rag.display.progress_log import Lines, PlainLog
+from balrog_rag.display.scoreboard import Scoreboard
+from balrog_rag.run.backend import Run
+from balrog_rag.run.plan import plan
+from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.services import cast_of
+from balrog_rag.util.terminal_safe import inert, one_line
+from balrog_rag.workers.inline import InlineHouse
+from tests.support import CLEAN
+
+EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Scoreboard:
+    """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
+    config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
+    specs = plan(config, cast_of(config))
+    board = Scoreboard([Run(tmp_path / "myrun", config, specs)])
+    game = asyncio.run(InlineHouse().open(specs[0].game))
+    first = game.start.observation
+    names = [spec.episode for spec in specs]
+    for name in names[:4]:
+        board.started(name, first)
+        board.asked(name, 0, Request(()))
+        board.answered(name, 0, "act", Reply("x", usage=Usage(1000, 10), cost=0.25, attempts=3), True)
+        board.looked_up(name, 0, EVIL, [Passage("p", EVIL, EVIL)])
+        moved = {"message": EVIL, "map": EVIL * 30, "stats": Stats(depth=3, experience_level=2, max_hp=9)}
+        seen = type(first)(**{**{key: getattr(first, key) for key in first.__struct_fields__}, **moved})
+        board.stepped(name, 0, Decision(EVIL, reasoning=EVIL * 50), EVIL, Transition(seen))
+    board.ended(names[0], "died", 1)
+    board.found(names[4], "steps", 100, 0.0215)
+    board.troubled(names[1], WorkerLost(EVIL), again=True)
+    return board
+
+
+def text(board: Scoreboard, width: int, height: int, opened: str | None = None) -> list[str]:
+    view = View(board, Gate(4))
+    view.opened = opened
+    return ["".join(segment.text for segment in line) for line in lines(view, width, height)]
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60), (40, 12), (20, 5), (10, 3), (1, 1)])
+@pytest.mark.parametrize("opened", [None, "nle/NetHackChallenge-v0/02"])
+def test_fills_any_terminal_and_moves_no_cursor(
+    board: Scoreboard, width: int, height: int, opened: str | None
+) -> None:
+    from rich.cells import cell_len
+
+    async def draw() -> list[str]:
+        return text(board, width, height, opened)
+
+    shown = asyncio.run(draw())
+    assert len(shown) == height
+    assert {cell_len(line) for line in shown} == {width}
+    assert all(line.isprintable() for line in shown)
+
+
+def test_says_how_it_stands(board: Scoreboard) -> None:
+    async def draw() -> str:
+        return "\n".join(text(board, 160, 30))
+
+    shown = asyncio.run(draw())
+    assert "myrun" in shown
+    assert "2/6 ended   3 in play of 4 at once" in shown
+    assert "progression 2.00 %" in shown  # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
+    assert "8 retries   1 replay   0 errors" in shown
+    assert re.search(r"…?\S*Challenge-v0/02 +1 +3 +2 +0/9 +1\.85 +1\.0k", shown)
+
+
+def test_more_episodes_than_lines(board: Scoreboard) -> None:
+    async def draw() -> list[str]:
+        return text(board, 100, 10)
+
+    assert any("more in play" in line for line in asyncio.run(draw()))
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Scoreboard:
+    """Two runs of a sweep, an episode of each in play."""
+    runs = []
+    for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
+        config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
+        runs.append(Run(tmp_path / label, config, plan(config, cast_of(config)), label))
+    board = Scoreboard(runs)
+    first = asyncio.run(InlineHouse().open(runs[0].specs[0].game)).start
+    for run in runs:
+        name = f"{run.label}:nle/NetHackChallenge-v0/01"
+        board.started(name, first.observation)
+        board.looked_up(name, 0, "newt", [Passage("p", "Newt", "A newt.")])
+        board.stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first)
+    board.outcomes = {"died": 3, "steps": 2, "episode_dollars": 1, "quit": 4}
+    return board
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_at_any_width_actions_outcomes_and_arms_are_told_apart(sweep: Scoreboard, width: int) -> None:
+    shown = text(sweep, width, 30)
+    first, second = [line for line in shown if "far southwest" in line]
+    assert first.partition("far")[0] != second.partition("far")[0]
+    assert first.lstrip().startswith("naive,1 ")
+    assert all(
+        any(one in line for line in shown) for one in ("died 3", "steps 2", "episode_dollars 1", "quit 4")
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+def test_a_live_screen_shows_status_action_look_up_and_reasoning(
+    sweep: Scoreboard, width: int, height: int
+) -> None:
+    shown = "\n".join(text(sweep, width, height, next(iter(sweep.rows))))
+    assert all(
+        words in shown for words in ("@", "Dlvl:1 $", "action far southwest", "looked up: newt", "Away.")
+    )
+
+
+def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
+    gate = Gate(4)
+    gate.change(paused=True)
+    for holds, says in ((True, "no call goes out"), (False, "no episode begins; those in play go on")):
+        sweep.holds_calls = holds
+        shown = "".join(segment.text for line in lines(View(sweep, gate), 120, 30) for segment in line)
+        assert f"PAUSED: {says}" in shown
+
+
+def test_what_keeps_a_model_from_answering_is_seen(
+    sweep: Scoreboard, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "model m: the connection failed: no such host; asked 3 of 30 times"
+    sweep.model_troubles = lambda: [said + EVIL]
+    sweep.notes.append("no key for m")
+    for opened in (None, next(iter(sweep.rows))):
+        assert any(said in line for line in text(sweep, 120, 30, opened))
+    log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
+    log.progress()
+    log.progress()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(said) for line in lines] == [False, False, True, False, True]
+    assert lines[0] == "note: no key for m"
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_pause_is_no_part_of_what_a_step_takes(
+    board: Scoreboard, monkeypatch: pytest.MonkeyPatch, holds: bool
+) -> None:
+    board.holds_calls = holds
+    row, hour = next(iter(board.rows.values())), 3600.0
+    now = row.begun + 5
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    before = row.seconds_per_step, board.rate()
+    board.paused(True)
+    now += hour
+    board.paused(False)
+    assert ((row.seconds_per_step, board.rate()) == pytest.approx(before)) == holds
+
+
+@pytest.mark.parametrize("evil", [EVIL, "\x1b]0;title\x07", "\x85", "a\u2028b", "\u200bx", "\ud800"])
+def test_inert(evil: str) -> None:
+    assert one_line(evil).isprintable()
+    assert all(character.isprintable() or character == "\n" for character in inert(evil))
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        (b"q", [b"q"]),
+        (b"\x1b[A\x1b[B", [b"\x1b[A", b"\x1b[B"]),
+        (b"\x1b", [b"\x1b"]),
+        (b"+ \x1bOA", [b"+", b" ", b"\x1bOA"]),
+        (b"\x1b[", [b"\x1b["]),
+    ],
+)
+def test_keys(typed: bytes, keys: list[bytes]) -> None:
+    assert split(typed) == keys
+
+
+class Terminal:
+    """A run on a pseudo-terminal of 30 lines."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.master, self.slave = pty.openpty()
+        ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "balrog_rag.eval", "model=scripted", *words],
+            cwd=folder,
+            env={**CLEAN, "TERM": "xterm-256color"},
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def until(self, pattern: str, seconds: float = 30) -> str:
+        """What is drawn from now until a text appears."""
+        drawn, deadline = "", time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if select.select([self.master], [], [], 0.1)[0]:
+                drawn += os.read(self.master, 65536).decode(errors="replace")
+                if re.search(pattern, re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", drawn)):
+                    return drawn
+        raise AssertionError(f"{pattern!r} was not drawn; the last was {drawn[-2000:]!r}")
+
+    def press(self, keys: bytes) -> None:
+        os.write(self.master, keys)
+
+
+@contextmanager
+def terminal(folder: Path, *words: str) -> Iterator[Terminal]:
+    shown = Terminal(folder, *words)
+    try:
+        yield shown
+    finally:
+        shown.process.kill()
+        shown.process.communicate()
+        os.close(shown.master)
+        os.close(shown.slave)
+
+
+def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
+    words = ["agent=robust_cot", "env.episodes=9", "model.options.latency=0.05", "runner.concurrency=4"]
+    with terminal(tmp_path, *words, "run.name=r") as shown:
+        before: list[Any] = termios.tcgetattr(shown.slave)
+        shown.until(r"0/9 ended +4 in play of 4 at once")
+        shown.press(b"+")
+        shown.until(r"5 in play of 5 at once")
+        shown.press(b" ")
+        shown.until(r"PAUSED")
+        shown.press(b" j")
+        shown.press(b"\r")
+        shown.until(r"esc back to all")
+        shown.press(b"\x1b")
+        shown.until(r"enter look at it")
+        shown.press(b"q")
+        assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
+        assert shown.process.wait(30) == 130
+        assert termios.tcgetattr(shown.slave) == before
+
+
+def ended(run: Path) -> int:
+    log = run / "eval.log"
+    return log.read_text().count(" ended after ") if log.exists() else 0
+
+
+def wait_for_ends(run: Path, episodes: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and ended(run) < episodes:
+        time.sleep(0.1)
+
+
+def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> None:
+    """As after Ctrl-S: nobody reads what is drawn, and the terminal's own buffer is soon full."""
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    with terminal(tmp_path, *words) as shown:
+        wait_for_ends(tmp_path / "results/r", 4)
+        assert ended(tmp_path / "results/r") == 4
+        shown.until(r"run folder: results/r")
+        assert shown.process.wait(30) == 0
+
+
+def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
+    words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
+    shown = Terminal(tmp_path, *words)
+    shown.until(r"4 in play")
+    os.close(shown.slave)
+    os.close(shown.master)
+    _, err = shown.process.communicate(timeout=60)
+    assert (shown.process.returncode, err) == (0, b"")
+    assert ended(tmp_path / "results/r") == 4

@@ -1,0 +1,35 @@
+"""What `python -m balrog_rag.episode` prints of others' text commands no terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.episode import main
+from balrog_rag.contracts.data import Passage
+from balrog_rag.display.show import Shown
+
+EVIL = "\x1b[2J\x1b[1;1Howned\u202e"
+
+
+def harmless(text: str) -> bool:
+    return all(character.isprintable() or character in "\n\t" for character in text)
+
+
+def test_a_passages_id_and_title_stay_on_their_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Shown(only=None, brief=False).looked_up("e", 0, EVIL, [Passage(f"1\n{EVIL}", f"Newt\n{EVIL}", "text")])
+    shown = capsys.readouterr().out
+    assert "owned" in shown
+    assert harmless(shown)
+    assert shown.count("\n") == 2
+
+
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_names_of_foreign_journals_are_shown_harmless(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / f"{EVIL}.journal.jsonl"
+    journal.write_text("no journal\n")
+    assert main([command, str(journal)]) == 1
+    said = "".join(capsys.readouterr())
+    assert "owned" in said
+    assert harmless(said)

@@ -1,0 +1,196 @@
+"""Ctrl-C and SIGTERM on real runs: what they end with, and that nothing answered is lost or asked again."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.run.services import aside
+from tests.run.support import Server, asked_once, completions, game_workers, model_of, running
+from tests.support import command, own_cache, plug_in
+
+
+def wait_for_steps(run: Path, steps: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not run.exists() or len(completions(run)) < steps):
+        time.sleep(0.02)
+
+
+def stop_twice(process: "subprocess.Popen[str]", timeout: float = 10) -> str:
+    """Ctrl-C, which waits for what is under way, and again, which does not; what was said meanwhile."""
+    os.kill(process.pid, signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    os.kill(process.pid, signal.SIGINT)
+    return process.communicate(timeout=timeout)[1]
+
+
+def scripted(seconds: float) -> list[str]:
+    """A model in the run's own process, that takes its time."""
+    return ["model=scripted", f"model.options.latency={seconds}"]
+
+
+def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> None:
+    words = ["agent=naive", *model_of(server), "env.episodes=4", "limits.steps=100", "run.name=r"]
+    run = tmp_path / "results/r"
+    with running(tmp_path, *words) as process:
+        wait_for_steps(run, 40)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with it: python -m balrog_rag.eval resume=results/r" in err
+    assert "4 episodes are not finished" in err
+    asked_once(run, server)  # the calls in flight were waited for
+    done = command("balrog_rag.eval", "resume=results/r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    asked_once(run, server)
+    assert (run / "eval.log").read_text().count("ended after 100 steps") == 4
+
+
+def test_sigterm_is_ctrl_c_by_another_name(tmp_path: Path) -> None:
+    with running(tmp_path, "agent=naive", *scripted(0.02), "env.episodes=2", "run.name=r") as process:
+        wait_for_steps(tmp_path / "results/r", 10)
+        os.kill(process.pid, signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert "stopped by SIGTERM" in err
+
+
+def test_twice_stops_at_once(tmp_path: Path) -> None:
+    log = tmp_path / "results/r/eval.log"
+    with running(tmp_path, "agent=naive", *scripted(100), "env.episodes=2", "run.name=r") as process:
+        while not log.exists() or log.read_text().count("started") < 2:
+            time.sleep(0.05)
+        stop_twice(process)
+    assert process.returncode == 130
+
+
+def test_calls_that_wait_for_a_place_are_not_sent_after_a_stop(tmp_path: Path) -> None:
+    slow = Server("--latency", "0.5")
+    run = tmp_path / "results/r"
+    words = ["agent=naive", *model_of(slow), "model.concurrency=1", "env.episodes=12", "run.name=r"]
+    with running(tmp_path, *words) as process:
+        wait_for_steps(run, 2)
+        sent = int(slow.counts()["requests"])
+        os.kill(process.pid, signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 143
+    asked_once(run, slow)
+    assert int(slow.counts()["requests"]) <= sent + 1  # one may have gone out before the signal came
+    slow.close()
+
+
+def test_a_call_that_waits_to_be_sent_again_is_not_after_a_stop(tmp_path: Path, server: Server) -> None:
+    words = ["agent=naive", *model_of(server), "env.episodes=2", "run.name=r"]
+    waits = ["model.retry.first_wait=200", "model.retry.longest_wait=300"]
+    with running(tmp_path, *words, *waits) as process:
+        wait_for_steps(tmp_path / "results/r", 4)
+        server.kill()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "2 episodes are not finished" in err
+
+
+def test_the_whole_group_gets_ctrl_c(tmp_path: Path) -> None:
+    """A terminal sends it to the game workers, too; they leave it to the run."""
+    words = ["agent=naive", *scripted(0.02), "env.episodes=4", "limits.steps=150", "run.name=r"]
+    with running(tmp_path, *words) as process:
+        wait_for_steps(tmp_path / "results/r", 40)
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "is replayed" not in (tmp_path / "results/r/eval.log").read_text()
+
+
+def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
+    run = tmp_path / "results/r"
+    words = ["agent=naive", *scripted(0.02), "env.episodes=2", "run.name=r", "runner.step_deadline=600"]
+    with running(tmp_path, *words) as process:
+        wait_for_steps(run, 10)
+        for worker in game_workers(process.pid):
+            worker.send_signal(signal.SIGSTOP)
+        err = stop_twice(process, timeout=30)
+    assert process.returncode == 130
+    assert "go on with it" in err
+
+
+ENDLESS = """
+import pathlib, time
+
+class Plugged:
+    def __init__(self, options, threads):
+        pass
+
+    def scores(self, query, texts):
+        pathlib.Path("searching").touch()
+        time.sleep(600)
+"""
+
+
+def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
+    site = plug_in(tmp_path / "site", "rerankers", "endless", ENDLESS)
+    pages, cache = tmp_path / "pages", own_cache(tmp_path / "cache")
+    pages.mkdir()
+    (pages / "newt.md").write_text("# Newt\n\nA newt on a doorway bites.")
+    words = [
+        *(
+            "agent=robust_star_rag",
+            "model=scripted",
+            "run.name=r",
+            "env.episodes=1",
+            f"knowledge.corpus={pages}",
+        ),
+        *("knowledge.index=bm25", "knowledge.reranker=endless"),
+    ]
+    with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache), PYTHONPATH=site) as process:
+        while process.poll() is None and not (tmp_path / "searching").exists():
+            time.sleep(0.05)
+        err = stop_twice(process)
+    assert process.returncode == 130
+    assert "go on with it" in err
+
+
+def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, raised = threading.Event(), list[object]()
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    threading.setprofile(lambda *_: go.wait(10))  # holds a new thread before its first line
+
+    async def cancelled() -> threading.Thread:
+        making = asyncio.create_task(aside(lambda: raised.append("made")))
+        await asyncio.sleep(0)
+        (thread,) = [thread for thread in threading.enumerate() if thread.name == "aside"]
+        making.cancel()
+        await asyncio.wait([making])
+        return thread
+
+    try:
+        thread = asyncio.run(cancelled())
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+        go.set()
+    thread.join(10)
+    assert raised == []
+
+
+def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
+    pages, cache = tmp_path / "pages", own_cache(tmp_path / "cache")
+    pages.mkdir()
+    for number in range(1000):
+        (pages / f"{number}.md").write_text(f"# Page {number}\n\n" + f"A newt of kind {number} bites. " * 40)
+    words = ["agent=robust_star_rag", "model=scripted", f"knowledge.corpus={pages}", "run.name=r"]
+    with running(tmp_path, *words, BALROG_RAG_CACHE=str(cache)) as process:
+        while process.poll() is None and not list(cache.glob("indexes/.*.lock")):
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "go on with it" in err
