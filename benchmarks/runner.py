@@ -25,6 +25,8 @@ from typing import Any
 
 import psutil
 
+from balrog_rag.contracts.events import Answered, Asked, Started, Stepped
+
 BATCH = ["agent=naive", "env.no_progress=0", "run.name=r", "runner.log=json"]
 MEGABYTE = 1 << 20
 
@@ -286,14 +288,14 @@ def watching(folder: Path) -> None:
     specs = plan(config, cast_of(config))
     board, seen = Scoreboard([Run(folder, config, specs)]), InlineGame(specs[0].game).start.observation
     for spec in specs:
-        board.started(spec.episode, seen)
+        board.see(Started(spec.episode, seen))
     request, reply, decision, after = Request(()), Reply("x"), Decision("wait"), Transition(seen)
     begun, rounds = time.perf_counter(), 200
     for step in range(rounds):
         for spec in specs:
-            board.asked(spec.episode, step, request)
-            board.answered(spec.episode, step, "act", reply, True)
-            board.stepped(spec.episode, step, decision, "wait", after)
+            board.see(Asked(spec.episode, step, request))
+            board.see(Answered(spec.episode, step, "act", reply, True))
+            board.see(Stepped(spec.episode, step, decision, "wait", after))
     event = (time.perf_counter() - begun) / rounds / len(specs) / 3
     report("dashboard: an event", "<< 50 us", f"{event * 1e6:.2f} us")
     view, begun = View(board, Gate(256)), time.perf_counter()

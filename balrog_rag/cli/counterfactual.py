@@ -16,7 +16,6 @@ from balrog_rag.cli.command_line import ended
 from balrog_rag.contracts.errors import ConfigError
 
 if TYPE_CHECKING:
-    from balrog_rag.contracts.data import Decision, Transition
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.counterfactual import Asked
@@ -90,22 +89,21 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
 
 async def act(studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
     """What the player of step `at` does there, everything before it as recorded."""
+    from balrog_rag.contracts.events import Event, Stepped
     from balrog_rag.episode.effects import Tape
     from balrog_rag.episode.journal import Recording, Step, Writer
     from balrog_rag.episode.play import Stage, play
     from balrog_rag.run.replay import Unmetered
-    from balrog_rag.run.watchers import Unwatched
     from balrog_rag.workers.inline import InlineHouse
 
-    class LastAction(Unwatched):
+    class LastAction:
         """Remembers what was done last."""
 
         taken = ""
 
-        def stepped(
-            self, episode: str, n: int, decision: "Decision", taken: str, transition: "Transition"
-        ) -> None:
-            self.taken = taken
+        def see(self, event: Event) -> None:
+            if isinstance(event, Stepped):
+                self.taken = event.taken
 
     spec = msgspec.structs.replace(spec, steps=at + 1)
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]

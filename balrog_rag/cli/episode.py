@@ -51,11 +51,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from balrog_rag.display.show import Shown
+    from balrog_rag.display.show import Printer
     from balrog_rag.run.replay import replay
 
     refuse_step(options.journal, options.step)
-    shown = Shown(only=options.step, brief=options.brief)
+    shown = Printer(only=options.step, brief=options.brief)
     verdict = asyncio.run(replay(options.journal, shown))
     shown.close(verdict)
     return 0

@@ -21,7 +21,6 @@ from balrog_rag.cluster.ray_node import Node, model_name
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Meter, Watcher
-from balrog_rag.contracts.data import Request
 from balrog_rag.contracts.errors import (
     BalrogError,
     EnvironmentFailure,
@@ -29,6 +28,7 @@ from balrog_rag.contracts.errors import (
     RunFolderError,
     WorkerLost,
 )
+from balrog_rag.contracts.events import Ended
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped, Tape
 from balrog_rag.episode.journal import Completion, End
@@ -78,25 +78,11 @@ class Part:
         if isinstance(entry, Completion):
             self._meter.charge(entry.reply, entry.purpose)
         if isinstance(entry, End):
-            self.player.watcher.ended(self.spec.episode, entry.outcome, entry.steps)
+            self.player.watcher.see(Ended(self.spec.episode, entry.outcome, entry.steps))
             self.over.set_result(entry)
         elif isinstance(entry, Completion | journal.Lookup):
             return words.Safe(self.name, self._written, self.limit())
         return None
-
-    def see(self, word: words.Word) -> None:
-        """Tell the watcher."""
-        watcher, episode = self.player.watcher, self.spec.episode
-        if isinstance(word, words.Started):
-            watcher.started(episode, word.observation)
-        elif isinstance(word, words.Asked):
-            watcher.asked(episode, word.step, Request((), word.purpose))
-        elif isinstance(word, words.Answered):
-            watcher.answered(episode, word.step, word.purpose, word.reply, word.live)
-        elif isinstance(word, words.LookedUp):
-            watcher.looked_up(episode, word.step, word.query, word.passages)
-        elif isinstance(word, words.Stepped):
-            watcher.stepped(episode, word.step, word.decision, word.taken, word.after)
 
     def cut(self, error: Failed) -> None:
         """The node says that it cannot go on."""
@@ -190,8 +176,8 @@ class NodeLine:
                 self._order(safe)
         elif isinstance(word, words.Broken):
             part.cut(word.error)
-        else:
-            part.see(word)
+        elif isinstance(word, words.Saw):
+            part.player.watcher.see(word.event)
 
     async def _grant(self, word: words.Needed, over: "asyncio.Future[words.Used]") -> None:
         """Give a call its place among those of all nodes, until it is over."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Transition
+from balrog_rag.contracts.events import Event
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.workers.framing import Failed
 
@@ -59,48 +59,12 @@ class Wrote(msgspec.Struct, tag=True):
     line: bytes
 
 
-class Started(msgspec.Struct, tag=True):
-    """Word for watchers: the first observation."""
+class Saw(msgspec.Struct, tag=True):
+    """Word for watchers: what happened, as every watcher is told it."""
 
     episode: str
-    observation: Observation
-
-
-class Asked(msgspec.Struct, tag=True):
-    """Word for watchers: a prompt goes out; its text stays where it is."""
-
-    episode: str
-    step: int
-    purpose: Purpose
-
-
-class Answered(msgspec.Struct, tag=True):
-    """Word for watchers: an answer."""
-
-    episode: str
-    step: int
-    purpose: Purpose
-    reply: Reply
-    live: bool
-
-
-class LookedUp(msgspec.Struct, tag=True):
-    """Word for watchers: a search."""
-
-    episode: str
-    step: int
-    query: str
-    passages: tuple[Passage, ...]
-
-
-class Stepped(msgspec.Struct, tag=True):
-    """Word for watchers: a step."""
-
-    episode: str
-    step: int
-    decision: Decision
-    taken: str
-    after: Transition
+    """The episode as the driver calls it."""
+    event: Event
 
 
 class Broken(msgspec.Struct, tag=True):
@@ -128,7 +92,7 @@ class Used(msgspec.Struct, tag=True):
     retry_after: float | None = None
 
 
-Word: TypeAlias = Wrote | Started | Asked | Answered | LookedUp | Stepped | Broken | Needed | Used
+Word: TypeAlias = Wrote | Saw | Broken | Needed | Used
 
 pack = msgspec.msgpack.Encoder().encode
 unpack_orders = msgspec.msgpack.Decoder(list[Order]).decode

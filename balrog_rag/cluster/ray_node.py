@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -13,8 +13,9 @@ from balrog_rag.cluster import ray_messages as words
 from balrog_rag.config.frozen import thaw, tree_digest
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Model
-from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Request, Transition
+from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import BalrogError, LimitReached
+from balrog_rag.contracts.events import Ended, Event
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped, Tape
 from balrog_rag.episode.journal import End, Entry
@@ -25,7 +26,6 @@ from balrog_rag.models.client import LiteLLMModel
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.run.scheduler import passes
 from balrog_rag.run.services import LiveStudio
-from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.framing import Failed
 from balrog_rag.workers.pool import WorkerPool
 
@@ -110,32 +110,17 @@ async def hold_own(seconds: float = 0.0) -> None:
     await playing.get().hold(seconds)
 
 
-class Teller(Unwatched):
+class Teller:
     """A watcher of one episode whose events go to the driver."""
 
     def __init__(self, part: str, line: Line) -> None:
         """`part` is the driver's name for the episode."""
         self._part, self._say = part, line.say
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """The first observation."""
-        self._say(words.Started(self._part, observation))
-
-    def asked(self, episode: str, step: int, request: Request) -> None:
-        """A prompt is complete."""
-        self._say(words.Asked(self._part, step, request.purpose))
-
-    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
-        """A model answered."""
-        self._say(words.Answered(self._part, step, purpose, reply, live))
-
-    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
-        """A search came back."""
-        self._say(words.LookedUp(self._part, step, query, tuple(passages)))
-
-    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
-        """An action was taken."""
-        self._say(words.Stepped(self._part, step, decision, taken, after))
+    def see(self, event: Event) -> None:
+        """Send it; the end is told by the journal's last entry, once it is safe."""
+        if not isinstance(event, Ended):
+            self._say(words.Saw(self._part, event))
 
 
 class CallSlot(Slot):

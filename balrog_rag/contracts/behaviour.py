@@ -29,7 +29,7 @@ from balrog_rag.contracts.data import (
     Transition,
     Turn,
 )
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.events import Event
 
 
 class Agent(Protocol):
@@ -111,38 +111,10 @@ class Meter(Protocol):
 
 
 class Watcher(Protocol):
-    """Sees an episode go by: dashboards, CSV files, `episode show`. Must not change anything."""
+    """Sees an episode go by: displays, logs, CSV files, exporters. Must not change anything."""
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """The first observation."""
-        ...
-
-    def asked(self, episode: str, step: int, request: Request) -> None:
-        """A prompt is complete, just before its answer is sought or read from the tape."""
-        ...
-
-    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
-        """A model answered; `live` is false in a replay."""
-        ...
-
-    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
-        """A search came back."""
-        ...
-
-    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
-        """An action was taken."""
-        ...
-
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """The episode is over."""
-        ...
-
-    def found(self, episode: str, outcome: str, steps: int, progression: float) -> None:
-        """The episode had ended in an earlier attempt at the run; nothing of it is played."""
-        ...
-
-    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
-        """An error cut the episode; `again` where it is replayed at once, else it is left as journaled."""
+    def see(self, event: Event) -> None:
+        """Take one event in; those that do not matter to it are passed over."""
         ...
 
 

@@ -13,13 +13,11 @@ from typing import Any, TextIO
 
 import msgspec
 
-from balrog_rag.contracts.data import Observation
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
 from balrog_rag.display.figures import Interim, clock, money, spending
-from balrog_rag.display.scoreboard import Ended, Scoreboard
+from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate
-from balrog_rag.run.watchers import Unwatched
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many
 
@@ -43,7 +41,7 @@ class Lines:
             self._out = None
 
 
-class PlainLog(Unwatched):
+class PlainLog:
     """Lines for a person."""
 
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
@@ -51,17 +49,19 @@ class PlainLog(Unwatched):
         self._interim = Interim(board)
         self._noted = 0
 
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """One line."""
-        ended = self._board.recent[-1]
-        self._say(
-            f"{episode}: {outcome} after {steps} steps, progression {100 * ended.progression:.2f} %, "
-            f"{money(ended.dollars)}, {clock(ended.seconds)}"
-        )
-
-    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
-        """One line."""
-        self._say(f"{episode}: {'played again' if again else 'left as journaled'}: {error}")
+    def see(self, event: Event) -> None:
+        """A line for an episode that ended or was cut."""
+        match event:
+            case Ended():
+                over = self._board.recent[-1]
+                self._say(
+                    f"{event.episode}: {event.outcome} after {event.steps} steps, "
+                    f"progression {100 * over.progression:.2f} %, "
+                    f"{money(over.dollars)}, {clock(over.seconds)}"
+                )
+            case Troubled():
+                what = "played again" if event.again else "left as journaled"
+                self._say(f"{event.episode}: {what}: {event.text}")
 
     def progress(self) -> None:
         """One line on the whole, and why it may stand still."""
@@ -87,30 +87,24 @@ class PlainLog(Unwatched):
         self._out.write(one_line(text))
 
 
-class JsonLog(Unwatched):
+class JsonLog:
     """One JSON object a line for a program."""
 
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """An episode begins, or begins again on another worker."""
-        self._say("started", episode=episode)
-
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """With its score and costs."""
-        self._tell_end("ended", self._board.recent[-1])
-
-    def found(self, episode: str, outcome: str, steps: int, progression: float) -> None:
-        """Ended before this attempt."""
-        self._tell_end("found", self._board.recent[-1])
-
-    def _tell_end(self, event: str, ended: Ended) -> None:
-        self._say(event, **msgspec.structs.asdict(ended))
-
-    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
-        """With the kind of error."""
-        self._say("trouble", episode=episode, kind=type(error).__name__, text=str(error), again=again)
+    def see(self, event: Event) -> None:
+        """What began, ended (with its score and costs) or was cut (with the kind of error)."""
+        match event:
+            case Started():
+                self._say("started", episode=event.episode)
+            case Ended() | Found():
+                over = msgspec.structs.asdict(self._board.recent[-1])
+                self._say("ended" if isinstance(event, Ended) else "found", **over)
+            case Troubled():
+                self._say(
+                    "trouble", episode=event.episode, kind=event.kind, text=event.text, again=event.again
+                )
 
     def progress(self) -> None:
         """The whole."""

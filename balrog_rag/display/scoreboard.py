@@ -7,12 +7,21 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Request, Transition
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.data import Observation, Passage, Reply
+from balrog_rag.contracts.events import (
+    Answered,
+    Asked,
+    Ended,
+    Event,
+    Found,
+    Searched,
+    Started,
+    Stepped,
+    Troubled,
+)
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.run.backend import Run
 from balrog_rag.run.progress import Progress
-from balrog_rag.run.watchers import Unwatched
 
 WINDOW = 60.0
 """Seconds that the rate looks back on."""
@@ -45,7 +54,7 @@ class Row:
         return (time.monotonic() - self.live_from) / self.live_steps
 
 
-class Ended(msgspec.Struct, frozen=True):
+class Over(msgspec.Struct, frozen=True):
     """One episode that is over."""
 
     episode: str
@@ -57,15 +66,7 @@ class Ended(msgspec.Struct, frozen=True):
     tokens: int = 0
 
 
-class Trouble(msgspec.Struct, frozen=True):
-    """One thing that went wrong."""
-
-    episode: str
-    text: str
-    again: bool
-
-
-class Scoreboard(Unwatched):
+class Scoreboard:
     """All episodes of a process's runs. Events cost a few assignments; every sum is made when sampled."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
@@ -84,26 +85,38 @@ class Scoreboard(Unwatched):
         self.budgets: list[RunBudget] = []
         self.begun = time.monotonic()
         self.rows: dict[str, Row] = {}
-        self.recent: deque[Ended] = deque(maxlen=REMEMBERED)
-        self.troubles: deque[Trouble] = deque(maxlen=REMEMBERED)
+        self.recent: deque[Over] = deque(maxlen=REMEMBERED)
+        self.troubles: deque[Troubled] = deque(maxlen=REMEMBERED)
         self.progressions: list[float] = []
         self.outcomes: dict[str, int] = {}
         self.steps = self.steps_of_ended = self.retries = self.replays = self.errors = 0
         self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
         self._paused_at: float | None = None
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """A row begins, or begins again after a worker was lost."""
-        row = self.rows[episode] = Row(episode, observation)
-        row.progress.see(observation.stats)
+    def see(self, event: Event) -> None:
+        """Count it in."""
+        match event:
+            case Started():  # or begun again after a worker was lost
+                row = self.rows[event.episode] = Row(event.episode, event.observation)
+                row.progress.see(event.observation.stats)
+            case Asked():
+                self.rows[event.episode].waiting = event.request.purpose
+            case Answered():
+                self._answered(self.rows[event.episode], event.reply, event.live)
+            case Searched():
+                row = self.rows[event.episode]
+                row.query, row.passages = event.query, event.passages
+            case Stepped():
+                self._stepped(self.rows[event.episode], event)
+            case Ended():
+                self._ended(event)
+            case Found():
+                self.rows.pop(event.episode, None)
+                self._count(Over(event.episode, event.outcome, event.steps, event.progression))
+            case Troubled():
+                self._troubled(event)
 
-    def asked(self, episode: str, step: int, request: Request) -> None:
-        """A prompt goes out."""
-        self.rows[episode].waiting = request.purpose
-
-    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
-        """An answer came in."""
-        row = self.rows[episode]
+    def _answered(self, row: Row, reply: Reply, live: bool) -> None:
         row.calls += 1
         row.input += reply.usage.input
         row.output += reply.usage.output
@@ -117,45 +130,36 @@ class Scoreboard(Unwatched):
         else:
             row.live_from, row.live_steps = time.monotonic(), -1  # the step that this answer leads to
 
-    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
-        """A search came back."""
-        row = self.rows[episode]
-        row.query, row.passages = query, passages
-
-    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
-        """A step was taken."""
-        row = self.rows[episode]
-        row.step = step + 1
+    def _stepped(self, row: Row, event: Stepped) -> None:
+        after = event.after
+        row.step = event.step + 1
         row.live_steps += 1
-        row.action, row.reasoning, row.observation = taken, decision.reasoning, after.observation
+        row.action, row.reasoning, row.observation = event.taken, event.decision.reasoning, after.observation
         row.progress.see(after.observation.stats, after.reward)
         self.steps += row.live_steps > 0
 
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """An episode is over; its row goes."""
-        row = self.rows.pop(episode)
-        seconds = time.monotonic() - row.begun
-        tokens = row.input + row.output
-        self._count(Ended(episode, outcome, steps, row.progress.value, seconds, row.dollars, tokens))
+    def _ended(self, event: Ended) -> None:
+        """Its row goes."""
+        row = self.rows.pop(event.episode)
+        seconds, tokens = time.monotonic() - row.begun, row.input + row.output
+        over = Over(
+            event.episode, event.outcome, event.steps, row.progress.value, seconds, row.dollars, tokens
+        )
+        self._count(over)
 
-    def found(self, episode: str, outcome: str, steps: int, progression: float) -> None:
-        """An episode was over before."""
-        self.rows.pop(episode, None)
-        self._count(Ended(episode, outcome, steps, progression))
-
-    def _count(self, ended: Ended) -> None:
+    def _count(self, ended: Over) -> None:
         self.recent.append(ended)
         self.progressions.append(ended.progression)
         self.outcomes[ended.outcome] = self.outcomes.get(ended.outcome, 0) + 1
         self.steps_of_ended += ended.steps
 
-    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
+    def _troubled(self, event: Troubled) -> None:
         """A worker was lost, or an episode given up for now."""
-        self.troubles.append(Trouble(episode, str(error), again))
-        self.replays += again
-        if not again:
+        self.troubles.append(event)
+        self.replays += event.again
+        if not event.again:
             self.errors += 1
-            self.rows.pop(episode, None)
+            self.rows.pop(event.episode, None)
 
     def paused(self, paused: bool) -> None:
         """A pause begins, or is over; where it held calls back, it is no part of what a step takes."""

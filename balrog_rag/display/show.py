@@ -1,63 +1,55 @@
 """A watcher that prints an episode as it is replayed; all text from games and models is made inert."""
 
-from collections.abc import Sequence
-
-from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, Reply, Request, Transition
+from balrog_rag.contracts.events import Answered, Asked, Event, Searched, Started, Stepped
 from balrog_rag.run.replay import Verdict
-from balrog_rag.run.watchers import Unwatched
 from balrog_rag.util.terminal_safe import inert, one_line
 
 RULE = "─" * 78
 
 
-class Shown(Unwatched):
+class Printer:
     """Prints every step, or one."""
 
     def __init__(self, only: int | None, brief: bool) -> None:
         self._only, self._brief = only, brief
 
+    def see(self, event: Event) -> None:
+        """Print what of it is wanted."""
+        if isinstance(event, Started):
+            print(f"episode {inert(event.episode)}")
+        elif isinstance(event, Asked | Answered | Searched | Stepped) and self._wanted(event.step):
+            if isinstance(event, Stepped):
+                self._step(event)
+            elif not self._brief:
+                self._exchange(event)
+
     def _wanted(self, step: int) -> bool:
         return self._only is None or step == self._only
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """The title."""
-        print(f"episode {inert(episode)}")
+    def _exchange(self, event: Asked | Answered | Searched) -> None:
+        """The exact prompt; the answer and what it cost; the search and what it found."""
+        if isinstance(event, Asked):
+            print(f"{RULE}\nstep {event.step}: {event.request.purpose} prompt, digest {event.request.digest}")
+            for message in event.request.messages:
+                pictures = f" (+{len(message.images)} images)" if message.images else ""
+                print(f"[{message.role}]{pictures}\n{inert(message.text)}")
+        elif isinstance(event, Answered):
+            used, dollars = event.reply.usage, event.reply.cost
+            cost = "unknown price" if dollars is None else f"${dollars:.6f}"
+            counts = f"{used.input} tokens in, {used.output} out, {cost}"
+            print(f"[answer to {event.purpose}: {counts}]\n{inert(event.reply.text)}")
+        else:
+            print(f"[search] {inert(event.query)}")
+            for passage in event.passages:
+                print(f"  {passage.score:.4f}  {one_line(passage.title)}  ({one_line(passage.id)})")
 
-    def asked(self, episode: str, step: int, request: Request) -> None:
-        """The exact prompt."""
-        if self._brief or not self._wanted(step):
-            return
-        print(f"{RULE}\nstep {step}: {request.purpose} prompt, digest {request.digest}")
-        for message in request.messages:
-            pictures = f" (+{len(message.images)} images)" if message.images else ""
-            print(f"[{message.role}]{pictures}\n{inert(message.text)}")
-
-    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
-        """The answer and what it cost."""
-        if self._brief or not self._wanted(step):
-            return
-        cost = "unknown price" if reply.cost is None else f"${reply.cost:.6f}"
-        used = reply.usage
-        print(
-            f"[answer to {purpose}: {used.input} tokens in, {used.output} out, {cost}]\n{inert(reply.text)}"
-        )
-
-    def looked_up(self, episode: str, step: int, query: str, passages: Sequence[Passage]) -> None:
-        """The search and what it found."""
-        if self._brief or not self._wanted(step):
-            return
-        print(f"[search] {inert(query)}")
-        for passage in passages:
-            print(f"  {passage.score:.4f}  {one_line(passage.title)}  ({one_line(passage.id)})")
-
-    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
+    def _step(self, event: Stepped) -> None:
         """The action and the screen that came of it."""
-        if not self._wanted(step):
-            return
+        decision, taken, after = event.decision, event.taken, event.after
         stats = after.observation.stats
         note = "" if decision.action == taken else f"  (answer {inert(decision.action)!r} is no valid action)"
         print(
-            f"step {step}: {inert(taken)}{note}  Dlvl {stats.depth} XL {stats.experience_level} "
+            f"step {event.step}: {inert(taken)}{note}  Dlvl {stats.depth} XL {stats.experience_level} "
             f"HP {stats.hp}/{stats.max_hp} T {stats.turn} reward {after.reward:g}"
         )
         if not self._brief:

@@ -13,6 +13,7 @@ import msgspec
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, digest
 from balrog_rag.contracts.errors import LimitReached, ReplayError
+from balrog_rag.contracts.events import Answered, Asked, Searched
 from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step
 from balrog_rag.episode.outcome import RESUMABLE
 
@@ -157,7 +158,7 @@ class JournaledLLM:
         """Ask the model, or the tape."""
         kept, trimmed = self._fit(messages)
         request = Request(tuple(kept), purpose, answer)
-        self._watcher.asked(self._clock.episode, self._clock.step, request)
+        self._watcher.see(Asked(self._clock.episode, self._clock.step, request))
         recorded = self._tape.take(Completion, self._clock.where())
         if recorded is not None:
             self._verify(recorded, request)
@@ -165,7 +166,7 @@ class JournaledLLM:
         else:
             reply = await self._ask(request, trimmed)
         self._meter.charge(reply, purpose)
-        self._watcher.answered(self._clock.episode, self._clock.step, purpose, reply, recorded is None)
+        self._watcher.see(Answered(self._clock.episode, self._clock.step, purpose, reply, recorded is None))
         return reply
 
     def _verify(self, recorded: Completion, request: Request) -> None:
@@ -207,7 +208,7 @@ class JournaledKnowledge:
             passages = self._tape.restore(recorded.passages)
         else:
             passages = await self._look_up(query, k)
-        self._watcher.looked_up(self._clock.episode, self._clock.step, query, passages)
+        self._watcher.see(Searched(self._clock.episode, self._clock.step, query, passages))
         return passages
 
     async def _look_up(self, query: str, k: int) -> tuple[Passage, ...]:

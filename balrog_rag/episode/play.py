@@ -13,6 +13,7 @@ import msgspec
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import Decision, Observation, Stats, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
+from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.episode.effects import Clock, Fit, JournaledKnowledge, JournaledLLM, Stopped, Tape, TapeEnd
 from balrog_rag.episode.journal import End, Start, Step, moved, stats_by_name
 from balrog_rag.episode.outcome import Outcome
@@ -146,7 +147,7 @@ def begin(stage: Stage) -> Observation:
         raise ReplayError(f"{stage.spec.episode}: the game starts with another screen than the journal's")
     elif recorded.stats != stats_by_name(first.stats):
         raise ReplayError(f"{stage.spec.episode}: the game starts with other numbers than the journal's")
-    stage.watcher.started(stage.spec.episode, first)
+    stage.watcher.see(Started(stage.spec.episode, first))
     return first
 
 
@@ -192,7 +193,7 @@ def record(
         stage.tape.write(step)
     elif recorded != step:
         raise ReplayError(f"{stage.clock.where()}: {difference(recorded, step)}")
-    stage.watcher.stepped(stage.spec.episode, n, decision, taken, transition)
+    stage.watcher.see(Stepped(stage.spec.episode, n, decision, taken, transition))
 
 
 def invalid_notice(taken: str) -> str:
@@ -221,7 +222,7 @@ def finish(stage: Stage, end: End) -> End:
         )
     elif comparable(recorded.facts) != comparable(msgspec.to_builtins(end.facts)):
         raise ReplayError(f"{stage.clock.where()}: the facts of the end are not the journal's")
-    stage.watcher.ended(stage.spec.episode, end.outcome, end.steps)
+    stage.watcher.see(Ended(stage.spec.episode, end.outcome, end.steps))
     return end
 
 

@@ -6,25 +6,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from balrog_rag.contracts.data import Decision, Observation, Transition
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.results.folder import episode_stem
-from balrog_rag.run.watchers import Unwatched
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
 """BALROG's escape character: a sign that no NetHack screen shows."""
 
 
-class CsvLog(Unwatched):
+class CsvLog:
     """Columns as BALROG's: the model's whole answer, and the observation that came of it."""
 
     def __init__(self, run: Path) -> None:
         self._run = run
         self._open: dict[str, tuple[IO[str], Any]] = {}
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """Begin the file."""
+    def see(self, event: Event) -> None:
+        """A file begins, gets a row, or is closed."""
+        match event:
+            case Started():
+                self._begin(event.episode)
+            case Stepped():
+                self._add(event)
+            case Ended():
+                self._drop(event.episode)
+
+    def _begin(self, episode: str) -> None:
         self._drop(episode)
         path = episode_stem(self._run, episode).with_suffix(".csv")
         try:
@@ -35,21 +43,19 @@ class CsvLog(Unwatched):
         writer.writerow(COLUMNS)
         self._open[episode] = (file, writer)
 
-    def stepped(self, episode: str, step: int, decision: Decision, taken: str, after: Transition) -> None:
-        """Add a row."""
+    def _add(self, event: Stepped) -> None:
+        decision, after = event.decision, event.after
         answer = decision.answer or decision.action
         seen = after.observation.long_term
-        self._row(episode, (step, answer, decision.reasoning, seen, after.reward, bool(after.ended)))
+        self._row(
+            event.episode, (event.step, answer, decision.reasoning, seen, after.reward, bool(after.ended))
+        )
 
     def _row(self, episode: str, row: tuple[object, ...]) -> None:
         try:
             self._open[episode][1].writerow(row)
         except OSError as error:
             raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
-
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """Close the file."""
-        self._drop(episode)
 
     def _drop(self, episode: str) -> None:
         if episode in self._open:

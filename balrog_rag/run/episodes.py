@@ -7,6 +7,7 @@ from typing import Protocol
 from balrog_rag.contracts.behaviour import Game, Watcher
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import Bystander, JournalError, WorkerLost
+from balrog_rag.contracts.events import Found, Troubled
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Tape
 from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
@@ -55,7 +56,7 @@ class JournaledPlayer:
                 losses += not isinstance(error, Bystander)
                 if losses == LOSSES:
                     raise
-                self.watcher.troubled(spec.episode, error, again=True)
+                self.watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=True))
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
         """An episode that an earlier attempt at the run has ended counts as it stands."""
@@ -64,7 +65,7 @@ class JournaledPlayer:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
         played = read_episode(journal_path(self.run, episode))
-        self.watcher.found(episode, end.outcome, end.steps, played.progression if played else 0.0)
+        self.watcher.see(Found(episode, end.outcome, end.steps, played.progression if played else 0.0))
         return end
 
     def recording(self, spec: EpisodeSpec) -> Recording:

@@ -5,13 +5,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from balrog_rag.contracts.data import Observation, Purpose, Reply
-from balrog_rag.contracts.errors import BalrogError, RunFolderError
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.events import Answered, Ended, Event, Started, Troubled
 from balrog_rag.util.terminal_safe import one_line
 
 
-class EvalLog(Unwatched):
+class EvalLog:
     """Plain lines with their time, added to by every attempt at the run."""
 
     def __init__(self, run: Path) -> None:
@@ -21,23 +20,19 @@ class EvalLog(Unwatched):
         except OSError as error:
             raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
 
-    def started(self, episode: str, observation: Observation) -> None:
-        """Begun, or begun again."""
-        self._write("INFO", f"{episode}: started")
-
-    def answered(self, episode: str, step: int, purpose: Purpose, reply: Reply, live: bool) -> None:
-        """Answers that took more than one attempt alone."""
-        if live and reply.attempts > 1:
-            self._write("WARNING", f"{episode}: step {step}: {purpose} answered at attempt {reply.attempts}")
-
-    def ended(self, episode: str, outcome: str, steps: int) -> None:
-        """Over."""
-        self._write("INFO", f"{episode}: ended after {steps} steps: {outcome}")
-
-    def troubled(self, episode: str, error: BalrogError, again: bool) -> None:
-        """Replayed on another worker, or given up for now."""
-        what = "is replayed" if again else "stays as journaled"
-        self._write("WARNING" if again else "ERROR", f"{episode}: {what}: {error}")
+    def see(self, event: Event) -> None:
+        """What begins, ends or goes wrong; of answers those alone that took more than one attempt."""
+        match event:
+            case Started():
+                self._write("INFO", f"{event.episode}: started")
+            case Answered(live=True) if event.reply.attempts > 1:
+                what = f"{event.purpose} answered at attempt {event.reply.attempts}"
+                self._write("WARNING", f"{event.episode}: step {event.step}: {what}")
+            case Ended():
+                self._write("INFO", f"{event.episode}: ended after {event.steps} steps: {event.outcome}")
+            case Troubled():
+                what = "is replayed" if event.again else "stays as journaled"
+                self._write("WARNING" if event.again else "ERROR", f"{event.episode}: {what}: {event.text}")
 
     def _write(self, level: str, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -10,6 +10,7 @@ import msgspec
 
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import BalrogError, ModelRefused, RunFolderError
+from balrog_rag.contracts.events import Troubled
 from balrog_rag.episode.effects import Stopped
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
@@ -155,4 +156,4 @@ async def _play_one(
 
 def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
     with suppress(RunFolderError):  # the log itself may be what cannot be written
-        watcher.troubled(spec.episode, error, again=False)
+        watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=False))

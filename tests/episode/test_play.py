@@ -8,13 +8,13 @@ import pytest
 
 from balrog_rag.contracts.data import Decision
 from balrog_rag.contracts.errors import JournalError, PluginError, ReplayError
+from balrog_rag.contracts.events import Stepped
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped
 from balrog_rag.episode.spec import Fork
 from balrog_rag.results.folder import journal_path
 from balrog_rag.run.replay import verify
 from balrog_rag.run.services import LiveStudio
-from balrog_rag.run.watchers import Unwatched
 from tests.support import edit_journal
 
 TIMES = ("latency", "seconds")
@@ -227,9 +227,10 @@ def test_stopping_leaves_an_open_journal(specs, player, tmp_path: Path) -> None:
     (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", "agent=naive", steps=10)
     asked: list[int] = []
 
-    class Until(Unwatched):
-        def stepped(self, episode, step, decision, taken, after) -> None:
-            asked.append(step)
+    class Until:
+        def see(self, event) -> None:
+            if isinstance(event, Stepped):
+                asked.append(event.step)
 
     with pytest.raises(Stopped):
         asyncio.run(player(watcher=Until(), stopping=lambda: len(asked) >= 4)(spec))

@@ -20,7 +20,7 @@ import pytest
 
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Stats, Transition, Usage
-from balrog_rag.contracts.errors import WorkerLost
+from balrog_rag.contracts.events import Answered, Asked, Ended, Found, Searched, Started, Stepped, Troubled
 from balrog_rag.display.dashboard_view import View, lines
 from balrog_rag.display.keys import split
 from balrog_rag.display.progress_log import Lines, PlainLog
@@ -46,16 +46,17 @@ def board(tmp_path: Path) -> Scoreboard:
     first = game.start.observation
     names = [spec.episode for spec in specs]
     for name in names[:4]:
-        board.started(name, first)
-        board.asked(name, 0, Request(()))
-        board.answered(name, 0, "act", Reply("x", usage=Usage(1000, 10), cost=0.25, attempts=3), True)
-        board.looked_up(name, 0, EVIL, [Passage("p", EVIL, EVIL)])
+        board.see(Started(name, first))
+        board.see(Asked(name, 0, Request(())))
+        reply = Reply("x", usage=Usage(1000, 10), cost=0.25, attempts=3)
+        board.see(Answered(name, 0, "act", reply, True))
+        board.see(Searched(name, 0, EVIL, (Passage("p", EVIL, EVIL),)))
         moved = {"message": EVIL, "map": EVIL * 30, "stats": Stats(depth=3, experience_level=2, max_hp=9)}
         seen = type(first)(**{**{key: getattr(first, key) for key in first.__struct_fields__}, **moved})
-        board.stepped(name, 0, Decision(EVIL, reasoning=EVIL * 50), EVIL, Transition(seen))
-    board.ended(names[0], "died", 1)
-    board.found(names[4], "steps", 100, 0.0215)
-    board.troubled(names[1], WorkerLost(EVIL), again=True)
+        board.see(Stepped(name, 0, Decision(EVIL, reasoning=EVIL * 50), EVIL, Transition(seen)))
+    board.see(Ended(names[0], "died", 1))
+    board.see(Found(names[4], "steps", 100, 0.0215))
+    board.see(Troubled(names[1], "WorkerLost", EVIL, again=True))
     return board
 
 
@@ -111,9 +112,9 @@ def sweep(tmp_path: Path) -> Scoreboard:
     first = asyncio.run(InlineHouse().open(runs[0].specs[0].game)).start
     for run in runs:
         name = f"{run.label}:nle/NetHackChallenge-v0/01"
-        board.started(name, first.observation)
-        board.looked_up(name, 0, "newt", [Passage("p", "Newt", "A newt.")])
-        board.stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first)
+        board.see(Started(name, first.observation))
+        board.see(Searched(name, 0, "newt", (Passage("p", "Newt", "A newt."),)))
+        board.see(Stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first))
     board.outcomes = {"died": 3, "steps": 2, "episode_dollars": 1, "quit": 4}
     return board
 

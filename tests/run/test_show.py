@@ -6,7 +6,8 @@ import pytest
 
 from balrog_rag.cli.episode import main
 from balrog_rag.contracts.data import Passage
-from balrog_rag.display.show import Shown
+from balrog_rag.contracts.events import Searched
+from balrog_rag.display.show import Printer
 
 EVIL = "\x1b[2J\x1b[1;1Howned\u202e"
 
@@ -16,7 +17,8 @@ def harmless(text: str) -> bool:
 
 
 def test_a_passages_id_and_title_stay_on_their_line(capsys: pytest.CaptureFixture[str]) -> None:
-    Shown(only=None, brief=False).looked_up("e", 0, EVIL, [Passage(f"1\n{EVIL}", f"Newt\n{EVIL}", "text")])
+    passages = (Passage(f"1\n{EVIL}", f"Newt\n{EVIL}", "text"),)
+    Printer(only=None, brief=False).see(Searched("e", 0, EVIL, passages))
     shown = capsys.readouterr().out
     assert "owned" in shown
     assert harmless(shown)
