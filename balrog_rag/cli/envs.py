@@ -1,16 +1,31 @@
 """`python -m balrog_rag.envs`: what the environments offer, and the levels some of them need."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import ended
 from balrog_rag.envs.minihack import boxoban
+from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.wording import many
+
+if TYPE_CHECKING:
+    from balrog_rag.envs.conform import Compared
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     options = _parser().parse_args(arguments)
-    return ended(lambda: _fetch(options.source) if options.command == "fetch" else _list(options.env))
+    return ended(lambda: _carry_out(options))
+
+
+def _carry_out(options: argparse.Namespace) -> int:
+    if options.command == "fetch":
+        return _fetch(options.source)
+    if options.command == "conform":
+        return _conform(options.files, options.pictures)
+    return _list(options.env)
 
 
 def _fetch(source: str) -> int:
@@ -26,6 +41,30 @@ def _list(env: str) -> int:
     return 0
 
 
+def _conform(files: Sequence[Path], pictures: bool) -> int:
+    from balrog_rag.envs.conform import compare
+
+    differing = 0
+    for file in files:
+        results = compare(file, pictures)
+        _print_comparison(results)
+        differing += sum(result.differing for result in results.values())
+    return 1 if differing else 0
+
+
+def _print_comparison(results: Mapping[str, "Compared"]) -> None:
+    for env, result in results.items():
+        print(
+            f"{env}: {many(result.episodes, 'episodes')}, {many(result.states, 'states')} compared, "
+            f"{result.differing:,} differing"
+        )
+        first = result.first
+        if first is not None:
+            print(f"  first: {inert(first.task)}, seed {first.seed}, step {first.step}, {first.what}")
+            print(f"    recorded: {inert(repr(first.recorded))}")
+            print(f"    here:     {inert(repr(first.ours))}")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m balrog_rag.envs", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -37,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
         default=boxoban.URL,
         metavar="URL|PATH",
         help=f"where from: a URL, a zip file or a folder (default: {boxoban.URL})",
+    )
+    conform = commands.add_parser(
+        "conform", help="play recordings of BALROG's own games again; exit 1 where a state differs"
+    )
+    conform.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help="recorded episodes")
+    conform.add_argument(
+        "--no-pictures", dest="pictures", action="store_false", help="leave the pictures uncompared"
     )
     tasks = commands.add_parser("tasks", help="list the tasks of an environment")
     tasks.add_argument("env", choices=["nle", "minihack"], help="the environment")

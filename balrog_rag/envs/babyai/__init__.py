@@ -1,0 +1,1 @@
+"""BabyAI: errands in a room, by BALROG's five tasks."""

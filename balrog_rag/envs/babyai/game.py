@@ -1,0 +1,76 @@
+"""BALROG's BabyAI tasks as engines."""
+
+import os
+from typing import Any
+
+from numpy.typing import NDArray
+
+from balrog_rag.envs.engine import Moment
+from balrog_rag.episode.outcome import Outcome
+
+ERRANDS = ("goto", "pickup", "open", "putnext", "pick_up_seq_go_to")
+TASKS = tuple(f"BabyAI-MixedTrainLocal-v0/{errand}" for errand in ERRANDS)
+"""In the order in which BALROG plays them."""
+
+ACTIONS = {
+    "turn left": "turn a quarter to the left",
+    "turn right": "turn a quarter to the right",
+    "go forward": "take one step forward",
+    "pick up": "pick up the object one step in front of you",
+    "drop": "put the object you carry down one step in front of you",
+    "toggle": "use what is one step in front of you: open a door, or unlock it with the key you carry",
+}
+DEFAULT_ACTION = "go forward"
+
+_PIXELS = 16
+
+
+def make(task: str, seed: int) -> "BabyAI":
+    """A game of one of the five tasks."""
+    return BabyAI(TASKS.index(task), seed)
+
+
+class BabyAI:
+    """An agent with a view of 7 by 7 cells, and an errand."""
+
+    def __init__(self, task: int, seed: int) -> None:
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # Minigrid draws by pygame, which greets
+        from balrog_rag.envs.babyai.levels import Level
+
+        self._level = Level(ERRANDS[task])
+        self._seed = seed
+        self._progression = 0.0
+        self.goal = ""
+        self.max_steps = 0
+
+    def reset(self) -> Moment:
+        """Begin the game."""
+        self._level.reset(seed=self._seed)
+        self.goal = self._level.mission
+        self.max_steps = self._level.max_steps
+        self._progression = 0.0
+        return self._moment(0.0, "")
+
+    def step(self, action: str) -> Moment:
+        """Take one action."""
+        _, reward, solved, over, _ = self._level.step(_NUMBERS[action])
+        if reward > 0:
+            self._progression = 1.0
+        return self._moment(float(reward), Outcome.SOLVED if solved else Outcome.STEPS if over else "")
+
+    def picture(self) -> NDArray[Any]:
+        """The agent's view, 112 by 112 pixels."""
+        pixels: NDArray[Any] = self._level.get_pov_render(tile_size=_PIXELS)
+        return pixels
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _moment(self, reward: float, ended: str) -> Moment:
+        from balrog_rag.envs.babyai.words import describe
+
+        return Moment(describe(self._level), "", reward, ended, self._progression)
+
+
+_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
+"""Minigrid's actions have the same order."""

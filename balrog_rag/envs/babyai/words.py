@@ -1,0 +1,62 @@
+"""What the agent of a Minigrid level sees, in BALROG's words: one line a thing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+_FORWARD, _LEFT, _RIGHT = (0, -1), (-1, 0), (1, 0)
+_LOOKS = ((_FORWARD, "forward"), (_LEFT, "left"), (_RIGHT, "right"))
+
+
+def describe(level: Any) -> str:
+    """What is carried, the walls straight ahead, left and right, and every other thing in view.
+
+    Things stand from left to right, and in a column from far to near.
+    """
+    grid, visible = level.gen_obs_grid()
+    size = level.agent_view_size
+    cells = [[grid.get(x, y) if visible[x, y] else None for y in range(size)] for x in range(size)]
+    return "\n".join((*_carried(level.carrying), *_walls(cells), *_things(cells)))
+
+
+def _carried(thing: Any) -> Iterator[str]:
+    if thing is not None:
+        yield f"You carry a {thing.color} {thing.type}"
+
+
+def _walls(cells: list[list[Any]]) -> Iterator[str]:
+    """Walls with nothing between them and the agent, who stands in the middle of the nearest row."""
+    size = len(cells)
+    for (dx, dy), way in _LOOKS:
+        x, y = size // 2 + dx, size - 1 + dy
+        distance = 1
+        while 0 <= x < size and y >= 0 and cells[x][y] is None:
+            x, y, distance = x + dx, y + dy, distance + 1
+        if 0 <= x < size and y >= 0 and cells[x][y].type == "wall":
+            yield f"a wall {_steps(distance, way)}"
+
+
+def _things(cells: list[list[Any]]) -> Iterator[str]:
+    size = len(cells)
+    middle, near = size // 2, size - 1
+    for x in range(size):
+        for y in range(size):
+            thing = cells[x][y]
+            if thing is None or thing.type == "wall" or (x, y) == (middle, near):
+                continue
+            where = []
+            if x != middle:
+                where.append(_steps(abs(x - middle), "left" if x < middle else "right"))
+            if y != near:
+                where.append(_steps(near - y, "forward"))
+            yield f"a {_name(thing)} {' and '.join(where)}"
+
+
+def _name(thing: Any) -> str:
+    name = f"{thing.color} {thing.type}"
+    if thing.type != "door":
+        return name
+    return f"{'open' if thing.is_open else 'locked' if thing.is_locked else 'closed'} {name}"
+
+
+def _steps(count: int, way: str) -> str:
+    return f"{count} step{'s' if count > 1 else ''} {way}"

@@ -1,0 +1,145 @@
+"""Holds recordings of BALROG's own games against ours, state by state."""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from numpy.typing import NDArray
+
+from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.envs.engine import Engine, Moment
+
+GAMES = ("babyai", "babaisai", "crafter", "textworld")
+_DIGITS = 9
+"""After the point, that recordings keep of a reward."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """One recorded moment; the first of an episode has no action."""
+
+    long: str
+    short: str
+    progression: float
+    taken: str = ""
+    reward: float = 0.0
+    done: bool = False
+    image: str = ""
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One recorded episode."""
+
+    env: str
+    task: str
+    seed: int
+    max_steps: int
+    start: State
+    steps: list[State]
+    mission: str = ""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Where a game of ours first leaves a recording."""
+
+    env: str
+    task: str
+    seed: int
+    step: int
+    what: str
+    recorded: str
+    ours: str
+
+
+class Compared(msgspec.Struct):
+    """How many states of an environment were compared, and how many differ."""
+
+    episodes: int = 0
+    states: int = 0
+    differing: int = 0
+    pictures: int = 0
+    first: Difference | None = None
+
+
+def compare(path: Path, pictures: bool = True) -> dict[str, Compared]:
+    """Play every recorded episode again; what came of it, by environment."""
+    results: dict[str, Compared] = {}
+    for recording in read(path):
+        result = results.setdefault(recording.env, Compared())
+        result.episodes += 1
+        for step, differences in enumerate(replay(recording, pictures)):
+            result.states += 1
+            result.differing += bool(differences)
+            if differences and result.first is None:
+                what, recorded, ours = differences[0]
+                result.first = Difference(
+                    recording.env, recording.task, recording.seed, step, what, recorded, ours
+                )
+    return results
+
+
+def read(path: Path) -> Iterator[Recording]:
+    """The episodes of a file, one JSON object a line."""
+    decoder = msgspec.json.Decoder(Recording)
+    try:
+        with gzip.open(path) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield decoder.decode(line)
+                except msgspec.DecodeError as error:
+                    raise BalrogError(f"{path}: line {number} is no recorded episode ({error})") from error
+    except (OSError, EOFError) as error:
+        raise BalrogError(f"{path}: cannot be read ({error})") from error
+
+
+def replay(recording: Recording, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
+    """What differs at each state of a recording: the thing, as recorded, and as it is with us."""
+    engine = make(recording)
+    try:
+        moment = engine.reset()
+        begins = [("mission", recording.mission, engine.goal)] if recording.mission else []
+        limits = ("max_steps", str(recording.max_steps), str(engine.max_steps))
+        yield _differing([*begins, limits, *_sides(recording.start, moment, engine, pictures)])
+        for state in recording.steps:
+            if moment.ended:
+                yield [("ended", "", moment.ended)]
+                return
+            moment = engine.step(state.taken)
+            yield _differing(_sides(state, moment, engine, pictures))
+    finally:
+        engine.close()
+
+
+def make(recording: Recording) -> Engine:
+    """The game of a recording."""
+    if recording.env not in GAMES:
+        raise ConfigError(f"no recordings of {recording.env!r} can be compared; known: {', '.join(GAMES)}")
+    engine: Engine = import_module(f"balrog_rag.envs.{recording.env}.game").make(
+        recording.task, recording.seed
+    )
+    return engine
+
+
+def fingerprint(pixels: NDArray[Any]) -> str:
+    """The hash by which recordings name a picture."""
+    height, width = pixels.shape[:2]
+    return blake2b(pixels.tobytes() + str((width, height)).encode(), digest_size=8).hexdigest()
+
+
+def _sides(state: State, moment: Moment, engine: Engine, pictures: bool) -> Iterator[tuple[str, str, str]]:
+    """Everything that both sides have, as recorded and as ours."""
+    yield "long", state.long, moment.long
+    yield "short", state.short, moment.short
+    yield "reward", str(state.reward), str(round(moment.reward, _DIGITS))
+    yield "done", str(state.done), str(bool(moment.ended))
+    yield "progression", str(state.progression), str(moment.progression)
+    if pictures and state.image:
+        pixels = engine.picture()
+        yield "image", state.image, "" if pixels is None else fingerprint(pixels)
+
+
+def _differing(sides: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    return [side for side in sides if side[1] != side[2]]
