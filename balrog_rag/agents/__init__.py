@@ -1,7 +1,8 @@
 """Language agents: what each asks and how it reads the answer, and the wrappers that can be put round any."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts import registry
@@ -38,7 +39,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
     from balrog_rag.agents.demonstrations import content_digest
     from balrog_rag.agents.prompts import Prompts
 
-    Prompts(config.prompts).check()
+    Prompts(config.prompts).check(own_prompts(config.name))
     if config.name == "few_shot" and not config.demonstrations:
         raise ConfigError(
             "agent.demonstrations: few_shot has none to show; make a file with "
@@ -47,6 +48,17 @@ def resolve(config: AgentConfig) -> AgentConfig:
     if not config.demonstrations or config.demonstrations_digest is not None:
         return config
     return replace(config, demonstrations_digest=content_digest(config.demonstrations))
+
+
+def own_prompts(name: str) -> list[str]:
+    """Prompts that may have no file here: the agent's own, and an environment's instruction and advice."""
+    of_agent: Mapping[str, str] = getattr(_player(name), "own_prompts", {})
+    games = registry.environments.names()
+    return [*of_agent, *(f"instruction_{game}" for game in games), *(f"advice_{game}" for game in games)]
+
+
+def _player(name: str) -> Any:
+    return (registry.policies if name in registry.policies.names() else registry.agents).get(name)
 
 
 def retrieves(config: AgentConfig) -> bool:

@@ -1,4 +1,4 @@
-"""The random policy: any advertised action, all equally often."""
+"""The random policy: any advertised action that the game takes, all equally often."""
 
 from collections.abc import Mapping
 from random import Random
@@ -13,7 +13,8 @@ class RandomPolicy:
 
     def __init__(self, config: AgentConfig, view: TaskView, seed: int) -> None:
         """The same seed makes the same choices."""
-        self._actions, self._random = tuple(view.actions), Random(seed)
+        self._actions = tuple(action for action in view.actions if action in view.accepted)
+        self._random = Random(seed)
 
     def act(self, raw: Mapping[str, Any]) -> str:
         """Any action, whatever the game shows."""

@@ -12,6 +12,7 @@ from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.grid import experiment_of
+from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
     CHANGEABLE_ON_RESUME,
@@ -22,7 +23,7 @@ from balrog_rag.config.frozen import (
     thaw,
     with_value,
 )
-from balrog_rag.config.schema import Config, ModelConfig, RunConfig, check_together
+from balrog_rag.config.schema import Config, ModelConfig, RunConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec

@@ -3,7 +3,8 @@
 import sys
 from typing import Any
 
-from balrog_rag.config.compose import as_hydra_wants, compose, register_schema
+from balrog_rag.config.compose import as_hydra_wants, compose
+from balrog_rag.config.groups import register_schema
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.paths import data

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from balrog_rag.config.compose import one_line_errors
+from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.experiments import Experiment, find
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:
-    from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.core.override_parser.types import Override
 
 LONGEST_NAME = 120
@@ -73,17 +72,7 @@ def _parsed(words: list[str]) -> list["Override"]:
 
     with one_line_errors(words), initialize_config_dir(str(data("conf")), version_base="1.3"):
         parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
-        return [_parsed_word(parser, word) for word in words]
-
-
-def _parsed_word(parser: "OverridesParser", word: str) -> "Override":
-    from hydra.errors import OverrideParseException
-
-    try:
-        return parser.parse_overrides([word])[0]
-    except OverrideParseException as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"{word}: {reason}; values with other signs than letters want quotes") from error
+        return [parser.parse_overrides([word])[0] for word in words]
 
 
 def _names(choices: list[list[str]]) -> list[str]:

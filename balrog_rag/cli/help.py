@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from balrog_rag.config.compose import compose, group_options
+from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain, value_at
+from balrog_rag.config.groups import group_options
 from balrog_rag.config.schema import documented_keys
 
 USAGE = """\

@@ -7,7 +7,8 @@ from typing import Any
 
 from balrog_rag.cli.evaluate import resume
 from balrog_rag.cli.sweep import outcomes_on_disk, tell
-from balrog_rag.config.compose import one_line_errors, register_schema
+from balrog_rag.config.groups import register_schema
+from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.run.backend import Run
 from balrog_rag.util.extras import require

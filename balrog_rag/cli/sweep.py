@@ -18,9 +18,10 @@ from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.evaluate import SWEEP, folder_for, planned, resumed_config
 from balrog_rag.cli.grid import Combination, combinations
+from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
-from balrog_rag.config.schema import Config, check_together
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.run.backend import Run

@@ -1,7 +1,6 @@
 """The typed schema of conf/: what may be said, in which ranges, in one line each.
 
-Defaults stand in conf/ alone; a field here has none. `check` turns every wrong value into one
-ConfigError that names the key. `freeze` makes the plain, sorted form whose digest identifies a run.
+Defaults stand in conf/ alone; a field here has none. `checks.py` looks whether values are possible.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Any, get_type_hints
 from omegaconf import MISSING
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.errors import ConfigError
 
 
 def key(
@@ -318,46 +316,6 @@ class Config:
     runner: RunnerConfig = field(default_factory=RunnerConfig)
 
 
-def check(config: Any) -> None:
-    """Raise a ConfigError for the first value that is out of its range or names nothing."""
-    check_section(config, "")
-    if config.runner.backend == "ray" and config.run.ttyrec:
-        raise ConfigError("run.ttyrec: recordings would stay on the nodes; leave it out with runner=ray")
-    players = [*registry.agents.names(), *registry.policies.names()]
-    if config.agent.name not in players:
-        raise ConfigError(
-            f"agent.name: unknown agent {config.agent.name!r}{registry.nearest(config.agent.name, players)}"
-        )
-
-
-def check_together(config: Any) -> None:
-    """Raise a ConfigError for keys of a new run that contradict each other, though each is right alone."""
-    env, agent = config.env, config.agent
-    if not env.tasks:
-        raise ConfigError("env.tasks: names no task; write e.g. env.tasks=[nle/NetHackChallenge-v0]")
-    if env.seeds and env.seeding == "spread":
-        raise ConfigError(
-            "env.seeds: env.seeding=spread takes none; add env.seeding=list or fixed, or set run.seed instead"
-        )
-    ours = all(task.partition("/")[0] in ("nle", "minihack") for task in env.tasks)
-    if ours and agent.max_image_history and env.layout != "image":
-        raise ConfigError(
-            f"agent.max_image_history={agent.max_image_history}: "
-            f"env.layout={env.layout} makes no images; add env.layout=image"
-        )
-    if env.layout == "image" and not agent.max_image_history and agent.name in registry.agents.names():
-        raise ConfigError(
-            "env.layout=image: agent.max_image_history=0 shows none of the images; "
-            "add agent.max_image_history=1, or use env.layout=language"
-        )
-
-
-def check_section(section: Any, prefix: str) -> None:
-    """The ranges and names of one section alone; `prefix` is its key with a dot."""
-    for path, spec, value in leaves(section, prefix):
-        _check_value(path, spec, value)
-
-
 def leaves(section: Any, prefix: str) -> Iterator[tuple[str, Field[Any], Any]]:
     """Every key below a section, with its schema field and its value."""
     for spec in fields(section):
@@ -366,26 +324,6 @@ def leaves(section: Any, prefix: str) -> Iterator[tuple[str, Field[Any], Any]]:
             yield from leaves(value, f"{prefix}{spec.name}.")
         else:
             yield f"{prefix}{spec.name}", spec, value
-
-
-def _check_value(path: str, spec: Field[Any], value: Any) -> None:
-    rules = spec.metadata
-    if not rules or value is None:
-        return
-    if isinstance(value, dict | list):
-        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
-            _check_value(f"{path}.{name}", spec, one)
-        return
-    if rules["choices"] and value not in rules["choices"]:
-        raise ConfigError(f"{path}={value}: no such value{registry.nearest(str(value), rules['choices'])}")
-    if rules["names"] is not None and value not in rules["names"].names():
-        raise ConfigError(
-            f"{path}={value}: unknown {rules['names'].kind}{registry.nearest(value, rules['names'].names())}"
-        )
-    if rules["ge"] is not None and value < rules["ge"]:
-        raise ConfigError(f"{path}={value}: must be at least {rules['ge']}")
-    if rules["le"] is not None and value > rules["le"]:
-        raise ConfigError(f"{path}={value}: must be at most {rules['le']}")
 
 
 def documented_keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, str]]:

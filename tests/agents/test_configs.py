@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 from itertools import cycle, islice, product
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -9,11 +10,14 @@ from hypothesis import strategies as st
 
 from balrog_rag import agents
 from balrog_rag.agents import retrieves
+from balrog_rag.agents.base import BaseAgent
 from balrog_rag.agents.prompts import Prompts, fingerprint, names
-from balrog_rag.config.compose import compose, group_options
+from balrog_rag.config.compose import compose
+from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.envs.nethack.actions import REFUSED_BY_BALROG, nethack_actions
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 OPTIONS = group_options()
@@ -162,6 +166,25 @@ def test_an_unknown_prompt_names_the_nearest() -> None:
         Prompts().render("answer_cott")
 
 
+def test_a_misspelt_prompt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def replacing(agent: str, name: str) -> None:
+        agents.resolve(replace(agent_config(agent), prompts={name: "x"}))
+
+    with pytest.raises(ConfigError, match=r"agent\.prompts\.answr_naive: no such prompt; did you mean a"):
+        replacing("naive", "answr_naive")
+    with pytest.raises(ConfigError, match=r"agent\.prompts\.instruction_nethack: no such prompt; did"):
+        replacing("random", "instruction_nethack")
+    replacing("naive", "advice_minihack")  # has no file, and is asked for where it is given
+
+    class Planner(BaseAgent):
+        own_prompts: ClassVar = {"plan": "Your plan: {{ plan }}"}
+
+    monkeypatch.setattr(registry.agents, "_added", {"planner": Planner})
+    replacing("planner", "plan")
+    with pytest.raises(ConfigError, match=r"agent\.prompts\.plann: no such prompt; did you mean plan"):
+        replacing("planner", "plann")
+
+
 def test_every_prompt_file_has_a_hash() -> None:
     assert set(fingerprint()) == set(names())
     assert len(set(fingerprint().values())) == len(names())
@@ -174,3 +197,14 @@ def test_the_random_policy_depends_on_its_seed_alone() -> None:
     picks = [[policy.act({}) for _ in range(50)] for policy in (first, again, other)]
     assert picks[0] == picks[1] != picks[2]
     assert set(picks[0]) == set(VIEW.actions)
+
+
+def test_the_random_policy_draws_what_balrog_takes_and_otherwise_what_it_always_drew() -> None:
+    def drawn(kind: str, count: int) -> list[str]:
+        actions = nethack_actions(kind)
+        view = TaskView("nle", "x", "", actions.advertised, frozenset(actions.keys), "wait")
+        policy = registry.policies.get("random")(agent_config("random"), view, 7)
+        return [policy.act({}) for _ in range(count)]
+
+    assert drawn("full", 7) == ["loot", "more", "quiver", "southwest", "far east", "space", "far northeast"]
+    assert set(drawn("balrog", 2000)) == {*nethack_actions("balrog").advertised} - REFUSED_BY_BALROG

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.config.compose import group_options
+from balrog_rag.config.groups import group_options
 from balrog_rag.config.schema import AgentConfig, documented_keys
 from balrog_rag.contracts import registry
 from tests.agents.support import agent_config

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.config.compose import group_options
+from balrog_rag.config.groups import group_options
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"
@@ -62,6 +62,11 @@ def test_wrapped_agents_replay_to_the_byte(tmp_path: Path) -> None:
     play(tmp_path, "agent=robust_star_rag", *WRAPPED, episodes=2, steps=40)
     verified = command("balrog_rag.episode", "verify", str(tmp_path / "run"))
     assert verified.count("equal\t") == 4
+
+
+def test_random_plays_with_the_answers_that_balrog_takes(tmp_path: Path) -> None:
+    recordings = play(tmp_path, "agent=random", "env.actions=balrog", episodes=2, steps=60)
+    assert all(len(recording.steps) == 60 or recording.end is not None for recording in recordings)
 
 
 @pytest.mark.slow

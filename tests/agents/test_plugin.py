@@ -43,7 +43,7 @@ def test_a_plugged_in_agent_shows_its_own_words(installed: Path) -> None:
 
 
 def test_a_plugged_in_agent_plays_inside_wrappers(installed: Path, tmp_path: Path) -> None:
-    words = ["agent=cot", "agent.name=planner", "agent.batch.size=2", "agent.notebook.enabled=true"]
+    words = ["agent=planner", "agent.batch.size=2", "agent.notebook.enabled=true"]
     settings = ["model=scripted", "env=nethack", "env.episodes=1", "limits.steps=5", f"run.folder={tmp_path}"]
     answer = "model.options.answers=['PLAN: go down\\nACTION: search']"
     done = run(installed, "balrog_rag.eval", *words, *settings, answer, "run.name=x")

@@ -48,6 +48,9 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("-m run.seed=1,2 run.name=../x/y", "run.name=../x/y: is no folder's name; run.folder says where"),
         ("run.folder=/proc/none", "cannot be made"),
         ("resume=nowhere", "nowhere: no run folder here"),
+        ("agent=[naive,cot]", "agent=[naive,cot]: takes one agent; to play each, say -m agent=naive,cot"),
+        ("-m agent=[naive,cot]", "say -m agent=naive,cot"),
+        ("env.tasks=[nle/X", "env.tasks=[nle/X: cannot be read; a bracket or a quote is open"),
         ("model.extra_headers.Authorization=sk-proj-0123456789abcdefghij", "looks like a secret"),
     ],
 )

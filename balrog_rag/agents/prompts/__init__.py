@@ -1,6 +1,6 @@
 """The words that models read: one `.j2` file a prompt, strict about names, hashed for the record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -37,16 +37,19 @@ class Prompts:
     """The prompts of one agent: the package's files, with some replaced by the configuration."""
 
     def __init__(self, replaced: Mapping[str, str] | None = None) -> None:
-        """`replaced` maps a prompt's name to the text that stands in for its file, or to a new prompt."""
+        """`replaced` maps a prompt's name to the text that stands in for its file, or an agent's own."""
         self._replaced = dict(replaced or {})
 
     def has(self, name: str) -> bool:
         """Whether there is such a prompt."""
         return name in self._replaced or name in names()
 
-    def check(self) -> None:
-        """Raise a ConfigError for the first replaced prompt that is no template."""
+    def check(self, own: Iterable[str]) -> None:
+        """Raise a ConfigError for the first replaced prompt that nobody asks for or that is no template."""
+        known = {*names(), *own}
         for name, text in self._replaced.items():
+            if name not in known:
+                raise ConfigError(f"agent.prompts.{name}: no such prompt{nearest(name, known)}")
             try:
                 _compiled(text)
             except Exception as error:  # endless numbers and nesting are no TemplateError

@@ -1,7 +1,7 @@
 """What an agent may answer, and the keys that each answer presses.
 
 The names are those of BALROG, so that prompts and answers can be compared; the descriptions are our own.
-Everything advertised is accepted, and everything accepted works.
+Everything accepted works. Everything advertised is accepted, but for six words that BALROG shows and refuses.
 """
 
 import string

@@ -1,0 +1,36 @@
+"""The groups of conf/ with their options; an installed agent is one too, by its registered name."""
+
+from typing import Any
+
+from balrog_rag.config import schema
+from balrog_rag.contracts import registry
+from balrog_rag.util.paths import data
+
+
+def group_options() -> dict[str, list[str]]:
+    """The groups of conf/ and their options."""
+    root = data("conf")
+    found = {
+        folder.name: {path.stem for path in folder.glob("*.yaml")}
+        for folder in sorted(root.iterdir())
+        if folder.is_dir()
+    }
+    found["agent"] |= set(plugged_agents())
+    return {group: sorted(options) for group, options in found.items()}
+
+
+def plugged_agents() -> tuple[str, ...]:
+    """Agents and policies of other packages, which have no file in conf/agent."""
+    players = {*registry.agents.names(), *registry.policies.names()}
+    return tuple(sorted(name for name in players if not (data("conf") / "agent" / f"{name}.yaml").exists()))
+
+
+def register_schema() -> None:
+    """Tell Hydra the types that conf/ must keep, and the agents that other packages bring."""
+    from hydra.core.config_store import ConfigStore
+
+    store = ConfigStore.instance()
+    store.store("schema", node=schema.Config)
+    for name in plugged_agents():
+        preset: dict[str, Any] = {"defaults": ["common/defaults@_here_", "_self_"], "name": name}
+        store.store(name, preset, group="agent", provider=f"agent plug-in {name}")

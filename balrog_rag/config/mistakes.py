@@ -1,0 +1,180 @@
+"""What is wrong with the words of a command line, in one line that says what to write instead."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, get_type_hints
+
+from balrog_rag.config import schema
+from balrog_rag.config.groups import group_options
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+
+
+def refuse_misleading(words: Sequence[str]) -> None:
+    """Refuse what Hydra would take for something else than was meant."""
+    groups = group_options()
+    for word in words:
+        name, _, value = word.lstrip("+").partition("=")
+        if name in groups and value.strip().startswith("["):
+            raise ConfigError(_list_of_options(word, name, value))
+
+
+def _list_of_options(word: str, group: str, value: str) -> str:
+    """Hydra merges the options of a list, so that the last one plays alone."""
+    options = [option.strip() for option in value.strip(" []").split(",")]
+    if len(options) == 1:
+        return f"{word}: no list; write {group}={options[0]}"
+    return f"{word}: takes one {group}; to play each, say -m {group}={','.join(options)}"
+
+
+class one_line_errors:
+    """Turns what Hydra and OmegaConf raise into a ConfigError of one line with the nearest names."""
+
+    def __init__(self, overrides: list[str]) -> None:
+        self.overrides = overrides
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from hydra.errors import HydraException
+        from omegaconf.errors import OmegaConfBaseException
+
+        if isinstance(error, HydraException | OmegaConfBaseException):
+            raise ConfigError(explain(error, self.overrides)) from error
+
+
+SEVERAL = re.compile(r"(?:Ambiguous value for argument|Sweep parameters) '(.+?)'(?= 1\.| requires)")
+
+
+def explain(error: BaseException, overrides: list[str]) -> str:
+    """One line for a person who typed something wrong."""
+    from hydra.errors import OverrideParseException
+
+    text = " ".join(_chain_text(error).split())
+    for override in overrides:
+        problem = _wrong_word(override)
+        if problem:
+            return problem
+    if found := SEVERAL.search(text):
+        return _several(found.group(1))
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: cannot be read; a bracket or a quote is open, or a value wants quotes"
+    if found := re.search(r"Could not find '([^']+)'", text):
+        return _unknown_option(*found.group(1).split("/", 1))
+    if found := re.search(r"(?:full_key|Full key): (\S+)", text):
+        reason = re.split(r"\s(?:full_key|Full key): ", text)[0]
+        return _wrong_value(found.group(1), _tidy(reason), overrides)
+    return _tidy(text)
+
+
+def _chain_text(error: BaseException) -> str:
+    """The message, and its cause's where Hydra hides the reason there."""
+    cause = error.__cause__ or error.__context__
+    return f"{error}" if cause is None else f"{cause}" if "full_key" in str(cause) else f"{error} {cause}"
+
+
+NOISE = re.compile(
+    r"\s*object_type=\S+|\s*reference_type=\S+|Set the environment variable.*|See https://hydra.*"
+)
+
+
+def _tidy(text: str) -> str:
+    return NOISE.sub("", text).strip()
+
+
+def _wrong_value(key: str, reason: str, overrides: Sequence[str]) -> str:
+    """A value of the wrong kind; how a list is written is said outright."""
+    given = [word.partition("=")[2] for word in overrides if word.lstrip("+").startswith(f"{key}=")]
+    value = given[-1] if given else "..."
+    if "is not a ListConfig" in reason:
+        return f"{key}: takes a list; write {key}=[{value}]"
+    if in_mapping(key) and "to Dict" in reason:
+        return f"{key}: holds values by name; write {key}.NAME={value}"
+    below = [name for name, _ in schema.documented_keys() if name.startswith(f"{key}.")]
+    if below:
+        return f"{key}: is no key but a section; write e.g. {below[0]}=VALUE, or see --help"
+    return f"{key}: {reason}"
+
+
+def _several(word: str) -> str:
+    """`key=a,b` outside a sweep."""
+    key, _, value = word.partition("=")
+    sweep = f"to play each, say -m {word}"
+    if str(_kind(key)).startswith("list"):
+        return f"{word}: takes a list; write {key}=[{value}], or, {sweep}"
+    quoted = "" if key in group_options() or "(" in value else f"; a value with commas: \"{key}='{value}'\""
+    return f"{word}: takes one value; {sweep}{quoted}"
+
+
+def _wrong_word(override: str) -> str:
+    """Empty where the key exists; else which part of it does not, with the nearest keys."""
+    groups = group_options()
+    name, equals, value = override.lstrip("+~").partition("=")
+    name = name.partition("@")[0]
+    if not equals and not override.startswith("~"):
+        return f"{override}: not KEY=VALUE; write {override}=VALUE, without spaces around =, or see --help"
+    if not name.strip():
+        return f"{override}: names no key; write KEY=VALUE without spaces around ="
+    if name in groups:
+        if not value:
+            return f"{override}: names no {name}; write {name}=VALUE without spaces around ="
+        single = re.fullmatch(r"[\w./:-]+", value)
+        return _unknown_option(name, value) if single and value not in (*groups[name], "null") else ""
+    if name.startswith("hydra") or override.startswith("+"):
+        return ""
+    keys = dict(schema.documented_keys())
+    if name in keys or in_mapping(name):
+        return ""
+    if any(key.startswith(f"{name}.") for key in keys):
+        return ""
+    return f"{name}: no such key{nearest(name, [*keys, *groups])}"
+
+
+def in_mapping(path: str) -> bool:
+    """Whether a key is, or lies below, a mapping whose names the schema leaves free."""
+    return str(_kind(path)).startswith("dict")
+
+
+def _kind(path: str) -> Any:
+    """The type of a key; below a mapping or a list, that one's; None where there is no such key."""
+    section: Any = schema.Config
+    for part in path.split("."):
+        if part not in {spec.name for spec in fields(section)}:
+            return None
+        section = get_type_hints(section)[part]
+        if not is_dataclass(section):
+            return section
+    return None
+
+
+def _unknown_option(group: str, option: str = "") -> str:
+    names = group_options().get(group, [])
+    if group == "model" and option:
+        return _unknown_model(option, names)
+    if group == "env" and "/" in option:
+        return f"env={option}: is a task; write env.tasks=[{option}]"
+    return f"{group}={option}: no such {group}{nearest(option, names)}"
+
+
+PROVIDERS = {
+    "openai": ("gpt", "chatgpt", "o1", "o3", "o4"),
+    "anthropic": ("claude",),
+    "gemini": ("gemini", "gemma"),
+    "deepseek": ("deepseek-",),
+    "xai": ("grok",),
+}
+"""What names of well-known models begin with."""
+
+
+def _unknown_model(option: str, names: list[str]) -> str:
+    """Often a model's own name where its provider's belongs."""
+    provider = option.partition("/")[0]
+    if provider not in names:
+        known = (name for name, begins in PROVIDERS.items() if option.startswith(begins))
+        provider = next(known, "")
+    if provider:
+        return f"model={option}: model= names the provider; write model={provider} model.name={option}"
+    own = "; a model's own name goes into model.name=" if re.search("[/:.0-9]", option) else ""
+    return f"model={option}: no such model{nearest(option, names)}{own}"

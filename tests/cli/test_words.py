@@ -1,0 +1,57 @@
+"""Wrong words, each with the line that says what to write instead."""
+
+import pytest
+
+from balrog_rag.config.checks import check_together
+from balrog_rag.config.compose import compose
+from balrog_rag.config.groups import group_options
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("agent=[naive,cot]", "agent=[naive,cot]: takes one agent; to play each, say -m agent=naive,cot"),
+        ("model=[openai,anthropic]", "takes one model; to play each, say -m model=openai,anthropic"),
+        ("++env=[corridor,nethack]", "takes one env; to play each, say -m env=corridor,nethack"),
+        ("agent=[naive]", "agent=[naive]: no list; write agent=naive"),
+        ("agent=naive,cot", "agent=naive,cot: takes one value; to play each, say -m agent=naive,cot"),
+        ("run.seed=1,2", "run.seed=1,2: takes one value; to play each, say -m run.seed=1,2; a value with"),
+        ("env.seeds=1,2", "env.seeds=1,2: takes a list; write env.seeds=[1,2], or"),
+        ("env.tasks=nle/X", "env.tasks: takes a list; write env.tasks=[nle/X]"),
+        ("env=nle/X", "env=nle/X: is a task; write env.tasks=[nle/X]"),
+        ("env.tasks=[nle/X,]", "env.tasks=[nle/X,]: cannot be read; a bracket or a quote is open"),
+        ("env.max_steps=5", "env.max_steps: holds values by name; write env.max_steps.NAME=5"),
+        (
+            "agent.retrieval=true",
+            "agent.retrieval: is no key but a section; write e.g. agent.retrieval.enable",
+        ),
+        ("agent = cot", "agent: not KEY=VALUE; write agent=VALUE, without spaces around ="),
+        ("agent= cot", "agent=: names no agent; write agent=VALUE without spaces around ="),
+        ("model=gpt-4o", "model=gpt-4o: model= names the provider; write model=openai model.name=gpt-4o"),
+        ("model=openai/o9", "model= names the provider; write model=openai model.name=openai/o9"),
+        ("model=qwen3:8b", "; a model's own name goes into model.name="),
+    ],
+)
+def test_one_line_says_what_to_write(words: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        compose(words.split())
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_limit_for_an_environment_that_is_none_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"env\.max_steps\.nethack: no such environment; did you mean minihack"
+    ):
+        check_together(compose(["env.max_steps.nethack=9"]))
+
+
+def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry.agents, "_added", {"planner": object})
+    assert "planner" in group_options()["agent"]
+    config = compose(["agent=planner", "agent.lenient=true"])
+    assert (config.agent.name, config.agent.max_text_history, config.agent.lenient) == ("planner", 16, True)
+    with pytest.raises(ConfigError, match="agent=planer: no such agent; did you mean planner"):
+        compose(["agent=planer"])
