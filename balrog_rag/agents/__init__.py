@@ -61,6 +61,13 @@ def _player(name: str) -> Any:
     return (registry.policies if name in registry.policies.names() else registry.agents).get(name)
 
 
+def asks_model(config: AgentConfig) -> bool:
+    """Whether a model is ever asked; a policy asks none, and an agent may say that it asks none."""
+    if config.name in registry.policies.names():
+        return False
+    return bool(wrappers(config)) or getattr(_player(config.name), "asks_model", True)
+
+
 def retrieves(config: AgentConfig) -> bool:
     """Whether such an agent ever looks anything up."""
     return config.retrieval.enabled

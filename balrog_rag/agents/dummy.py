@@ -1,5 +1,7 @@
 """BALROG's dummy: no model, always the same action."""
 
+from typing import ClassVar
+
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Decision, Observation, TaskView
@@ -7,6 +9,8 @@ from balrog_rag.contracts.data import Decision, Observation, TaskView
 
 class Dummy:
     """Takes `options.action` at every step; the environment's default where that is no valid action."""
+
+    asks_model: ClassVar[bool] = False
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
         """Needs neither model nor knowledge."""

@@ -2,12 +2,14 @@
 
 import asyncio
 import itertools
+import re
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from balrog_rag import agents
 from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
@@ -24,10 +26,10 @@ from balrog_rag.config.frozen import (
     with_value,
 )
 from balrog_rag.config.schema import Config, ModelConfig, RunConfig
-from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import capped_in_dollars, unpriced
+from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.models.prices import price_known
 from balrog_rag.results import folder
 from balrog_rag.run.backend import Run
@@ -64,12 +66,21 @@ SWEEP = "sweep.json"
 
 def start(config: Config) -> int:
     """Play a new run."""
-    check_together(config)
+    check_new(config)
     config = settled(config)
     specs = planned(config)
-    run = folder_for(config.run, f"{config.agent.name}_{config.model.name.replace('/', '_')}")
+    run = folder_for(config.run, who_plays(config))
     folder.create(run, plain(config))
     return play_in(run, config, specs)
+
+
+def who_plays(config: Config) -> str:
+    """What a run folder is named after: the agent, whether it retrieves, and the model that it asks."""
+    parts = [config.agent.name]
+    if agents.asks_model(config.agent):
+        parts += ["rag"] if agents.retrieves(config.agent) else []
+        parts += [re.sub(r"[^\w.+-]+", "_", config.model.name)]
+    return "_".join(parts)
 
 
 def resume(run: Path, overrides: list[str]) -> int:
@@ -146,15 +157,20 @@ def check_games(specs: list[EpisodeSpec]) -> None:
         check_game(game)
 
 
+def check_new(config: Config) -> None:
+    """Say what a new run could only fail at; what is resumed may have nothing left to ask."""
+    check_together(config)
+    if agents.asks_model(config.agent) and config.runner.backend == "local":  # nodes have keys of their own
+        refuse_unanswerable(config.model)
+
+
 def check(config: Config) -> None:
     """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
     refuse_secrets(plain(config))
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
-    players = registry.policies if is_policy(config) else registry.agents
-    players.get(config.agent.name)  # a plug-in that cannot be imported says so now
-    if capped_in_dollars(config.limits) and not is_policy(config):
+    if capped_in_dollars(config.limits) and agents.asks_model(config.agent):
         refuse_unpriced(config.model)
 
 
@@ -162,11 +178,6 @@ def refuse_unpriced(model: ModelConfig) -> None:
     """Refuse a dollar cap that no price could keep, before a call is paid for."""
     if not asyncio.run(price_known(model)):
         raise unpriced("limits", model.name)
-
-
-def is_policy(config: Config) -> bool:
-    """Whether no model is asked."""
-    return config.agent.name in registry.policies.names()
 
 
 def refuse_secrets(tree: dict[str, Any]) -> None:
@@ -213,7 +224,7 @@ def tell(run: Path, outcome: RunOutcome, config: Config) -> None:
             print_finished(run, outcome, summary)
             return
         print_results(run, summary)
-        if config.model.backend == "local" and not is_policy(config):
+        if config.model.backend == "local" and agents.asks_model(config.agent):
             print(REAL_MODEL)
 
     try:

@@ -60,7 +60,8 @@ def _hydra_says(words: list[str]) -> int:
 
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
     if "--shell-completion" not in words and overrides:
-        compose(overrides)
+        name = compose(overrides).model.name
+        words = [f"model.name='{name}'" if word.startswith("model.name=") else word for word in words]
     register_schema()
 
     def nothing(config: Any) -> None:

@@ -1,18 +1,21 @@
 """A fork: an episode replayed to a step, and played on from there by another agent or model."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from balrog_rag.cli.evaluate import check, play_in, resumed_config
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
+from balrog_rag.config.providers import with_provider
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
+from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import cast_of, settled
@@ -30,6 +33,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
         raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
     config = recast(run_of(path, recording.header.spec.episode), overrides)
     check(config)
+    refuse_unanswerable(config.model)
     for player in (recording.header.spec.player.agent["name"], config.agent.name):
         if player in registry.policies.names():
             raise ConfigError(f"{player}: is a policy, which plays whole episodes; only agents can be forked")
@@ -56,6 +60,7 @@ def run_of(path: Path, episode: str) -> Path:
 def recast(run: Path, overrides: list[str]) -> Config:
     """The run's configuration with another cast: whole groups, or single keys of the run's own."""
     config = plain(resumed_config(run, []))
+    own = config["model"]
     if not overrides:
         return thaw(config, Config)
     asked = plain(compose(overrides))
@@ -65,10 +70,19 @@ def recast(run: Path, overrides: list[str]) -> Config:
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
+    if "model.name" in names and "model" not in names:
+        config = with_value(config, "model.name", _of_provider(own["name"], config["model"]))
     for content, sources in SETTLED.items():
         if not set(sources).isdisjoint(names):
             config = with_value(config, content, None)
     return settled(thaw(config, Config))
+
+
+def _of_provider(like: str, model: dict[str, Any]) -> str:
+    """The name of another model of the same provider, which may be given without it."""
+    name: str = model["name"]
+    provider, slash, _ = like.partition("/")
+    return with_provider(name, provider) if slash and model["backend"] == "litellm" else name
 
 
 def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:

@@ -16,9 +16,8 @@ import msgspec
 
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.evaluate import SWEEP, folder_for, planned, resumed_config
+from balrog_rag.cli.evaluate import SWEEP, check_new, folder_for, planned, resumed_config
 from balrog_rag.cli.grid import Combination, combinations
-from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
@@ -107,7 +106,7 @@ def of_sweep(top: Path, combination: Combination) -> Config:
     """The configuration of one run of a sweep."""
     config = compose(combination.words)
     config.run.folder, config.run.name = str(top), combination.name
-    check_together(config)
+    check_new(config)
     return settled(config)
 
 

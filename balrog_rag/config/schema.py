@@ -37,7 +37,7 @@ class RunConfig:
     """Where a run lives and which games it meets."""
 
     folder: str = key("folder that holds run folders")
-    name: str | None = key("name of this run's folder; null: time, agent and model")
+    name: str | None = key("name of this run's folder; null: time, agent, and the model it asks")
     seed: int = key("the one seed from which every episode's game seeds come", ge=0, le=MOST_SEED)
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
     ttyrec: bool = key("also keep NLE's own ttyrec3.bz2 recordings")

@@ -9,10 +9,11 @@ import msgspec
 
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Message, Reply, Request
-from balrog_rag.contracts.errors import ContextTooLong
+from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
 from balrog_rag.models import failures, settings, transport, wire
 from balrog_rag.models.failures import Failure, Heard, Kind
 from balrog_rag.models.fit import shorter
+from balrog_rag.models.keys import missing_key
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.models.prices import Card, card_of
 from balrog_rag.models.tokens import count_messages
@@ -46,6 +47,7 @@ class LiteLLMModel:
         self._call: Call | None = None
         self._card: Card | None = None
         self._keys_missing: list[str] = []
+        self._keyless = ""
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
@@ -62,6 +64,7 @@ class LiteLLMModel:
         from balrog_rag.models import calls  # what it stands on has come with LiteLLM, in that thread
 
         self._call = calls.make(litellm, self._settings)
+        self._keyless = missing_key(self._config)
         self._keys_missing = settings.keys_missing(litellm, self._settings)
 
     @property
@@ -82,6 +85,8 @@ class LiteLLMModel:
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
         await self.warm()
+        if self._keyless:
+            raise ModelRefused(f"model {self.name}: {self._keyless}, then resume")
         messages, trimmed, tries = request.messages, 0, Tries()
         while True:
             outcome = await self._ask(messages, tries)

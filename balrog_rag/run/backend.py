@@ -82,7 +82,4 @@ class LocalTroupe:
 async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[list[str]]:
     """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
     casts = [[run.specs[0].player] if run.specs else [] for run in runs]
-    return [
-        [note for cast in own if not studio.is_policy(cast) for note in await studio.warm(cast)]
-        for own in casts
-    ]
+    return [[note for cast in own for note in await studio.warm(cast)] for own in casts]

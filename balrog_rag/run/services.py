@@ -90,6 +90,8 @@ class LiveStudio:
 
     async def warm(self, cast: Cast) -> list[str]:
         """Begin what is slow to begin; returns what a user should know of the model beforehand."""
+        if not agents.asks_model(thaw(cast.agent, AgentConfig)):
+            return []
         services = [await aside(lambda: self.retriever(cast)), self._bare_model(cast)]
         for service in services:
             begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)

@@ -81,3 +81,11 @@ def test_every_agent_plays_three_games_of_each_kind(tmp_path: Path, agent: str) 
         )
     verified = command("balrog_rag.episode", "verify", str(tmp_path / "run"))
     assert verified.count("equal\t") == 6
+
+
+def test_dummy_needs_no_model_and_is_told_nothing_of_one(tmp_path: Path) -> None:
+    bounds = ["env=corridor", "env.episodes=1", "limits.steps=3", f"run.folder={tmp_path}"]
+    said = command("balrog_rag.eval", "agent=dummy", "model=openai", *bounds)
+    assert "key" not in said
+    assert [path.name.split("_", 2)[2] for path in tmp_path.iterdir()] == ["dummy"]
+    assert "embedded model" not in command("balrog_rag.eval", "agent=dummy", "model=local", *bounds)

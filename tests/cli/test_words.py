@@ -2,6 +2,7 @@
 
 import pytest
 
+from balrog_rag.cli.evaluate import who_plays
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.groups import group_options
@@ -46,6 +47,22 @@ def test_a_limit_for_an_environment_that_is_none_is_refused() -> None:
         ConfigError, match=r"env\.max_steps\.nethack: no such environment; did you mean minihack"
     ):
         check_together(compose(["env.max_steps.nethack=9"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("agent=robust_star_rag", "robust_star_rag_scripted"),
+        ("agent=naive", "naive_scripted"),
+        ("agent=naive agent.retrieval.enabled=true", "naive_rag_scripted"),
+        ("agent=naive model=vllm model.name=Qwen/Qwen3-8B", "naive_hosted_vllm_Qwen_Qwen3-8B"),
+        ("agent=naive model=ollama model.name=qwen3:8b", "naive_ollama_chat_qwen3_8b"),
+        ("agent=random model=local", "random"),
+        ("agent=dummy model=openai", "dummy"),
+    ],
+)
+def test_a_run_is_named_after_what_plays(words: str, name: str) -> None:
+    assert who_plays(compose(["model=scripted", *words.split()])) == name
 
 
 def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

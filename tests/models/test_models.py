@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,10 @@ from balrog_rag.contracts.errors import BalrogError, ConfigError, ModelRefused
 from balrog_rag.episode.journal import Completion, Header, Start, Writer
 from balrog_rag.models import answers, build
 from balrog_rag.models.grammar import grammar
+from balrog_rag.models.keys import VARIABLES, refuse_unanswerable
+from balrog_rag.models.serving.testserver import TestServer
 from balrog_rag.models.weights import weights
+from balrog_rag.util import litellm_loading
 from balrog_rag.util.paths import data
 from tests.models.support import ACTIONS, ASK, model_config, question
 
@@ -40,6 +44,72 @@ def test_every_model_of_conf_composes(option):
     config = compose([f"model={option}", *more]).model
     assert isinstance(config, ModelConfig)
     assert config.name
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "whole"),
+    [
+        ("ollama", "qwen3:8b", "ollama_chat/qwen3:8b"),
+        ("ollama", "hf.co/org/model:Q4", "ollama_chat/hf.co/org/model:Q4"),
+        ("ollama", "ollama/llama3.2", "ollama/llama3.2"),
+        ("vllm", "Qwen/Qwen3-8B", "hosted_vllm/Qwen/Qwen3-8B"),
+        ("vllm", "openai/gpt-oss-20b", "hosted_vllm/openai/gpt-oss-20b"),
+        ("vllm", "hosted_vllm/Qwen/Qwen3-8B", "hosted_vllm/Qwen/Qwen3-8B"),
+        ("openrouter", "openai/gpt-5.4-mini", "openrouter/openai/gpt-5.4-mini"),
+        ("openai", "gpt-4o", "openai/gpt-4o"),
+        ("openai", "anthropic/claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
+        ("openai", "groq/llama-3.3-70b-versatile", "groq/llama-3.3-70b-versatile"),
+        ("openai", "Qwen/Qwen3-8B", "openai/Qwen/Qwen3-8B"),
+        ("bedrock", "us.anthropic.claude-haiku-4-5-v1:0", "bedrock/us.anthropic.claude-haiku-4-5-v1:0"),
+        ("local", "model.gguf", "model.gguf"),
+        ("scripted", "gpt-4o", "gpt-4o"),
+    ],
+)
+def test_a_models_own_name_is_completed_by_the_provider_that_was_chosen(option, name, whole):
+    assert compose([f"model={option}", f"model.name='{name}'"]).model.name == whole
+
+
+def test_a_server_is_asked_for_the_name_that_it_prints():
+    async def run():
+        async with TestServer() as server:
+            words = ["model=vllm", "model.name=Qwen/Qwen3-8B", f"model.base_url={server.url}"]
+            model = build(compose(words).model)
+            await model.complete(question())
+            await model.close()
+            return server.calls[0].json["model"]
+
+    assert asyncio.run(run()) == "Qwen/Qwen3-8B"
+
+
+def test_a_name_that_nobody_can_place_is_refused():
+    refuse_unanswerable(
+        model_config("local", backend="litellm", name="gpt-4o", base_url="http://127.0.0.1:9")
+    )
+    with pytest.raises(ConfigError, match=r"model\.name=qwen3:8b: names no provider; write"):
+        refuse_unanswerable(model_config("local", backend="litellm", name="qwen3:8b"))
+
+
+@pytest.mark.parametrize("provider", sorted(VARIABLES))
+def test_a_missing_key_is_refused_and_one_under_any_of_its_names_is_not(provider, monkeypatch):
+    for name in (*VARIABLES[provider], f"{provider.upper()}_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    config = model_config("openai", name=f"{provider}/x")
+    litellm_wants = litellm_loading.load().validate_environment(config.name)["missing_keys"]
+    assert set(litellm_wants) & set(VARIABLES[provider])
+    with pytest.raises(ConfigError, match=f"model.name={provider}/x: no key; put {VARIABLES[provider][0]}"):
+        refuse_unanswerable(config)
+    with pytest.raises(ModelRefused, match=r"no key; put .*, then resume"):
+        complete(build(config), question())
+    refuse_unanswerable(replace(config, base_url="http://127.0.0.1:9/v1"))
+    for name in VARIABLES[provider]:
+        with monkeypatch.context() as having:
+            having.setenv(name, "given")
+            refuse_unanswerable(config)
+
+
+@pytest.mark.parametrize("option", ["vllm", "ollama", "bedrock", "vertex", "local", "scripted"])
+def test_who_needs_no_key_is_asked_for_none(option):
+    refuse_unanswerable(model_config(option))
 
 
 def test_an_own_server_without_an_address_is_refused_before_anything_is_sent(monkeypatch):
