@@ -1,6 +1,7 @@
 """Whole commands, run as a user runs them."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.episode import chain
 from balrog_rag.util.fetch import cache_folder
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
@@ -57,10 +59,26 @@ def evaluate(
 
 
 def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], object], at: int = 0) -> None:
-    """Change the journal's entry of this kind, the first or the one at that place among them."""
+    """Change the journal's entry of this kind, the first or the one at that place, and forge the chain."""
     lines = path.read_bytes().splitlines(keepends=True)
     found = [place for place, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode())]
     entry = msgspec.json.decode(lines[found[at]])
     change(entry)
     lines[found[at]] = msgspec.json.encode(entry) + b"\n"
-    path.write_bytes(b"".join(lines))
+    path.write_bytes(rechained(b"".join(lines)))
+
+
+def rechained(data: bytes) -> bytes:
+    """Lines with or without a chain, as a forger chains them; what is no JSON object stays as it is."""
+    made, link = [], chain.START
+    for line in data.splitlines(keepends=True):
+        bare = re.sub(rb',"chain":"[0-9a-f]*"}$', b"}", line.rstrip(b"\n"))
+        if bare.endswith(b"}") and line.endswith(b"\n"):
+            line, link = chain.linked(link, bare)
+        made.append(line)
+    return b"".join(made)
+
+
+def unchained(data: bytes) -> bytes:
+    """The journal as version 1 wrote it."""
+    return re.sub(rb',"chain":"[0-9a-f]{32}"}', b"}", data).replace(b'"v":2', b'"v":1', 1)

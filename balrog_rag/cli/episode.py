@@ -76,7 +76,7 @@ def _verify(options: argparse.Namespace) -> int:
     from balrog_rag.results.folder import journals
     from balrog_rag.run.replay import verify
 
-    bad = 0
+    bad = unchained = 0
     for path in options.paths:
         found = journals(path) if path.is_dir() else [path]
         if not found:
@@ -88,10 +88,19 @@ def _verify(options: argparse.Namespace) -> int:
                 bad += 1
                 print(f"DIFFERS  {inert(str(error))}")
             else:
+                unchained += not verdict.head
                 print(
                     f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{inert(str(journal))}"
                 )
+    if unchained:
+        print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
     return 1 if bad else 0
+
+
+UNCHAINED = (
+    "of version 1, whose lines are not chained: screens, actions, prompts and scores are proved, "
+    "costs, tokens, times, model names and search scores are not"
+)
 
 
 def _fork(options: argparse.Namespace) -> int:

@@ -131,11 +131,11 @@ def _planned(run: Path) -> "list[EpisodeSpec]":
     return specs_of(run, resumed_config(run, []))
 
 
-def _play_again(journal: Path, into: Path) -> None:
+def _play_again(journal: Path, into: Path) -> str:
     import asyncio
 
     from balrog_rag.run.csv_log import CsvLog
     from balrog_rag.run.replay import replay
 
     with CsvLog(into) as trajectory:
-        asyncio.run(replay(journal, trajectory))
+        return asyncio.run(replay(journal, trajectory)).head

@@ -12,9 +12,9 @@ import msgspec
 
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, digest
-from balrog_rag.contracts.errors import LimitReached, ReplayError
+from balrog_rag.contracts.errors import LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Answered, Asked, Searched
-from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step
+from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step, impossible
 from balrog_rag.episode.outcome import RESUMABLE
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
@@ -182,6 +182,8 @@ class JournaledLLM:
         self._meter.admit()
         assert self._model is not None
         reply = await self._model.complete(request)
+        if what := impossible(reply):
+            raise PluginError(f"{self._clock.where()}: model {self._model.name} gave {what}")
         if trimmed:
             reply = msgspec.structs.replace(reply, trimmed=trimmed + reply.trimmed)
         self._tape.write(Completion(self._clock.step, request.purpose, request.digest, reply))

@@ -7,7 +7,8 @@
     step     the action given and taken, and what it led to
     end      how it ended
 
-A torn last line is dropped and owed again. Anything else that does not fit is refused with its line.
+Every line ends in a digest of itself and of all before it (`chain`). A torn last line, one that lacks its
+end, is dropped and owed again. Anything else that does not fit is refused with its line.
 """
 
 import os
@@ -20,9 +21,12 @@ import msgspec
 
 from balrog_rag.contracts.data import Passage, Purpose, Reply, Stats
 from balrog_rag.contracts.errors import JournalError, RunFolderError
+from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
 
-VERSION = 1
+VERSION = 2
+UNCHAINED = 1
+"""The version before lines were chained: still read and gone on with, by its own rules."""
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="t", tag="header"):
@@ -110,6 +114,8 @@ class Recording(msgspec.Struct, frozen=True):
     entries: tuple[Event, ...] = ()
     ends: tuple[int, ...] = ()
     """For the header and each entry, the byte offset just behind its line."""
+    head: str = ""
+    """The digest of its last sound line, which stands for all lines; empty where they are not chained."""
 
     @property
     def end(self) -> End | None:
@@ -145,7 +151,8 @@ def parse(data: bytes, path: Path) -> Recording:
         else:
             entries.append(entry)
         ends.append(behind)
-    return Recording(header, tuple(entries), tuple(ends))
+    head = chain.last(data[ends[-1] - TAIL : ends[-1]]) if ends else None
+    return Recording(header, tuple(entries), tuple(ends), (head or b"").decode())
 
 
 def entries_of(path: Path) -> Iterator[Entry]:
@@ -157,24 +164,43 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
     """Every sound entry, with the byte offset just behind its line."""
     begin = number = steps = 0
     before: Entry | None = None
+    link: bytes | None = chain.START
     while begin < len(data):
         number += 1
         newline = data.find(b"\n", begin)
         stop = len(data) if newline < 0 else newline
+        line = data[begin:stop]
         try:
-            entry = _decoder.decode(data[begin:stop])
+            entry = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if stop + 1 >= len(data):
+            if newline < 0 and not _whole_but_for_its_end(line, link):
                 return  # torn
-            raise JournalError(f"{path}: line {number} is no journal entry ({error}); {_REFUSED}") from error
+            raise JournalError(
+                f"{path}: line {number} is no journal entry ({error}); {_advice(stop, data)}"
+            ) from error
         if what := _misplaced(before, entry, steps):
             raise JournalError(f"{path}: line {number}: {what}")
+        if isinstance(entry, Header) and entry.v == UNCHAINED:
+            link = None if chain.last(line[-TAIL:]) is None else link
+        if link is not None and not (link := chain.checked(link, line)):
+            raise JournalError(f"{path}: line {number} {_CHANGED}; {_advice(stop, data)}")
         steps += isinstance(entry, Step)
         before, begin = entry, stop + 1
         yield entry, begin
 
 
+def _whole_but_for_its_end(line: bytes, link: bytes | None) -> bool:
+    """Whether the bytes behind the last line's end are a whole line of which only the end was changed."""
+    return link is not None and bool(chain.checked(link, line[:-1]))
+
+
+def _advice(stop: int, data: bytes) -> str:
+    return _REFUSED if stop + 1 < len(data) else _REFUSED_LAST
+
+
+_CHANGED = "was changed, or does not follow the line before it (its digest is not that of the chain)"
 _REFUSED = "restore the file, or remove it to play this episode anew"
+_REFUSED_LAST = "restore the file, or remove this last line to go on behind the one before"
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -189,7 +215,7 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
     if isinstance(entry, Header):
         if before is not None:
             return f"a second header; {_REFUSED}"
-        return "" if entry.v == VERSION else _other_version(entry.v)
+        return "" if entry.v in (UNCHAINED, VERSION) else _other_version(entry.v)
     if before is None:
         return f"the header is missing; {_REFUSED}"
     if isinstance(before, End):
@@ -198,13 +224,30 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
         return f"a start is due once, behind the header; {_REFUSED}"
     if isinstance(entry, Step) and entry.n != steps:
         return f"step {entry.n} where {steps} is due; {_REFUSED}"
+    if isinstance(entry, Completion) and (what := impossible(entry.reply)):
+        return f"{what}; {_REFUSED}"
     if isinstance(entry, End) and entry.steps != steps:
         return f"the end counts {entry.steps} steps, the journal holds {steps}; {_REFUSED}"
     return ""
 
 
+def impossible(reply: Reply) -> str:
+    """What no answer can have cost; empty where all its figures can be."""
+    used = reply.usage
+    if used.input < 0 or used.output < 0 or used.cached < 0 or used.reasoning < 0:
+        return "an answer with tokens below zero"
+    if reply.latency < 0 or reply.attempts < 1 or (reply.cost is not None and reply.cost < 0):
+        return "an answer with a cost, a time or attempts below what can be"
+    return ""
+
+
 def _other_version(version: int) -> str:
-    return f"journal version {version}, this program reads version {VERSION}; use the version that wrote it"
+    known = f"{UNCHAINED} and {VERSION}"
+    return f"journal version {version}, this program reads versions {known}; use the version that wrote it"
+
+
+TAIL = chain.TAIL + len(b"\r\n")
+"""Last bytes of a journal in which its last digest stands."""
 
 
 class Writer:
@@ -216,7 +259,8 @@ class Writer:
         self._size = keep
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
             if keep == os.fstat(self._fd).st_size + 1:  # a whole last line that lost only its newline
                 os.pwrite(self._fd, b"\n", keep - 1)
             os.ftruncate(self._fd, keep)
@@ -226,7 +270,8 @@ class Writer:
 
     def append(self, entry: Entry) -> None:
         """Write one entry."""
-        line = _encoder.encode(entry) + b"\n"
+        encoded, link = _encoder.encode(entry), self._link
+        line, link = (encoded + b"\n", None) if link is None else chain.linked(link, encoded)
         try:
             written = os.write(self._fd, line)
             if written != len(line):
@@ -235,6 +280,7 @@ class Writer:
             self._cut_back()
             raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
         self._size += len(line)
+        self._link = link
 
     async def settle(self) -> None:
         """Nothing to wait for: an appended line is in the file."""

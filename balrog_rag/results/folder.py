@@ -43,6 +43,12 @@ def journals(run: Path) -> list[Path]:
     return sorted(run.glob("*/**/*_run_*.journal.jsonl"))
 
 
+def home_of(journal: Path) -> Path | None:
+    """The run folder in which a journal lies; None where it lies in none."""
+    above = journal.resolve().parents[2:7]  # RUN/<env>/<task, perhaps with slashes>/<file>
+    return next((place for place in above if (place / "config.json").is_file()), None)
+
+
 def create(run: Path, config: dict[str, Any]) -> None:
     """Make a new run folder with its frozen configuration."""
     if run.exists() and any(not path.name.endswith(DRAFT) for path in run.iterdir()):

@@ -9,9 +9,9 @@ from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Tape, TapeEnd
-from balrog_rag.episode.journal import Recording
 from balrog_rag.episode.play import Stage, play
 from balrog_rag.episode.policy import play_policy
+from balrog_rag.results import folder
 from balrog_rag.run.services import ReplayStudio
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.inline import InlineHouse
@@ -24,6 +24,8 @@ class Verdict(msgspec.Struct, frozen=True):
     steps: int
     complete: bool
     """Whether the journal goes to the episode's end."""
+    head: str
+    """The last digest of the journal's chain; empty where its lines are not chained."""
 
 
 class Unmetered:
@@ -37,8 +39,21 @@ class Unmetered:
 
 
 async def verify(path: Path) -> Verdict:
-    """Play a journal again and compare everything; raises ReplayError at the first difference."""
+    """Play a journal again and compare everything; raises a JournalError or ReplayError at a difference."""
+    refuse_misplaced(path)
     return await replay(path, Unwatched())
+
+
+def refuse_misplaced(path: Path) -> None:
+    """A journal that lies in a run folder must be the one that belongs there."""
+    run, header = folder.home_of(path), journal.read(path).header
+    if run is None or header is None:
+        return
+    home = folder.journal_path(run, header.spec.episode)
+    if home.resolve() != path.resolve():
+        raise JournalError(f"{path}: holds episode {header.spec.episode}, whose place is {home}")
+    if header.config_digest != folder.frozen_config(run).digest:
+        raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
 async def replay(path: Path, watcher: Watcher) -> Verdict:
@@ -58,8 +73,4 @@ async def replay(path: Path, watcher: Watcher) -> Verdict:
         pass
     finally:
         await game.close()
-    return Verdict(spec.episode, len(recording.steps), _whole(recording))
-
-
-def _whole(recording: Recording) -> bool:
-    return recording.end is not None
+    return Verdict(spec.episode, len(recording.steps), recording.end is not None, recording.head)

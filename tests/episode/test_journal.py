@@ -12,6 +12,7 @@ from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, moved
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
+from tests.support import rechained
 
 SPEC = EpisodeSpec(
     episode="nle/NetHackChallenge-v0/00",
@@ -72,10 +73,10 @@ def test_cut_at_every_byte_whole_lines_survive_and_the_rest_can_be_written_again
         (lambda lines: [*lines[:4], b'{"t":"unknown"}\n', *lines[4:]], "line 5"),
         (lambda lines: [lines[0], lines[0], *lines[1:]], "line 2"),
         (lambda lines: lines[1:], "line 1"),
-        (lambda lines: [*lines[:4], *lines[5:]], "line 6"),  # step 0 is gone: step 1 cannot follow
+        (lambda lines: [*lines[:4], *lines[5:]], "line 5 was changed"),  # step 0 is gone
         (lambda lines: [*lines, lines[2]], "line 9"),
         (lambda lines: [lines[0], *lines[2:]], "line 2"),
-        (lambda lines: [lines[0].replace(b'"v":1', b'"v":9'), *lines[1:]], "journal version 9"),
+        (lambda lines: [lines[0].replace(b'"v":2', b'"v":9'), *lines[1:]], "journal version 9"),
         (lambda lines: [b"\xef\xbb\xbf" + lines[0], *lines[1:]], "line 1"),
         (lambda lines: [lines[0], b"\x00" * 50 + b"\n", *lines[1:]], "line 2"),
     ],
@@ -84,6 +85,13 @@ def test_what_does_not_fit_is_refused_by_its_line(tmp_path: Path, spoil, line: s
     lines = written(tmp_path / "j").splitlines(keepends=True)
     (tmp_path / "j").write_bytes(b"".join(spoil(lines)))
     with pytest.raises(JournalError, match=line):
+        journal.read(tmp_path / "j")
+
+
+def test_what_a_forged_chain_cannot_hide_is_refused_by_its_line(tmp_path: Path) -> None:
+    lines = written(tmp_path / "j").splitlines(keepends=True)
+    (tmp_path / "j").write_bytes(rechained(b"".join([*lines[:4], *lines[5:]])))
+    with pytest.raises(JournalError, match="line 6: step 1 where 0 is due"):
         journal.read(tmp_path / "j")
 
 

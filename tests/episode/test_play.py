@@ -15,9 +15,9 @@ from balrog_rag.episode.spec import Fork
 from balrog_rag.results.folder import journal_path
 from balrog_rag.run.replay import verify
 from balrog_rag.run.services import LiveStudio
-from tests.support import edit_journal
+from tests.support import edit_journal, rechained
 
-TIMES = ("latency", "seconds")
+TIMES = ("latency", "seconds", "chain")
 
 
 class CountingStudio(LiveStudio):
@@ -41,7 +41,7 @@ class CountingStudio(LiveStudio):
 
 
 def timeless(path: Path) -> list[object]:
-    """A journal without what a clock wrote."""
+    """A journal without what a clock wrote, and the digests that follow from it."""
 
     def strip(value):
         if isinstance(value, dict):
@@ -159,7 +159,7 @@ def test_a_changed_prompt_is_named(journaled) -> None:
     at = next(i for i, line in enumerate(lines) if line.startswith(b'{"t":"llm","step":7'))
     entry = msgspec.json.decode(lines[at])
     lines[at] = msgspec.json.encode({**entry, "request": "0" * 32}) + b"\n"
-    path.write_bytes(b"".join(lines))
+    path.write_bytes(rechained(b"".join(lines)))
     with pytest.raises(ReplayError, match="step 7: the act prompt is not the one that was answered"):
         asyncio.run(verify(path))
 
@@ -169,7 +169,7 @@ def test_a_changed_answer_leads_elsewhere_and_is_found_out(journaled) -> None:
     entries = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
     answer = next(entry for entry in entries if entry["t"] == "llm" and entry["step"] == 3)
     answer["reply"]["text"] = "pray" if answer["reply"]["text"] != "pray" else "north"
-    path.write_bytes(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
+    path.write_bytes(rechained(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)))
     with pytest.raises(ReplayError, match="step 3: "):
         asyncio.run(verify(path))
 
@@ -262,7 +262,7 @@ def test_a_fork_keeps_the_past_and_changes_the_player(specs, player, journaled, 
     header = journal.Header(journal.VERSION, forked, forked.digest, "config", {})
     new = journal_path(tmp_path / "fork", spec.episode)
     new.parent.mkdir(parents=True)
-    new.write_bytes(msgspec.json.encode(header) + b"\n" + b"".join(lines[1:at]))
+    new.write_bytes(rechained(msgspec.json.encode(header) + b"\n" + b"".join(lines[1:at])))
     studio = CountingStudio()
     asyncio.run(player(studio, run=tmp_path / "fork")(forked))
     old_steps, new_steps = journal.read(path).steps, journal.read(new).steps

@@ -9,9 +9,10 @@ import pytest
 
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats, Usage
-from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, stats_by_name
+from balrog_rag.episode.journal import VERSION, Completion, End, Header, Lookup, Start, Step, stats_by_name
 from balrog_rag.episode.spec import Cast, EpisodeSpec
 from balrog_rag.results import folder
+from tests.support import rechained
 
 NETHACK = "nle/NetHackChallenge-v0"
 ENCODE = msgspec.json.Encoder().encode
@@ -64,7 +65,7 @@ class RunBuilder:
         """Any journal at all."""
         self.journal(name).parent.mkdir(parents=True, exist_ok=True)
         lines = [self.header(name, seed, character), self.start(), *entries]
-        self.journal(name).write_bytes(b"".join(ENCODE(line) + b"\n" for line in lines))
+        self.journal(name).write_bytes(rechained(b"".join(ENCODE(line) + b"\n" for line in lines)))
         return name
 
     def header(self, name: str, seed: int | None = None, character: str = "@", digest: str = "") -> Header:
@@ -72,7 +73,7 @@ class RunBuilder:
         core = int(number) if seed is None else seed
         game = GameSpec(env, task, Seeds(core, core + 1), character)
         spec = EpisodeSpec(name, game, Cast(self.agent, self.model, {"corpus": "minihack"}))
-        return Header(1, spec, spec.digest, digest or self.digest, {"balrog_rag": "0"})
+        return Header(VERSION, spec, spec.digest, digest or self.digest, {"balrog_rag": "0"})
 
     @staticmethod
     def start() -> Start:

@@ -17,7 +17,7 @@ from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.units import Score
 from balrog_rag.results.summary import mean_and_error, write_all
-from tests.support import command, edit_journal, evaluate
+from tests.support import command, edit_journal, evaluate, rechained
 
 
 @pytest.fixture(autouse=True)
@@ -177,7 +177,7 @@ def reconfigure(run, change):
 
 def claim_a_deeper_level(run):
     path = journal_of(run)
-    path.write_bytes(path.read_bytes().replace(b'"depth":1', b'"depth":9', 1))
+    path.write_bytes(rechained(path.read_bytes().replace(b'"depth":1', b'"depth":9', 1)))
     rebuilt(run)
 
 
@@ -185,7 +185,7 @@ def claim_another_answer(run):
     path = journal_of(run)
     lines = path.read_bytes().splitlines(keepends=True)
     lines[2] = lines[2].replace(b'"text":"', b'"text":"x', 1)
-    path.write_bytes(b"".join(lines))
+    path.write_bytes(rechained(b"".join(lines)))
     rebuilt(run)
 
 

@@ -28,7 +28,7 @@ __all__ = [
     "running",
     "same_journals",
 ]
-TIMES = {"latency", "seconds", "attempts"}
+TIMES = {"latency", "seconds", "attempts", "chain"}
 
 
 class Server:
@@ -107,7 +107,7 @@ def asked_once(run: Path, server: Server, in_flight: int = 0) -> None:
 
 
 def timeless(path: Path) -> list[Any]:
-    """A journal without what a clock wrote."""
+    """A journal without what a clock wrote, and the digests that follow from it."""
 
     def strip(value: Any) -> Any:
         if isinstance(value, dict):

@@ -23,8 +23,11 @@ from balrog_rag.results.runs import Run, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
 
-Replay = Callable[[Path, Path], None]
-"""Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder."""
+Replay = Callable[[Path, Path], str]
+"""Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder.
+
+Returns the last digest of the journal's chain; nothing where its lines are not chained.
+"""
 ROOT_FILES = ("config.json", folder.FORKED, "summary.json", "episodes.csv", METADATA, README)
 
 
@@ -34,6 +37,8 @@ class Proof(msgspec.Struct, frozen=True):
     folder: str
     episodes: int
     version: str
+    heads: dict[str, str]
+    """The last digest of each episode's chain, which stands for its whole journal."""
 
 
 def verify(
@@ -49,17 +54,19 @@ def verify(
     wrong += [f"{name}: unfinished" for name in run.unfinished]
     wrong += off_plan(run, planned)
     wrong += wrong_files(run)
-    wrong += wrong_replays(run, replay, told)
+    heads: dict[str, str] = {}
+    wrong += wrong_replays(run, replay, told, heads)
     if not run.episodes:
         wrong.append(f"{path}: no finished episode")
     if wrong:
         proof.unlink(missing_ok=True)
     else:
-        folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__))
+        folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__, heads))
+        told(f"digest of all journals: {digest(msgspec.json.encode(heads, order='sorted'))}")
     return wrong
 
 
-def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None]) -> list[str]:
+def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None], heads: dict[str, str]) -> list[str]:
     """Journals that do not replay, and trajectories that are not those of the replay."""
     wrong = []
     for episode in run.episodes:
@@ -68,10 +75,12 @@ def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None]) -> list
             again = folder.episode_stem(Path(place), episode.name).with_suffix(".csv")
             again.parent.mkdir(parents=True)
             try:
-                replay(folder.journal_path(run.folder, episode.name), Path(place))
+                heads[episode.name] = replay(folder.journal_path(run.folder, episode.name), Path(place))
             except BalrogError as error:
                 wrong.append(str(error))
                 continue
+            if not heads[episode.name]:
+                wrong.append(f"{episode.name}: its journal is of version 1, whose lines are not chained")
             if kept.exists() and kept.read_bytes() != again.read_bytes():
                 wrong.append(f"{kept}: is not the trajectory of its journal")
         told(f"equal: {episode.name}, {episode.steps} steps")

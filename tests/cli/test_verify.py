@@ -1,0 +1,61 @@
+"""`episode verify` on a run folder: every journal where it belongs, every line as it was written."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.episode import main
+from balrog_rag.results.folder import journals
+from tests.support import evaluate, unchained
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> Path:
+    """A run of two short episodes."""
+    place = tmp_path_factory.mktemp("verify")
+    words = ["agent=naive", "env.episodes=2", "limits.steps=3", "run.name=r", "runner.log=none"]
+    done = evaluate(*words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place / "results/r"
+
+
+@pytest.fixture
+def run(played: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(played, tmp_path / "r")
+
+
+def verified(run: Path, capsys) -> tuple[int, str]:
+    code = main(["verify", str(run)])
+    return code, capsys.readouterr().out
+
+
+def test_a_run_as_it_was_played_verifies(run, capsys):
+    code, said = verified(run, capsys)
+    assert (code, said.count("equal\t3 steps"), "note" in said) == (0, 2, False)
+
+
+def test_journals_that_changed_places_are_found(run, capsys):
+    one, other = journals(run)
+    one_data, other_data = one.read_bytes(), other.read_bytes()
+    one.write_bytes(other_data)
+    other.write_bytes(one_data)
+    code, said = verified(run, capsys)
+    assert (code, said.count("whose place is")) == (1, 2)
+
+
+def test_a_changed_line_is_named(run, capsys):
+    path = journals(run)[0]
+    path.write_bytes(path.read_bytes().replace(b'"text":"', b'"text":"x', 1))
+    code, said = verified(run, capsys)
+    assert code == 1
+    assert f"DIFFERS  {path}: line 3 was changed" in said
+
+
+def test_of_a_journal_without_a_chain_it_is_said_what_is_not_proved(run, capsys):
+    path = journals(run)[0]
+    path.write_bytes(unchained(path.read_bytes()))
+    code, said = verified(run, capsys)
+    assert code == 0
+    assert "note: 1 journal of version 1, whose lines are not chained: " in said
+    assert "costs, tokens, times, model names and search scores are not" in said
