@@ -53,10 +53,13 @@ def _conform(files: Sequence[Path], pictures: bool) -> int:
 
 
 def _print_comparison(results: Mapping[str, "Compared"]) -> None:
+    from balrog_rag.envs.conform import OWN_PICTURES
+
     for env, result in results.items():
         print(
             f"{env}: {many(result.episodes, 'episodes')}, {many(result.states, 'states')} compared, "
             f"{result.differing:,} differing"
+            + (" (pictures are our own: not compared)" if env in OWN_PICTURES else "")
         )
         first = result.first
         if first is not None:

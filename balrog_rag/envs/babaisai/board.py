@@ -1,0 +1,128 @@
+"""A board of Baba Is AI: what lies where, which rules that spells, and what a move does."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+Cell = tuple[int, int]
+"""Column and row, from 0; the outermost are the border."""
+
+DIRECTIONS: dict[str, Cell] = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
+PROPERTIES = frozenset({"you", "win", "stop"})
+
+
+class Tile(NamedTuple):
+    """A thing, or a block with a word on it."""
+
+    word: str
+    block: bool = False
+
+
+class Rule(NamedTuple):
+    """`NOUN is WHAT`, where WHAT is a property or another noun."""
+
+    noun: str
+    what: str
+
+
+class Board:
+    """The tiles by cell, those that came last on top."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.rules: tuple[Rule, ...] = ()
+        self._tiles: dict[Cell, list[Tile]] = {}
+
+    def put(self, cell: Cell, tile: Tile) -> None:
+        """Lay a tile on a cell."""
+        self._tiles.setdefault(cell, []).append(tile)
+
+    def take(self, cell: Cell, tile: Tile) -> None:
+        """Take a tile away."""
+        self._tiles[cell].remove(tile)
+        if not self._tiles[cell]:
+            del self._tiles[cell]
+
+    def clear(self, cell: Cell) -> None:
+        """Take everything away from a cell."""
+        self._tiles.pop(cell, None)
+
+    def at(self, cell: Cell) -> tuple[Tile, ...]:
+        """What lies on a cell, from below."""
+        return tuple(self._tiles.get(cell, ()))
+
+    def tops(self) -> Iterator[tuple[Cell, Tile]]:
+        """What is seen, row by row."""
+        for cell in sorted(self._tiles, key=_reading_order):
+            yield cell, self._tiles[cell][-1]
+
+    def things(self, nouns: Collection[str]) -> Iterator[tuple[Cell, Tile]]:
+        """The things of these names, row by row."""
+        for cell in sorted(self._tiles, key=_reading_order):
+            yield from ((cell, tile) for tile in self._tiles[cell] if not tile.block and tile.word in nouns)
+
+    def inside(self, cell: Cell) -> bool:
+        """Whether a cell is within the border."""
+        return 0 < cell[0] < self.width - 1 and 0 < cell[1] < self.height - 1
+
+    def which(self, what: str) -> frozenset[str]:
+        """The nouns that have a property."""
+        return frozenset(rule.noun for rule in self.rules if rule.what == what)
+
+    def read(self) -> None:
+        """Find the rules that the blocks spell, and turn things into what they are said to be."""
+        self.rules = tuple(self._spelled())
+        for noun, what in self.rules:
+            if what not in PROPERTIES:
+                for cell, top in list(self.tops()):
+                    if top == Tile(noun):
+                        self.put(cell, Tile(what))
+
+    def move(self, direction: str) -> bool:
+        """Move whatever is the player's, by the rules as they are; whether it came to a goal."""
+        step = DIRECTIONS[direction]
+        won = False
+        players = list(self.things(self.which("you")))
+        players.sort(key=lambda player: -(player[0][0] * step[0] + player[0][1] * step[1]))
+        for cell, tile in players:
+            ahead = _next(cell, step)
+            if self._make_way(ahead, step):
+                won = won or any(True for place, _ in self.things(self.which("win")) if place == ahead)
+                self.take(cell, tile)
+                self.put(ahead, tile)
+        self.read()
+        return won
+
+    def _make_way(self, cell: Cell, step: Cell) -> bool:
+        """Whether something may enter a cell; blocks on it are pushed on."""
+        if not self.inside(cell):
+            return False
+        tiles = self.at(cell)
+        if any(not tile.block and tile.word in self.which("stop") for tile in tiles):
+            return False
+        blocks = [tile for tile in tiles if tile.block]
+        if blocks and not self._make_way(_next(cell, step), step):
+            return False
+        for block in blocks:
+            self.take(cell, block)
+            self.put(_next(cell, step), block)
+        return True
+
+    def _spelled(self) -> Iterator[Rule]:
+        """Rules from left to right and from above, in the order of their first blocks."""
+        for cell in sorted(self._tiles, key=_reading_order):
+            for step in (DIRECTIONS["right"], DIRECTIONS["down"]):
+                second = _next(cell, step)
+                noun, link, what = self._word(cell), self._word(second), self._word(_next(second, step))
+                if link == "is" and noun not in (*PROPERTIES, "is", "") and what not in ("is", ""):
+                    yield Rule(noun, what)
+
+    def _word(self, cell: Cell) -> str:
+        return next((tile.word for tile in self.at(cell) if tile.block), "")
+
+
+def _next(cell: Cell, step: Cell) -> Cell:
+    return cell[0] + step[0], cell[1] + step[1]
+
+
+def _reading_order(cell: Cell) -> Cell:
+    return cell[1], cell[0]

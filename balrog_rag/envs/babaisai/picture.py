@@ -1,0 +1,64 @@
+"""A board of Baba Is AI as a picture of our own: things are shapes, blocks are words in a frame."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.envs.babaisai.board import Board, Tile
+
+CELL = 32
+_BORDER, _EMPTY, _WHITE = (90, 90, 90), (16, 16, 24), (255, 255, 255)
+_COLORS = {
+    "baba": (255, 255, 255),
+    "wall": (130, 140, 160),
+    "ball": (220, 60, 60),
+    "key": (240, 210, 60),
+    "door": (150, 100, 50),
+    "is": (255, 255, 255),
+    "you": (230, 90, 180),
+    "win": (90, 210, 90),
+    "stop": (90, 130, 230),
+}
+
+
+def draw_picture(board: Board) -> NDArray[Any]:
+    """RGB bytes, 32 pixels a cell."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", (board.width * CELL, board.height * CELL), _BORDER)
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((CELL, CELL, (board.width - 1) * CELL - 1, (board.height - 1) * CELL - 1), fill=_EMPTY)
+    for (x, y), tile in board.tops():
+        (_draw_block if tile.block else _draw_thing)(pen, x * CELL, y * CELL, tile)
+    return np.asarray(image)
+
+
+def _draw_block(pen: Any, x: int, y: int, tile: Tile) -> None:
+    from PIL import ImageFont
+
+    color = _COLORS[tile.word]
+    pen.rectangle((x + 1, y + 1, x + CELL - 2, y + CELL - 2), outline=color)
+    font = ImageFont.load_default_imagefont()
+    pen.text((x + CELL / 2 - font.getlength(tile.word) / 2, y + 10), tile.word, fill=color, font=font)
+
+
+def _draw_thing(pen: Any, x: int, y: int, tile: Tile) -> None:
+    color = _COLORS[tile.word]
+    if tile.word == "ball":
+        pen.ellipse((x + 6, y + 6, x + 25, y + 25), fill=color)
+    elif tile.word == "key":
+        pen.ellipse((x + 4, y + 10, x + 15, y + 21), outline=color, width=3)
+        pen.line((x + 15, y + 16, x + 27, y + 16), fill=color, width=3)
+        pen.line((x + 25, y + 16, x + 25, y + 22), fill=color, width=3)
+    elif tile.word == "door":
+        pen.rectangle((x + 7, y + 3, x + 24, y + 30), fill=color)
+        pen.ellipse((x + 19, y + 15, x + 22, y + 18), fill=_WHITE)
+    elif tile.word == "wall":
+        pen.rectangle((x, y, x + CELL - 1, y + CELL - 1), fill=color)
+    else:
+        pen.ellipse((x + 5, y + 9, x + 26, y + 27), fill=color)
+        pen.polygon((x + 8, y + 12, x + 10, y + 2, x + 14, y + 11), fill=color)
+        pen.polygon((x + 18, y + 11, x + 22, y + 2, x + 24, y + 12), fill=color)
+        pen.ellipse((x + 11, y + 14, x + 13, y + 16), fill=_EMPTY)
+        pen.ellipse((x + 19, y + 14, x + 21, y + 16), fill=_EMPTY)

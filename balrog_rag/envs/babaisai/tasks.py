@@ -1,0 +1,107 @@
+"""BALROG's forty tasks; a task's name says how its level is drawn."""
+
+from typing import NamedTuple
+
+
+class Task(NamedTuple):
+    """What a level of a task has."""
+
+    name: str
+
+    @property
+    def two_rooms(self) -> bool:
+        """Whether a wall stands between two rooms."""
+        return self.name.startswith("two_room")
+
+    @property
+    def make_you(self) -> bool:
+        """Whether another thing must be made the player's."""
+        return "make_you" in self.name
+
+    @property
+    def make_wall_win(self) -> bool:
+        """Whether the wall must be made the goal."""
+        return "make_wall_win" in self.name
+
+    @property
+    def make_win(self) -> bool:
+        """Whether the rule that names the goal lies broken."""
+        return "make_win" in self.name
+
+    @property
+    def wall_is_open(self) -> bool:
+        """Whether the rule that makes the wall stop lies broken."""
+        return self.two_rooms and not (self.make_you or self.make_wall_win or "break_stop" in self.name)
+
+    @property
+    def goal_anywhere(self) -> bool:
+        """Whether the goal may lie on either side of the wall."""
+        return "maybe_break_stop" in self.name
+
+    @property
+    def second_thing(self) -> bool:
+        """Whether another thing lies about."""
+        return self.make_you or self.make_wall_win or self.rival_goal or "distr_obj" in self.name
+
+    @property
+    def stray_block(self) -> bool:
+        """Whether a block lies about that no rule needs."""
+        return self.rival_goal or "_rule" in self.name
+
+    @property
+    def stray_is_foreign(self) -> bool:
+        """Whether the stray block names a thing that is not there."""
+        return "irrelevant_rule" in self.name
+
+    @property
+    def rival_goal(self) -> bool:
+        """Whether a second rule names as goal a thing that is not there."""
+        return "distr_win_rule" in self.name
+
+
+TASKS = {
+    f"env/{name}": Task(name)
+    for name in (
+        "make_win-distr_obj_rule",
+        "goto_win-distr_obj_rule",
+        "goto_win",
+        "goto_win-distr_obj",
+        "goto_win-distr_rule",
+        "goto_win-distr_obj-irrelevant_rule",
+        "make_win-distr_obj",
+        "make_win-distr_rule",
+        "make_win",
+        "make_win-distr_obj-irrelevant_rule",
+        "two_room-goto_win",
+        "two_room-goto_win-distr_obj_rule",
+        "two_room-goto_win-distr_rule",
+        "two_room-goto_win-distr_obj",
+        "two_room-goto_win-distr_obj-irrelevant_rule",
+        "two_room-goto_win-distr_win_rule",
+        "two_room-break_stop-goto_win-distr_obj_rule",
+        "two_room-break_stop-goto_win-distr_obj",
+        "two_room-break_stop-goto_win-distr_rule",
+        "two_room-break_stop-goto_win-distr_obj-irrelevant_rule",
+        "two_room-break_stop-goto_win",
+        "two_room-maybe_break_stop-goto_win-distr_obj_rule",
+        "two_room-maybe_break_stop-goto_win",
+        "two_room-maybe_break_stop-goto_win-distr_obj",
+        "two_room-maybe_break_stop-goto_win-distr_rule",
+        "two_room-maybe_break_stop-goto_win-distr_obj-irrelevant_rule",
+        "two_room-make_win-distr_obj_rule",
+        "two_room-make_win-distr_rule",
+        "two_room-make_win",
+        "two_room-make_win-distr_obj-irrelevant_rule",
+        "two_room-make_win-distr_obj",
+        "two_room-make_win-distr_win_rule",
+        "two_room-break_stop-make_win-distr_obj_rule",
+        "two_room-break_stop-make_win-distr_rule",
+        "two_room-break_stop-make_win",
+        "two_room-break_stop-make_win-distr_obj-irrelevant_rule",
+        "two_room-break_stop-make_win-distr_obj",
+        "two_room-make_you",
+        "two_room-make_you-make_win",
+        "two_room-make_wall_win",
+    )
+}
+"""By BALROG's names, in its order."""

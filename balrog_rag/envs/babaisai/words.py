@@ -1,0 +1,38 @@
+"""What a board looks like from where the player stands, in BALROG's words."""
+
+from collections.abc import Iterator
+
+from balrog_rag.envs.babaisai.board import Board, Cell, Tile
+
+
+def describe(board: Board, player: Cell) -> str:
+    """The rules that hold, and everything in sight by its way from the player.
+
+    Baba itself is never listed. Another thing that is the player's is an empty line, since it is no way off.
+    """
+    seen = [_line(cell, tile, player) for cell, tile in board.tops() if tile != Tile("baba")]
+    return rules(board) + "\n".join(seen)
+
+
+def rules(board: Board) -> str:
+    """The rules that hold, up to where the things begin."""
+    spelled = "\n".join(f"{rule.noun} is {rule.what}" for rule in board.rules)
+    return f"Active rules:\n{spelled}\n\nObjects on the map:\n"
+
+
+def _line(cell: Cell, tile: Tile, player: Cell) -> str:
+    way = " and ".join(_way(cell[0] - player[0], cell[1] - player[1]))
+    name = f"rule `{tile.word}`" if tile.block else tile.word
+    return f"{name} {way}" if way else ""
+
+
+def _way(right: int, down: int) -> Iterator[str]:
+    """Only steps to the right and down have a plural."""
+    if right > 0:
+        yield f"{right} step{'s' if right > 1 else ''} to the right"
+    elif right < 0:
+        yield f"{-right} step to the left"
+    if down > 0:
+        yield f"{down} step{'s' if down > 1 else ''} down"
+    elif down < 0:
+        yield f"{-down} step up"
