@@ -22,7 +22,7 @@ from balrog_rag.episode import journal
 from balrog_rag.results.folder import journals
 from tests.support import CLEAN
 
-TIMES = {"latency", "seconds", "attempts"}
+TIMES = {"latency", "seconds", "attempts", "chain"}
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def journaled(run: Path) -> int:
 
 
 def timeless(path: Path) -> list[object]:
-    """A journal without what a clock wrote."""
+    """A journal without what a clock wrote, and the digests that follow from it."""
 
     def strip(value: object) -> object:
         if isinstance(value, dict):
