@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.config.frozen import config_digest
-from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats, Usage
-from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, stats_by_name
+from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
+from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import Cast, EpisodeSpec
 from balrog_rag.results import folder
 
@@ -38,7 +38,7 @@ def write_journal(run: Path, config: dict, number: int, steps: int) -> int:
     spec = EpisodeSpec(name, GameSpec("nle", "NetHackChallenge-v0", Seeds(number, number)), cast)
     lines: list = [
         Header(1, spec, spec.digest, config_digest(config), {"balrog_rag": "0"}),
-        Start("0" * 32, stats_by_name(Stats(depth=1, experience_level=1, hp=14, max_hp=14))),
+        Start("0" * 32, {"depth": 1, "experience_level": 1, "hp": 14, "max_hp": 14}),
     ]
     for n in range(steps):
         lines += step_lines(n, number)
@@ -67,7 +67,7 @@ def step_lines(n: int, number: int) -> list:
             n, "summary", "0" * 32, Reply("Newts are weak. " * 20, usage=Usage(2500, 90), cost=0.0004)
         ),
         Completion(n, "act", "0" * 32, Reply(REASONING, usage=Usage(5200, 70), cost=0.0008, latency=0.9)),
-        Step(n, "east", "east", "0" * 32, stats=moved, notes={"read": "strict", "lookup": "fresh"}),
+        Step(n, "east", "east", "0" * 32, numbers=moved, notes={"read": "strict", "lookup": "fresh"}),
     ]
 
 

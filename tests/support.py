@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.envs.nethack.observe import NUMBERS
 from balrog_rag.episode import chain
 from balrog_rag.util.fetch import cache_folder
 
@@ -82,3 +83,8 @@ def rechained(data: bytes) -> bytes:
 def unchained(data: bytes) -> bytes:
     """The journal as version 1 wrote it."""
     return re.sub(rb',"chain":"[0-9a-f]{32}"}', b"}", data).replace(b'"v":2', b'"v":1', 1)
+
+
+def numbers(**moved: int) -> dict[str, int]:
+    """The numbers of a moment of NetHack, 0 where nothing else is said."""
+    return dict.fromkeys(NUMBERS, 0) | moved

@@ -40,7 +40,7 @@ class Batch(Wrapper):
         prompt = await self.inner.ask(observation)
         if self._stopped:
             prompt.before.append(self._stopped)
-        if health(observation.stats) >= self.config.low:
+        if health(observation.numbers) >= self.config.low:
             prompt.more.append(self._order)
         return prompt
 

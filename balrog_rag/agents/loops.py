@@ -50,4 +50,4 @@ class Loops(Wrapper):
 
 def screen(observation: Observation) -> Screen:
     """What makes two moments the same: all that is shown but the status lines, where turns go on counting."""
-    return observation.message, picture(observation), observation.inventory
+    return observation.text("message"), picture(observation), observation.text("inventory")

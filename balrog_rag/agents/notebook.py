@@ -27,7 +27,7 @@ class Notebook(Wrapper):
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with the notes and how to write one."""
-        self._turn = observation.stats.turn
+        self._turn = observation.numbers["turn"]
         prompt = await self.inner.ask(observation)
         prompt.before.append(self.prompts.render("notebook", notes=list(self._notes)))
         prompt.order = f"{self._order}\n\n{prompt.order}"
@@ -41,7 +41,7 @@ class Notebook(Wrapper):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Keep the notes of a decision made elsewhere, if it has any."""
-        self._turn = observation.stats.turn
+        self._turn = observation.numbers["turn"]
         _, rest = self._keep(decision.answer)
         self.inner.recall(observation, replace(decision, answer=rest))
 

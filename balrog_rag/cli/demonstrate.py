@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from balrog_rag.agents.demonstrations import Demonstration, Shown
-from balrog_rag.contracts.data import Observation, Stats
+from balrog_rag.contracts.data import Observation, Part
 from balrog_rag.contracts.errors import ConfigError, ReplayError
 
 Screen: TypeAlias = Any
@@ -78,16 +78,13 @@ def text_message_of(screen: Screen) -> str:
 def _seen(screen: Screen, cursor: Screen) -> str:
     """What an agent would have read of the screen, as its long part."""
     rows = [bytes(row).decode("latin-1") for row in screen[1:]]
-    return Observation(
-        message=text_message_of(screen),
-        language="",
-        cursor=f"(x={int(cursor[1])}, y={int(cursor[0])})",
-        map="\n".join(rows) + "\n",
-        inventory="",
-        statistics="",
-        stats=Stats(),
-        digest="",
-    ).long_term
+    parts = (
+        Part("message", text_message_of(screen)),
+        Part("language observation", ""),
+        Part("cursor", f"(x={int(cursor[1])}, y={int(cursor[0])})"),
+        Part("map", "\n".join(rows) + "\n"),
+    )
+    return Observation(parts).long_term
 
 
 def _action(key: int, message: str) -> str:

@@ -4,7 +4,7 @@ Plain immutable data without behaviour beyond hashing and joining text. Everythi
 process border or reaches a journal is one of these.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
@@ -94,66 +94,55 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     licence: str = ""
 
 
-class Stats(msgspec.Struct, frozen=True, array_like=True):
-    """The numbers of NetHack's bottom lines, by the game's own meaning of each."""
-
-    x: int = 0
-    y: int = 0
-    hp: int = 0
-    max_hp: int = 0
-    depth: int = 0
-    branch: int = 0
-    level: int = 0
-    """Level number within the branch (`depth` counts from the surface)."""
-    experience_level: int = 0
-    experience: int = 0
-    turn: int = 0
-    score: int = 0
-    gold: int = 0
-    energy: int = 0
-    max_energy: int = 0
-    armor_class: int = 0
-    hunger: int = 0
-    encumbrance: int = 0
-    condition: int = 0
-    alignment: int = 0
+Shown = Literal["history", "now", "never"]
+"""Whether a part of an observation stays in the history, stands in the newest prompt only, or in none."""
 
 
-class Observation(msgspec.Struct, frozen=True, dict=True):
-    """What an agent sees of one moment of the game, as text parts ready for a prompt."""
+class Part(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One named piece of an observation's text."""
 
-    message: str
-    language: str
-    cursor: str
-    map: str
-    inventory: str
-    statistics: str
-    stats: Stats
-    digest: str
-    """Hash of the raw screen, glyphs and inventory this was made from."""
-    layout: str = "hybrid"
+    name: str
+    text: str
+    shown: Shown = "history"
+    heading: bool = True
+    """Whether its name stands over it in a prompt."""
+
+
+class Observation(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
+    """What an agent sees of one moment of a game: named parts of text, numbers, perhaps pictures."""
+
+    parts: tuple[Part, ...]
+    numbers: Mapping[str, int] = {}
+    """What the game counts, by names of its own; the journal keeps those that move."""
+    digest: str = ""
+    """Hash of everything this was made from."""
     notice: str = ""
     """What the harness tells the agent about its last answer, e.g. that it was no valid action."""
-    image: bytes | None = None
+    pictures: tuple[bytes, ...] = ()
 
     @cached_property
     def long_term(self) -> str:
-        """The part that stays in the history."""
-        parts = [("message", self.message), ("language observation", self.language), ("cursor", self.cursor)]
-        if self.layout == "hybrid":
-            parts.append(("map", self.map))
-        return self.notice + _sections(parts)
+        """The parts that stay in the history."""
+        return self.notice + _joined(part for part in self.parts if part.shown == "history")
 
     @cached_property
     def short_term(self) -> str:
-        """The part shown for the newest moment only."""
-        if self.layout == "hybrid":
-            return _sections([("inventory", self.inventory)])
-        return _sections([("statistics", self.statistics), ("inventory", self.inventory)])
+        """The parts shown for the newest moment only."""
+        return _joined(part for part in self.parts if part.shown == "now")
+
+    def text(self, name: str) -> str:
+        """The part of that name; empty where there is none."""
+        return next((part.text for part in self.parts if part.name == name), "")
+
+    def with_text(self, name: str, text: str) -> "Observation":
+        """The same moment with another text for one of its parts."""
+        replace = msgspec.structs.replace
+        changed = (replace(part, text=text) if part.name == name else part for part in self.parts)
+        return replace(self, parts=tuple(changed))
 
 
-def _sections(parts: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"{name}:\n{text}\n" for name, text in parts)
+def _joined(parts: Iterable[Part]) -> str:
+    return "\n".join(f"{part.name}:\n{part.text}\n" if part.heading else part.text for part in parts)
 
 
 class Transition(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -140,8 +140,8 @@ Column = tuple[str, int, Callable[[Row], str]]
 
 
 def _hp(row: Row) -> str:
-    stats = row.observation.stats
-    return f"{stats.hp}/{stats.max_hp}"
+    numbers = row.observation.numbers
+    return f"{numbers['hp']}/{numbers['max_hp']}"
 
 
 def _pace(row: Row) -> str:
@@ -151,8 +151,8 @@ def _pace(row: Row) -> str:
 
 COLUMNS: Sequence[Column] = (
     ("step", 6, lambda row: str(row.step)),
-    ("Dlvl", 4, lambda row: str(row.observation.stats.depth)),
-    ("XL", 3, lambda row: str(row.observation.stats.experience_level)),
+    ("Dlvl", 4, lambda row: str(row.observation.numbers["depth"])),
+    ("XL", 3, lambda row: str(row.observation.numbers["experience_level"])),
     ("HP", 8, _hp),
     ("prog %", 6, lambda row: f"{100 * row.progress.value:.2f}"),
     ("tokens", 7, lambda row: short_number(row.input + row.output)),
@@ -201,12 +201,12 @@ def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
 
 
 def _row(row: Row, name_width: int, cells: str, width: int, selected: bool) -> Line:
-    stats = row.observation.stats
+    numbers = row.observation.numbers
     name = set_cell_size(_short(row.episode, name_width), name_width)
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
     style = CHOSEN if selected else PLAIN
-    in_danger = stats.max_hp and stats.hp * 3 <= stats.max_hp
+    in_danger = numbers["max_hp"] and numbers["hp"] * 3 <= numbers["max_hp"]
     rest = set_cell_size(f"  {action}{waiting}", max(0, width - name_width - len(cells) - 1))
     return [
         Segment(f" {name}", style + ACCENT),
@@ -241,19 +241,23 @@ def _cut(text: str, most: int) -> str:
 
 def _screen(row: Row, width: int, room: int) -> list[Line]:
     """An episode's live screen: what the agent sees, what it thought, what it looked up."""
-    seen, stats = row.observation, row.observation.stats
+    seen, numbers = row.observation, row.observation.numbers
     facts = [
         f" {_short(row.episode)}", f"   step {row.step}",
-        f"   Dlvl {stats.depth}", f"  XL {stats.experience_level}", f"  HP {_hp(row)}", f"  T {stats.turn}",
+        f"   Dlvl {numbers['depth']}", f"  XL {numbers['experience_level']}", f"  HP {_hp(row)}",
+        f"  T {numbers['turn']}",
         f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
     ]  # fmt: skip
-    above = [*_flowed([Segment(fact, BOLD) for fact in facts], width), *_texts(seen.message, PLAIN, width)]
+    above = [
+        *_flowed([Segment(fact, BOLD) for fact in facts], width),
+        *_texts(seen.text("message"), PLAIN, width),
+    ]
     below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
     if row.query:
         titles = ", ".join(passage.title for passage in row.passages)
         below += _texts(f"looked up: {row.query}  →  {titles}", ACCENT, width)
     below += _texts(row.reasoning, DIM, width)
-    picture = _picture(inert(seen.map).expandtabs(8).splitlines(), room - len(above), len(below))
+    picture = _picture(inert(seen.text("map")).expandtabs(8).splitlines(), room - len(above), len(below))
     return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
 
 

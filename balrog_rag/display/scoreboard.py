@@ -98,7 +98,7 @@ class Scoreboard:
         match event:
             case Started():  # or begun again after a worker was lost
                 row = self.rows[event.episode] = Row(event.episode, event.observation)
-                row.progress.see(event.observation.stats)
+                row.progress.see(event.observation.numbers)
             case Asked():
                 self.rows[event.episode].waiting = event.request.purpose
             case Answered():
@@ -135,7 +135,7 @@ class Scoreboard:
         row.step = event.step + 1
         row.live_steps += 1
         row.action, row.reasoning, row.observation = event.taken, event.decision.reasoning, after.observation
-        row.progress.see(after.observation.stats, after.reward)
+        row.progress.see(after.observation.numbers, after.reward)
         self.steps += row.live_steps > 0
 
     def _ended(self, event: Ended) -> None:

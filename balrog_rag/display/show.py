@@ -46,14 +46,15 @@ class Printer:
     def _step(self, event: Stepped) -> None:
         """The action and the screen that came of it."""
         decision, taken, after = event.decision, event.taken, event.after
-        stats = after.observation.stats
+        numbers = after.observation.numbers
         note = "" if decision.action == taken else f"  (answer {inert(decision.action)!r} is no valid action)"
         print(
-            f"step {event.step}: {inert(taken)}{note}  Dlvl {stats.depth} XL {stats.experience_level} "
-            f"HP {stats.hp}/{stats.max_hp} T {stats.turn} reward {after.reward:g}"
+            f"step {event.step}: {inert(taken)}{note}  "
+            f"Dlvl {numbers['depth']} XL {numbers['experience_level']} "
+            f"HP {numbers['hp']}/{numbers['max_hp']} T {numbers['turn']} reward {after.reward:g}"
         )
         if not self._brief:
-            print(inert(after.observation.message) + "\n" + inert(after.observation.map))
+            print(inert(after.observation.text("message")) + "\n" + inert(after.observation.text("map")))
 
     def close(self, verdict: Verdict) -> None:
         """The last line."""

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import msgspec
 
-from balrog_rag.contracts.data import Passage, Purpose, Reply, Stats
+from balrog_rag.contracts.data import Passage, Purpose, Reply
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
@@ -43,7 +43,7 @@ class Start(msgspec.Struct, frozen=True, tag_field="t", tag="start"):
     """The first observation."""
 
     obs: str
-    stats: Mapping[str, int]
+    numbers: Mapping[str, int]
 
 
 class Completion(msgspec.Struct, frozen=True, tag_field="t", tag="llm", omit_defaults=True):
@@ -66,7 +66,7 @@ class Lookup(msgspec.Struct, frozen=True, tag_field="t", tag="search", omit_defa
 
 
 class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults=True):
-    """An action and what it led to; `stats` holds only the numbers that moved."""
+    """An action and what it led to; `numbers` holds only those that moved."""
 
     n: int
     action: str
@@ -75,7 +75,7 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
     valid: bool = True
     reward: float = 0.0
     keys: int = 1
-    stats: Mapping[str, int] = {}
+    numbers: Mapping[str, int] = {}
     notes: Mapping[str, Any] = {}
 
 
@@ -310,16 +310,6 @@ class Writer:
 _SAFE = "what was written stays sound; make room or another folder, then resume"
 
 
-def stats_by_name(stats: Stats) -> dict[str, int]:
-    """All numbers of a moment by name."""
-    return dict(zip(Stats.__struct_fields__, msgspec.structs.astuple(stats), strict=True))
-
-
-def moved(before: Stats, after: Stats) -> dict[str, int]:
+def moved(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """The numbers that changed."""
-    if before == after:
-        return {}
-    pairs = zip(
-        Stats.__struct_fields__, msgspec.structs.astuple(before), msgspec.structs.astuple(after), strict=True
-    )
-    return {name: new for name, old, new in pairs if old != new}
+    return {name: new for name, new in after.items() if before.get(name) != new}

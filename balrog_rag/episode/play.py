@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import msgspec
 
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
-from balrog_rag.contracts.data import Decision, Observation, Stats, TaskView, Transition
+from balrog_rag.contracts.data import Decision, Observation, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.episode.effects import Clock, Fit, JournaledKnowledge, JournaledLLM, Stopped, Tape, TapeEnd
-from balrog_rag.episode.journal import End, Start, Step, moved, stats_by_name
+from balrog_rag.episode.journal import End, Start, Step, moved
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.episode.spec import Cast, EpisodeSpec
 
@@ -129,7 +129,7 @@ async def play(stage: Stage) -> End:
             return finish(stage, End(limit.limit, n))
         if forks:
             turns.append((observation, decision))
-        before = observation.stats
+        before = observation.numbers
         observation, transition = await take(stage, n, decision, before)
         n += 1
         outcome = transition.ended or (Outcome.STEPS if stage.spec.steps and n >= stage.spec.steps else "")
@@ -142,10 +142,10 @@ def begin(stage: Stage) -> Observation:
     first = stage.game.start.observation
     recorded = stage.tape.take(Start, stage.spec.episode)
     if recorded is None:
-        stage.tape.write(Start(first.digest, stats_by_name(first.stats)))
+        stage.tape.write(Start(first.digest, first.numbers))
     elif recorded.obs != first.digest:
         raise ReplayError(f"{stage.spec.episode}: the game starts with another screen than the journal's")
-    elif recorded.stats != stats_by_name(first.stats):
+    elif recorded.numbers != first.numbers:
         raise ReplayError(f"{stage.spec.episode}: the game starts with other numbers than the journal's")
     stage.watcher.see(Started(stage.spec.episode, first))
     return first
@@ -159,7 +159,9 @@ def take_over(stage: Stage, cast: Cast, turns: Sequence[tuple[Observation, Decis
     return agent
 
 
-async def take(stage: Stage, n: int, decision: Decision, before: Stats) -> tuple[Observation, Transition]:
+async def take(
+    stage: Stage, n: int, decision: Decision, before: Mapping[str, int]
+) -> tuple[Observation, Transition]:
     """Take the decided action, or the default where it is none; journal or check what came of it."""
     action = stage.accepted(decision.action)
     transition = await stage.step(action)
@@ -173,7 +175,13 @@ async def take(stage: Stage, n: int, decision: Decision, before: Stats) -> tuple
 
 
 def record(
-    stage: Stage, n: int, decision: Decision, taken: str, valid: bool, before: Stats, transition: Transition
+    stage: Stage,
+    n: int,
+    decision: Decision,
+    taken: str,
+    valid: bool,
+    before: Mapping[str, int],
+    transition: Transition,
 ) -> None:
     """Journal a step, or check it against the tape."""
     after = transition.observation
@@ -185,7 +193,7 @@ def record(
         valid,
         transition.reward,
         transition.keys,
-        moved(before, after.stats),
+        moved(before, after.numbers),
         msgspec.to_builtins(decision.notes),
     )
     recorded = stage.tape.take(Step, stage.clock.where())

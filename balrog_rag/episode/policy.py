@@ -19,7 +19,7 @@ BURST = 256
 async def play_policy(stage: Stage) -> End:
     """Play an episode by a policy to its end."""
     agent: Mapping[str, Any] = stage.spec.cast.agent
-    before = begin(stage).stats
+    before = begin(stage).numbers
     n = 0
     while True:
         stage.clock.step = n
@@ -32,7 +32,7 @@ async def play_policy(stage: Stage) -> End:
         for turn in turns:
             stage.clock.step = n
             record(stage, n, Decision(turn.action), turn.action, True, before, turn.transition)
-            before = turn.transition.observation.stats
+            before = turn.transition.observation.numbers
             n += 1
             if turn.transition.ended:
                 return finish(stage, End(turn.transition.ended, n, dict(turn.transition.end)))

@@ -28,15 +28,15 @@ def episodes(*runs: str | Path) -> "DataFrame":
 
 
 def steps(path: str | Path) -> "DataFrame":
-    """One row a step of a journal: what was done, every number of the bottom lines, what it cost."""
+    """One row a step of a journal: what was done, every number of the game, what it cost."""
     from pandas import DataFrame
 
     rows: list[dict[str, Any]] = []
-    stats: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     spent = {"calls": 0, "searches": 0, "tokens": 0, "dollars": 0.0}
     for entry in journal.read(Path(path)).entries:
         if isinstance(entry, Start):
-            stats = dict(entry.stats)
+            numbers = dict(entry.numbers)
         elif isinstance(entry, Completion):
             used = entry.reply.usage
             spent["calls"] += 1
@@ -45,7 +45,7 @@ def steps(path: str | Path) -> "DataFrame":
         elif isinstance(entry, Lookup):
             spent["searches"] += 1
         elif isinstance(entry, Step):
-            stats = {**stats, **entry.stats}
+            numbers = {**numbers, **entry.numbers}
             did = {name: getattr(entry, name) for name in ("n", "action", "taken", "valid", "reward", "keys")}
-            rows.append({**did, **stats, **spent})
+            rows.append({**did, **numbers, **spent})
     return DataFrame(rows).convert_dtypes()

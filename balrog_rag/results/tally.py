@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.contracts.data import Reply, Stats
+from balrog_rag.contracts.data import Reply
 from balrog_rag.envs.nethack.progression import Progression
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
@@ -54,7 +54,7 @@ class _Tally:
         elif isinstance(entry, Lookup):
             self._lookup(entry)
         elif isinstance(entry, Start):
-            self._see(entry.stats, 0)
+            self._see(entry.numbers, 0)
         else:
             self._end(entry)
 
@@ -72,8 +72,8 @@ class _Tally:
             self._progressed(self._steps)
         if line.notes:
             self._notes(line.notes)
-        if line.stats:
-            self._see(line.stats, self._steps)
+        if line.numbers:
+            self._see(line.numbers, self._steps)
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
         """What the agent noted of its step: how its answer was read, what became of a look-up."""
@@ -103,7 +103,7 @@ class _Tally:
         episode.max_depth = max(episode.max_depth, episode.depth)
         episode.max_experience_level = max(episode.max_experience_level, episode.experience_level)
         if episode.game.env == "nle":
-            self._progression.see(Stats(depth=episode.depth, experience_level=episode.experience_level))
+            self._progression.see({"depth": episode.depth, "experience_level": episode.experience_level})
             self._progressed(step)
 
     def _progressed(self, step: int) -> None:

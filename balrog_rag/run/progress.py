@@ -1,6 +1,7 @@
 """An episode's progression while it is played."""
 
-from balrog_rag.contracts.data import Stats
+from collections.abc import Mapping
+
 from balrog_rag.envs.nethack.progression import Progression
 
 
@@ -19,9 +20,9 @@ class Progress:
         """From 0 to 1."""
         return self._game.value
 
-    def see(self, stats: Stats, reward: float = 0.0) -> None:
+    def see(self, numbers: Mapping[str, int], reward: float = 0.0) -> None:
         """Take in a moment of the game."""
         if self._nethack:
-            self._game.see(stats)
+            self._game.see(numbers)
         else:
             self._game.reward(reward)

@@ -16,13 +16,14 @@ from balrog_rag.contracts.data import (
     Decision,
     Message,
     Observation,
+    Part,
     Passage,
     Purpose,
     Reply,
     Request,
-    Stats,
     TaskView,
 )
+from tests.support import numbers
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -129,21 +130,23 @@ def moment(
     hp: int = 10,
     screen: str = "@.",
     image: bytes | None = None,
-    **more: object,
+    layout: str = "hybrid",
+    notice: str = "",
 ) -> Observation:
     """A made-up observation; equal arguments make equal ones."""
     status = f"Agent the Digger St:18\nDlvl:1 HP:{hp}(10) T:{turn}\n"
-    stats = Stats(hp=hp, max_hp=10, turn=turn, depth=1)
-    parts = f"{turn} {message} {language} {hp} {screen}"
+    parts = (
+        Part("message", message),
+        Part("language observation", language),
+        Part("cursor", "Yourself a digger\n(x=1, y=1)"),
+        Part("map", f"{screen}\n{status}", "history" if layout == "hybrid" else "never"),
+        *([] if layout == "hybrid" else [Part("statistics", "HP: 10/10", "now")]),
+        Part("inventory", "a: a pick-axe", "now"),
+    )
     return Observation(
-        message,
-        language,
-        "Yourself a digger\n(x=1, y=1)",
-        f"{screen}\n{status}",
-        "a: a pick-axe",
-        "HP: 10/10",
-        stats,
         parts,
-        image=image,
-        **more,  # type: ignore[arg-type]
+        numbers(hp=hp, max_hp=10, turn=turn, depth=1),
+        f"{turn} {message} {language} {hp} {screen}",
+        notice,
+        () if image is None else (image,),
     )

@@ -194,12 +194,12 @@ async def pick_up(enabled: bool, steps: int) -> tuple[list[str], str]:
     config = agent_config("robust_cot", f"agent.loops.enabled={str(enabled).lower()}")
     agent = build(config, game.view, Script(act=answer), Guide())
     observation, taken = menu.observation, []
-    while observation.message.startswith("Pick up what?") and len(taken) < steps:
+    while observation.text("message").startswith("Pick up what?") and len(taken) < steps:
         decision = await agent.act(observation)
         taken.append(decision.action)
         observation = (await game.play([decision.action]))[0].observation
     await game.close()
-    return taken, observation.message
+    return taken, observation.text("message")
 
 
 def test_the_pickup_loop_never_ends_by_itself() -> None:

@@ -70,27 +70,31 @@ def test_every_accepted_answer_can_be_played(kind):
 
 def test_travel_goes_to_the_stairs():
     before, *_, after = play(nethack(), ["north", "west", "travel", "<", "."])
-    assert "staircase up" in play(nethack(), ["north", "west", "travel", "<"])[-1].observation.message
-    away = play(nethack(), ["north", "west"])[-1].observation.stats
-    there = after.observation.stats
-    assert (there.x, there.y) == (before.observation.stats.x, before.observation.stats.y) != (away.x, away.y)
+    assert "staircase up" in play(nethack(), ["north", "west", "travel", "<"])[-1].observation.text("message")
+    away = play(nethack(), ["north", "west"])[-1].observation.numbers
+    there = after.observation.numbers
+    assert (
+        (there["x"], there["y"])
+        == (before.observation.numbers["x"], before.observation.numbers["y"])
+        != (away["x"], away["y"])
+    )
 
 
 def test_a_number_of_two_digits_is_a_count():
     transitions = play(nethack(), ["20", "s"])
     assert transitions[1].keys == 2
-    assert transitions[2].observation.stats.turn == transitions[0].observation.stats.turn + 20
+    assert transitions[2].observation.numbers["turn"] == transitions[0].observation.numbers["turn"] + 20
 
 
 def test_a_level_can_be_named_and_the_overview_shows_it():
     last = play(nethack(), ["annotate", "h", "i", "more", "overview"])[-1]
-    assert '"hi"' in last.observation.message
+    assert '"hi"' in last.observation.text("message")
 
 
 def test_a_prompt_takes_its_sign():
     transitions = play(nethack(), ["wield", "*"])
-    assert "What do you want to wield? [" in transitions[1].observation.message
-    assert "long sword" in transitions[2].observation.message
+    assert "What do you want to wield? [" in transitions[1].observation.text("message")
+    assert "long sword" in transitions[2].observation.text("message")
 
 
 @pytest.mark.parametrize(
@@ -121,9 +125,9 @@ def test_minihack_takes_a_letter_only_where_one_is_asked_for():
         minihack("LavaCross-Levitate-Ring-Inv-Restricted", character="cav-hum-neu-mal"), ["Z", "puton", "Z"]
     )
     assert transitions[1].instead == "north"
-    assert "What do you want to put on? [" in transitions[2].observation.message
+    assert "What do you want to put on? [" in transitions[2].observation.text("message")
     assert transitions[3].instead == ""
-    assert "You don't have that object." in transitions[3].observation.message
+    assert "You don't have that object." in transitions[3].observation.text("message")
 
 
 def test_minihack_order_is_the_tasks():

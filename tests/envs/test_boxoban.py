@@ -88,8 +88,8 @@ def test_fetched_levels_are_found_and_played(server, cache):
         check_game(minihack(task))
         first, second = (play(minihack(task), ["east", "south"] * 5) for _ in range(2))
         assert [seen.observation.digest for seen in first] == [seen.observation.digest for seen in second]
-        assert "boulder" in first[0].observation.language
-        assert "fountain" in first[0].observation.language
+        assert "boulder" in first[0].observation.text("language observation")
+        assert "fountain" in first[0].observation.text("language observation")
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

@@ -36,8 +36,8 @@ def test_a_solved_task_says_so_and_keeps_its_last_screen():
     last = walk_towards_stairs("Room-Random-5x5", 1)
     assert last.ended == Outcome.SOLVED
     assert last.reward >= 1.0
-    assert last.observation.stats.max_hp > 0
-    assert "Dlvl:1" in last.observation.map
+    assert last.observation.numbers["max_hp"] > 0
+    assert "Dlvl:1" in last.observation.text("map")
     assert last.end["death"] == ""
     assert last.end["xlogfile_from"] == "game"
 
@@ -54,7 +54,7 @@ def test_a_death_in_a_task_is_a_death():
     last = walk_towards_stairs("HideNSeek-Lava", 1)
     assert last.ended == Outcome.DIED
     assert last.end["death"].startswith(("burned", "killed"))
-    assert last.observation.stats.max_hp > 0
+    assert last.observation.numbers["max_hp"] > 0
 
 
 def test_steps_are_capped_at_balrogs_hundred():
@@ -105,7 +105,7 @@ def test_a_level_of_ones_own():
     transitions = play(
         minihack("Navigation-Custom", options={"des_file": LEVEL}), ["east", "east", "east", "east"]
     )
-    assert transitions[0].observation.stats.depth == 1
+    assert transitions[0].observation.numbers["depth"] == 1
     assert transitions[-1].ended == Outcome.SOLVED
 
 

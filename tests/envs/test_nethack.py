@@ -102,8 +102,12 @@ def test_a_capped_game_is_quit_and_logged():
     assert last.end["death"] == ""
     assert last.end["xlogfile_from"] == "game"
     assert last.end["xlogfile"]["death"] == "quit"
-    assert last.end["xlogfile"]["turns"] == last.observation.stats.turn == before.observation.stats.turn + 1
-    assert "Dlvl:1" in last.observation.map, "the last screen is the game's, not that of quitting"
+    assert (
+        last.end["xlogfile"]["turns"]
+        == last.observation.numbers["turn"]
+        == before.observation.numbers["turn"] + 1
+    )
+    assert "Dlvl:1" in last.observation.text("map"), "the last screen is the game's, not that of quitting"
 
 
 @pytest.mark.parametrize(
@@ -122,13 +126,13 @@ def test_a_death_is_told_in_nethacks_words_with_true_numbers():
     assert set(last.end["xlogfile"]) == set(FIELDS)
     assert last.end["death"].startswith(("killed by ", "died of ", "starved"))
     assert last.end["death"] == last.end["xlogfile"]["death"]
-    stats = last.observation.stats
-    assert stats.turn == last.end["xlogfile"]["turns"] >= before.observation.stats.turn > 1
-    assert (stats.max_hp, stats.depth) == (last.end["xlogfile"]["maxhp"], 1)
-    assert "You die" in last.observation.message
-    assert "Agent-Tou-Hum-Fem-Neu" in last.observation.map
-    assert last.observation.language == before.observation.language
-    assert last.observation.inventory
+    stats = last.observation.numbers
+    assert stats["turn"] == last.end["xlogfile"]["turns"] >= before.observation.numbers["turn"] > 1
+    assert (stats["max_hp"], stats["depth"]) == (last.end["xlogfile"]["maxhp"], 1)
+    assert "You die" in last.observation.text("message")
+    assert "Agent-Tou-Hum-Fem-Neu" in last.observation.text("map")
+    assert last.observation.text("language observation") == before.observation.text("language observation")
+    assert last.observation.text("inventory")
     assert all(kind and count > 0 for kind, count in last.end["kills"].items())
     json.dumps(last.end)
 
@@ -144,7 +148,7 @@ def test_leaving_the_dungeon():
 def test_quitting_by_hand():
     *_, last = play(nethack(), ["#", *"quit", "more", "y"])
     assert last.ended == Outcome.QUIT
-    assert last.observation.stats.max_hp > 0
+    assert last.observation.numbers["max_hp"] > 0
 
 
 def test_saving_is_not_leaving():
@@ -165,17 +169,17 @@ def test_an_unaccepted_action_is_refused():
 
 
 def test_autopickup_can_be_switched():
-    assert "scroll" in play(nethack(), ["north", "west"])[-1].observation.message
+    assert "scroll" in play(nethack(), ["north", "west"])[-1].observation.text("message")
     seen = play(nethack(autopickup=False), ["north", "west"])[-1].observation
-    assert "You see here" in seen.message
-    assert seen.inventory == play(nethack(), [])[0].observation.inventory
+    assert "You see here" in seen.text("message")
+    assert seen.text("inventory") == play(nethack(), [])[0].observation.text("inventory")
 
 
 @pytest.mark.parametrize("character", ["@", "wiz-elf-cha-fem", "arc-gno-neu-mal", "pri-hum-cha-mal"])
 def test_any_character(character):
     (start,) = play(nethack(5, character), [])
     names = {"wiz": "Wizard", "arc": "Archeologist", "pri": "Priest"}
-    assert names.get(character[:3], "") in start.observation.message
+    assert names.get(character[:3], "") in start.observation.text("message")
 
 
 def test_recordings_lie_where_they_are_wanted(tmp_path):

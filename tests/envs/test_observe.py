@@ -45,11 +45,11 @@ def test_the_language_layout_is_balrogs():
     game = InlineGame(nethack(layout="language"))
     raw, seen = arrays_of(game), game.start.observation
     assert seen.long_term == (
-        f"message:\n{seen.message}\n\nlanguage observation:\n{seen.language}\n\n"
+        f"message:\n{seen.text('message')}\n\nlanguage observation:\n{seen.text('language observation')}\n\n"
         f"cursor:\n{language.text_cursor(raw['glyphs'], raw['blstats'], raw['tty_cursor'])}\n"
     )
     assert seen.short_term == (
-        f"statistics:\n{language.text_blstats(raw['blstats'])}\n\ninventory:\n{seen.inventory}\n"
+        f"statistics:\n{language.text_blstats(raw['blstats'])}\n\ninventory:\n{seen.text('inventory')}\n"
     )
     game._hosted.close()
 
@@ -60,7 +60,7 @@ def test_the_image_layout_draws_minihacks_tiles(spec):
 
     game = InlineGame(spec)
     seen = game.start.observation
-    picture = np.asarray(Image.open(io.BytesIO(seen.image)))
+    picture = np.asarray(Image.open(io.BytesIO(seen.pictures[0])))
     assert picture.shape == (336, 1264, 3)
     assert np.array_equal(picture, GlyphMapper().to_rgb(arrays_of(game)["glyphs"]))
     assert "map:" not in seen.long_term
@@ -69,29 +69,29 @@ def test_the_image_layout_draws_minihacks_tiles(spec):
 
 
 def test_stats_say_what_the_bottom_lines_say(game):
-    raw, stats = arrays_of(game)["blstats"], game.start.observation.stats
-    bottom = game.start.observation.map
-    assert f"HP:{stats.hp}({stats.max_hp})" in bottom
-    assert f"Dlvl:{stats.depth}" in bottom
-    assert f"AC:{stats.armor_class}" in bottom
-    assert f"Xp:{stats.experience_level}/{stats.experience} T:{stats.turn}" in bottom
-    assert (stats.x, stats.y, stats.alignment) == (raw[0], raw[1], raw[26])
+    raw, stats = arrays_of(game)["blstats"], game.start.observation.numbers
+    bottom = game.start.observation.text("map")
+    assert f"HP:{stats['hp']}({stats['max_hp']})" in bottom
+    assert f"Dlvl:{stats['depth']}" in bottom
+    assert f"AC:{stats['armor_class']}" in bottom
+    assert f"Xp:{stats['experience_level']}/{stats['experience']} T:{stats['turn']}" in bottom
+    assert (stats["x"], stats["y"], stats["alignment"]) == (raw[0], raw[1], raw[26])
 
 
 def test_pages_are_joined_as_balrog_joins_them():
     pages = play(nethack(skip_more=False), ["pray", "y", "more", "more"])[2:]
     joined = play(nethack(), ["pray", "y"])[2]
-    texts = [page.observation.message for page in pages]
+    texts = [page.observation.text("message") for page in pages]
     assert [text.count("--More--") for text in texts] == [1, 1, 0]
-    assert joined.observation.message == "".join(text.replace("--More--", "\n") for text in texts)
+    assert joined.observation.text("message") == "".join(text.replace("--More--", "\n") for text in texts)
     assert joined.keys == 3
     assert [page.keys for page in pages] == [1, 1, 1]
-    assert joined.observation.map == pages[-1].observation.map
+    assert joined.observation.text("map") == pages[-1].observation.text("map")
 
 
 def test_minihack_keeps_the_messages_of_pages_its_task_turns():
     spec = minihack("Pray-Fixed", character="cav-hum-neu-mal")
-    messages = [seen.observation.message for seen in play(spec, ["pray", "y"])]
+    messages = [seen.observation.text("message") for seen in play(spec, ["pray", "y"])]
     assert "You begin praying" in messages[-1]
     assert "\n" in messages[-1]
     assert "--More--" not in messages[-1]

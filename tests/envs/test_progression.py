@@ -2,13 +2,12 @@ import json
 
 import pytest
 
-from balrog_rag.contracts.data import Stats
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.util.paths import data
 
 
 def moment(depth=1, experience_level=1):
-    return Stats(depth=depth, experience_level=experience_level)
+    return {"depth": depth, "experience_level": experience_level}
 
 
 def test_the_table_is_complete_and_says_where_it_is_from():

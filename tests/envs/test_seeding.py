@@ -108,11 +108,15 @@ def test_pinned_times_stay_within_one_year_in_every_time_zone():
 def test_level_seeds_fix_the_levels_below():
     """The same level seed with other dice: the first level's map is the same for a fixed character."""
     games = [
-        play(GameSpec(*NETHACK, Seeds(core, core, 99), character="val-dwa-law-fem"), [])[0].observation.map
+        play(GameSpec(*NETHACK, Seeds(core, core, 99), character="val-dwa-law-fem"), [])[0].observation.text(
+            "map"
+        )
         for core in (5, 6)
     ]
     free = [
-        play(GameSpec(*NETHACK, Seeds(core, core), character="val-dwa-law-fem"), [])[0].observation.map
+        play(GameSpec(*NETHACK, Seeds(core, core), character="val-dwa-law-fem"), [])[0].observation.text(
+            "map"
+        )
         for core in (5, 6)
     ]
 

@@ -4,15 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats
+from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, moved
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
-from tests.support import rechained
+from tests.support import numbers, rechained
 
 SPEC = EpisodeSpec(
     episode="nle/NetHackChallenge-v0/00",
@@ -23,7 +22,7 @@ ENTRIES = (
     Start("aa", {"hp": 16, "turn": 1}),
     Completion(0, "act", "d1", Reply('north \u2588 \ud7ff\n"quoted"')),
     Lookup(0, "newt", 3, (Passage("p1", "Newt", "A small lizard."), Passage("p2", "", ""))),
-    Step(0, "north", "north", "bb", stats={"turn": 2}, notes={"lenient": True}),
+    Step(0, "north", "north", "bb", numbers={"turn": 2}, notes={"lenient": True}),
     Completion(1, "query", "d2", Reply("", finish="refused", cost=0.01)),
     Step(1, "fly", "esc", "bb", valid=False, reward=-0.5, keys=3),
     End("died", 2, {"death": "killed by a newt"}, 1.5),
@@ -139,6 +138,6 @@ def test_seeds_follow_from_the_run_seed_and_the_name_alone() -> None:
 
 
 def test_moved_holds_only_what_changed() -> None:
-    before = Stats(hp=10, turn=5)
+    before = numbers(hp=10, turn=5)
     assert moved(before, before) == {}
-    assert moved(before, msgspec.structs.replace(before, hp=8, depth=2)) == {"hp": 8, "depth": 2}
+    assert moved(before, {**before, "hp": 8, "depth": 2}) == {"hp": 8, "depth": 2}

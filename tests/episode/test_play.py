@@ -107,7 +107,7 @@ def test_three_episodes_cut_at_every_byte_are_completed(specs, player, tmp_path:
         ("taken", "south", "step 5"),
         ("action", "fly", "step 5: the agent wants"),
         ("reward", 7.0, "step 5: reward is"),
-        ("stats", {"hp": 1}, "step 5: stats is"),
+        ("numbers", {"hp": 1}, "step 5: numbers is"),
     ],
 )
 def test_a_changed_step_is_named(journaled, field: str, value: object, says: str) -> None:
@@ -125,7 +125,7 @@ def test_a_changed_step_is_named(journaled, field: str, value: object, says: str
 
 def test_changed_numbers_of_the_start_are_found_out(journaled) -> None:
     _, path = journaled("agent=random", steps=5)
-    edit_journal(path, "start", lambda start: start["stats"].update(depth=50))
+    edit_journal(path, "start", lambda start: start["numbers"].update(depth=50))
     with pytest.raises(ReplayError, match="the game starts with other numbers"):
         asyncio.run(verify(path))
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from balrog_rag.config.frozen import config_digest
-from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Stats, Usage
-from balrog_rag.episode.journal import VERSION, Completion, End, Header, Lookup, Start, Step, stats_by_name
+from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
+from balrog_rag.episode.journal import VERSION, Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import Cast, EpisodeSpec
 from balrog_rag.results import folder
-from tests.support import rechained
+from tests.support import numbers, rechained
 
 NETHACK = "nle/NetHackChallenge-v0"
 ENCODE = msgspec.json.Encoder().encode
@@ -77,7 +77,7 @@ class RunBuilder:
 
     @staticmethod
     def start() -> Start:
-        return Start("o", stats_by_name(Stats(depth=1, experience_level=1, hp=12, max_hp=12, turn=1)))
+        return Start("o", numbers(depth=1, experience_level=1, hp=12, max_hp=12, turn=1))
 
     @staticmethod
     def _rag_step(n: int, moved: Mapping[str, int], cost: float | None) -> list[Any]:
@@ -89,7 +89,7 @@ class RunBuilder:
                 n, "summary", "r2", Reply("Newts bite.", usage=Usage(300, 20), cost=cost, latency=0.2)
             ),
             Completion(n, "act", "r3", Reply("north", usage=Usage(1000, 30), cost=cost, latency=0.3)),
-            Step(n, "north", "north", "o", stats=moved, notes={"lookup": "fresh" if n else "no passages"}),
+            Step(n, "north", "north", "o", numbers=moved, notes={"lookup": "fresh" if n else "no passages"}),
         ]
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from balrog_rag.config.compose import compose
-from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Stats, Transition, Usage
+from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Transition, Usage
 from balrog_rag.contracts.events import Answered, Asked, Ended, Found, Searched, Started, Stepped, Troubled
 from balrog_rag.display.dashboard_view import View, lines
 from balrog_rag.display.keys import split
@@ -31,7 +32,7 @@ from balrog_rag.run.scheduler import Gate
 from balrog_rag.run.services import cast_of
 from balrog_rag.util.terminal_safe import inert, one_line
 from balrog_rag.workers.inline import InlineHouse
-from tests.support import CLEAN
+from tests.support import CLEAN, numbers
 
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
@@ -51,8 +52,8 @@ def board(tmp_path: Path) -> Scoreboard:
         reply = Reply("x", usage=Usage(1000, 10), cost=0.25, attempts=3)
         board.see(Answered(name, 0, "act", reply, True))
         board.see(Searched(name, 0, EVIL, (Passage("p", EVIL, EVIL),)))
-        moved = {"message": EVIL, "map": EVIL * 30, "stats": Stats(depth=3, experience_level=2, max_hp=9)}
-        seen = type(first)(**{**{key: getattr(first, key) for key in first.__struct_fields__}, **moved})
+        seen = first.with_text("message", EVIL).with_text("map", EVIL * 30)
+        seen = replace(seen, numbers=numbers(depth=3, experience_level=2, max_hp=9))
         board.see(Stepped(name, 0, Decision(EVIL, reasoning=EVIL * 50), EVIL, Transition(seen)))
     board.see(Ended(names[0], "died", 1))
     board.see(Found(names[4], "steps", 100, 0.0215))

@@ -41,7 +41,7 @@ class Seen:
     def _render(self, text: bool, image: bool) -> Message:
         shown = without_map(self.observation, self.no_map) if self.no_map else self.observation
         lines = ["Observation:", *([shown.long_term] if text else []), *_picture_line(image)]
-        pictures = (shown.image,) if image and shown.image is not None else ()
+        pictures = shown.pictures if image else ()
         return Message("user", "\n".join(lines), pictures)
 
 
@@ -90,8 +90,7 @@ class History:
 
     def picture(self) -> tuple[bytes, ...]:
         """The newest observation's image, where images are shown."""
-        image = self._newest.observation.image if self._newest and self._images else None
-        return () if image is None else (image,)
+        return self._newest.observation.pictures if self._newest and self._images else ()
 
     def past(self) -> list[Message]:
         """Every turn before the newest observation, oldest first."""
@@ -105,7 +104,7 @@ class History:
             elif not self._images:
                 messages.append(event.past())
             else:
-                image = images > 0 and event.observation.image is not None
+                image = images > 0 and bool(event.observation.pictures)
                 messages.append(event.past(texts > 0, image))
                 texts, images = texts - 1, images - image
         messages.reverse()

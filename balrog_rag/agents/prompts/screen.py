@@ -1,7 +1,5 @@
 """Cheaper ways to show the same screen: a map without its trailing spaces, a map that is not repeated."""
 
-from msgspec.structs import replace
-
 from balrog_rag.contracts.data import Observation
 
 STATUS_LINES = 2
@@ -10,7 +8,8 @@ STATUS_LINES = 2
 
 def trimmed(observation: Observation) -> Observation:
     """The same moment with no space at the end of any map line; every column stays where it is."""
-    return replace(observation, map="\n".join(line.rstrip() for line in observation.map.split("\n")))
+    lines = observation.text("map").split("\n")
+    return observation.with_text("map", "\n".join(line.rstrip() for line in lines))
 
 
 def picture(observation: Observation) -> str:
@@ -20,8 +19,8 @@ def picture(observation: Observation) -> str:
 
 def without_map(observation: Observation, notice: str) -> Observation:
     """The same moment with a word in the place of its map; its status lines stay."""
-    return replace(observation, map="\n".join([notice, *_parts(observation)[1:]]) + "\n")
+    return observation.with_text("map", "\n".join([notice, *_parts(observation)[1:]]) + "\n")
 
 
 def _parts(observation: Observation) -> list[str]:
-    return observation.map.removesuffix("\n").rsplit("\n", STATUS_LINES)
+    return observation.text("map").removesuffix("\n").rsplit("\n", STATUS_LINES)

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from balrog_rag.envs.nethack.actions import ESC, SPACE
-from balrog_rag.envs.nethack.observe import stats_of
+from balrog_rag.envs.nethack.observe import numbers_of
 from balrog_rag.episode.outcome import Outcome
 
 _GAME_OVER = 0
@@ -137,14 +137,14 @@ def parse_log_line(line: str) -> dict[str, Any]:
 
 def stand_in(live: NDArray[Any]) -> dict[str, Any]:
     """What the log line would say, as far as the bottom lines tell."""
-    stats = stats_of(live)
+    numbers = numbers_of(live)
     return {
-        "points": stats.score,
-        "deathdnum": stats.branch,
-        "deathlev": stats.depth,
-        "hp": stats.hp,
-        "maxhp": stats.max_hp,
-        "turns": stats.turn,
+        "points": numbers["score"],
+        "deathdnum": numbers["branch"],
+        "deathlev": numbers["depth"],
+        "hp": numbers["hp"],
+        "maxhp": numbers["max_hp"],
+        "turns": numbers["turn"],
         "death": "aborted",
     }
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.contracts.data import Observation, Stats
+from balrog_rag.contracts.data import Observation, Part
 from balrog_rag.envs.nethack.language import (
     text_blstats,
     text_cursor,
@@ -26,14 +27,37 @@ MORE_SIGN = "--More--"
 _HASHED = ("tty_chars", "tty_cursor", "glyphs", "blstats", "inv_strs", "inv_letters")
 _MAX_HP = 11
 
-# Where NLE's bottom-line numbers stand, in the order of Stats.
-_STATS = (0, 1, 10, 11, 12, 23, 24, 18, 19, 20, 9, 13, 14, 15, 16, 21, 22, 25, 26)
+NUMBERS = {
+    "x": 0,
+    "y": 1,
+    "hp": 10,
+    "max_hp": 11,
+    "depth": 12,
+    "branch": 23,
+    "level": 24,
+    "experience_level": 18,
+    "experience": 19,
+    "turn": 20,
+    "score": 9,
+    "gold": 13,
+    "energy": 14,
+    "max_energy": 15,
+    "armor_class": 16,
+    "hunger": 21,
+    "encumbrance": 22,
+    "condition": 25,
+    "alignment": 26,
+}
+"""The numbers of NetHack's bottom lines, and where NLE keeps each.
+
+`depth` counts from the surface, `level` within the branch.
+"""
 
 
-def stats_of(blstats: NDArray[Any]) -> Stats:
+def numbers_of(blstats: NDArray[Any]) -> dict[str, int]:
     """The bottom lines' numbers by name."""
     values = blstats.tolist()
-    return Stats(*[values[place] for place in _STATS])
+    return {name: values[place] for name, place in NUMBERS.items()}
 
 
 def is_live(arrays: Arrays) -> bool:
@@ -70,18 +94,11 @@ class Observer:
         """The present moment, with its message as joined from several pages."""
         arrays = self._arrays
         glyphs, blstats = arrays["glyphs"], arrays["blstats"]
-        self._last = Observation(
-            message=message,
-            language=text_glyphs(glyphs, blstats),
-            cursor=self._cursor(),
-            map=self._map(),
-            inventory=text_inventory(arrays["inv_strs"], arrays["inv_letters"]),
-            statistics=text_blstats(blstats),
-            stats=stats_of(blstats),
-            digest=self._digest(message),
-            layout=self._layout,
-            image=self._draw(glyphs) if self._draw else None,
-        )
+        surroundings = text_glyphs(glyphs, blstats), self._cursor()
+        inventory = text_inventory(arrays["inv_strs"], arrays["inv_letters"])
+        self._last = self._made(message, surroundings, inventory, blstats)
+        if self._draw:
+            self._last = msgspec.structs.replace(self._last, pictures=(self._draw(glyphs),))
         return self._last
 
     def observe_end(self, message: str, live: NDArray[Any]) -> Observation:
@@ -89,18 +106,23 @@ class Observer:
         if is_live(self._arrays) or self._last is None:
             return self.observe(message)
         last = self._last
-        return Observation(
-            message=message,
-            language=last.language,
-            cursor=last.cursor,
-            map=self._map(),
-            inventory=last.inventory,
-            statistics=text_blstats(live),
-            stats=stats_of(live),
-            digest=self._digest(message),
-            layout=self._layout,
-            image=last.image,
-        )
+        surroundings = last.text("language observation"), last.text("cursor")
+        made = self._made(message, surroundings, last.text("inventory"), live)
+        return msgspec.structs.replace(made, pictures=last.pictures)
+
+    def _made(
+        self, message: str, surroundings: tuple[str, str], inventory: str, blstats: NDArray[Any]
+    ) -> Observation:
+        hybrid = self._layout == "hybrid"
+        parts = [
+            Part("message", message),
+            Part("language observation", surroundings[0]),
+            Part("cursor", surroundings[1]),
+            Part("map", self._map(), "history" if hybrid else "never"),
+            *([] if hybrid else [Part("statistics", text_blstats(blstats), "now")]),
+            Part("inventory", inventory, "now"),
+        ]
+        return Observation(tuple(parts), numbers_of(blstats), self._digest(message))
 
     def _cursor(self) -> str:
         arrays = self._arrays

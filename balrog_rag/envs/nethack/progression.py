@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 import msgspec
 
-from balrog_rag.contracts.data import Stats
 from balrog_rag.util.paths import data
 
 FILE = "progression.json"
@@ -37,10 +36,10 @@ class Progression:
     dlvl_list: list[str] = field(default_factory=list)
     xplvl_list: list[str] = field(default_factory=list)
 
-    def see(self, stats: Stats) -> None:
+    def see(self, numbers: Mapping[str, int]) -> None:
         """Take over the numbers of one moment of NetHack."""
-        self._reach(f"Xp:{stats.experience_level}", self.xplvl_list)
-        self._reach(f"Dlvl:{stats.depth}", self.dlvl_list)
+        self._reach(f"Xp:{numbers['experience_level']}", self.xplvl_list)
+        self._reach(f"Dlvl:{numbers['depth']}", self.dlvl_list)
 
     def reward(self, reward: float) -> None:
         """Take over the reward of one step of a MiniHack task, which is either solved or not."""
