@@ -53,6 +53,7 @@ def compare(options: argparse.Namespace) -> int:
     if options.measure not in measures:
         raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
     arms = [one_arm(path) for path in options.runs]
+    refuse_strangers(arms)
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
@@ -70,6 +71,22 @@ def check_plan(options: argparse.Namespace) -> None:
     for name, value in (("--planned", options.planned), ("--look", options.look)):
         if value is not None and value < 1:
             raise ConfigError(f"{name} {value}: must be 1 or more")
+
+
+def refuse_strangers(arms: "list[Arm]") -> None:
+    """Two arms without a task in common have nothing that could be compared."""
+    ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
+    if ours and theirs and not ours & theirs:
+        raise ConfigError(
+            f"{arms[0].name} and {arms[1].name} share no task, so nothing can be compared: "
+            f"{few(ours)} against {few(theirs)}"
+        )
+
+
+def few(tasks: "set[str]") -> str:
+    """Some of the names, and how many more there are."""
+    named = sorted(tasks)
+    return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
 
 
 def one_arm(path: Path) -> "Arm":

@@ -14,11 +14,12 @@ import msgspec
 
 from balrog_rag.cli.command_line import ended
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.terminal_safe import inert
 
 if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
-    from balrog_rag.results.counterfactual import Asked
+    from balrog_rag.results.counterfactual import Asked, Counterfactual
     from balrog_rag.run.services import LiveStudio
 
 
@@ -30,11 +31,12 @@ def main(arguments: list[str] | None = None) -> int:
         "--sample", type=int, default=30, metavar="N", help="steps to ask about (default: %(default)s)"
     )
     made.add_argument("--seed", type=int, default=0, help="which steps are drawn (default: %(default)s)")
+    made.add_argument("--json", action="store_true", help="every step asked about, as one JSON object")
     options = made.parse_args(arguments)
-    return ended(lambda: counterfactual(options.run, options.sample, options.seed))
+    return ended(lambda: counterfactual(options.run, options.sample, options.seed, options.json))
 
 
-def counterfactual(run: Path, count: int, seed: int) -> int:
+def counterfactual(run: Path, count: int, seed: int, as_json: bool) -> int:
     """Ask about the sampled steps, print what was found and keep it in the run folder."""
     from balrog_rag.results.counterfactual import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
@@ -44,8 +46,21 @@ def counterfactual(run: Path, count: int, seed: int) -> int:
     asked = asyncio.run(ask_all(sample(load(run), count, seed)))
     found = Counterfactual(tuple(asked))
     keep(run, found)
-    print(found.sentence)
+    print(msgspec.json.encode(found).decode() if as_json else told(run, found))
     return 0
+
+
+def told(run: Path, found: "Counterfactual") -> str:
+    """The sentence, the steps at which an answer differed, and how to look at one."""
+    from balrog_rag.results.folder import journal_path
+
+    differing = [one for one in found.asked if one.differs]
+    lines = [found.sentence, *(inert(one.line) for one in differing)]
+    if differing:
+        first = differing[0]
+        path = journal_path(run, first.episode)
+        lines.append(f"look at one: python -m balrog_rag.episode show {path} --step {first.step}")
+    return "\n".join(lines)
 
 
 async def ask_all(places: list[tuple[Path, int]]) -> "list[Asked]":

@@ -54,11 +54,26 @@ def _show(options: argparse.Namespace) -> int:
     from balrog_rag.display.show import Printer
     from balrog_rag.run.replay import replay
 
+    options.journal = one_journal(options.journal)
     refuse_step(options.journal, options.step)
     shown = Printer(only=options.step, brief=options.brief)
     verdict = asyncio.run(replay(options.journal, shown))
     shown.close(verdict)
     return 0
+
+
+def one_journal(path: Path) -> Path:
+    """The journal named; a run folder stands for the only one that it holds."""
+    from balrog_rag.results.folder import journals
+
+    if not path.is_dir():
+        return path
+    found = journals(path)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+    raise ConfigError(f"{path}: holds {len(found)} journals; name one, e.g. {found[0]}")
 
 
 def refuse_step(path: Path, step: int | None) -> None:
@@ -108,4 +123,4 @@ def _fork(options: argparse.Namespace) -> int:
 
     if options.at < 0:
         raise ConfigError(f"--at {options.at}: steps count from 0")
-    return fork(options.journal, options.at, options.out, options.overrides)
+    return fork(one_journal(options.journal), options.at, options.out, options.overrides)

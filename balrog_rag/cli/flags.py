@@ -3,18 +3,20 @@
 import sys
 from typing import Any
 
+from balrog_rag import __version__
 from balrog_rag.config.compose import as_hydra_wants, compose
-from balrog_rag.config.groups import register_schema
+from balrog_rag.config.groups import group_options, register_schema
+from balrog_rag.config.schema import documented_keys
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.paths import data
 
 HYDRA_SAYS = (
     *("--cfg", "-c", "--info", "-i"),
-    *("--hydra-help", "--version", "--shell-completion", "-sc"),
+    *("--hydra-help", "--shell-completion", "-sc"),
 )
 SWEEP = ("--multirun", "-m")
-FLAGS = (*SWEEP, "--log", "--help", "-h", *HYDRA_SAYS)
+FLAGS = (*SWEEP, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
 
 
 def with_flags(words: list[str]) -> int:
@@ -25,6 +27,10 @@ def with_flags(words: list[str]) -> int:
 
         print(text([word for word in words if not word.startswith("-")]))
         return 0
+    if "--version" in words:
+        print(f"balrog_rag {__version__}")
+        return 0
+    _refuse_keys_as_flags(words)
     if not any(word.partition("=")[0] in HYDRA_SAYS for word in words):
         _refuse_unknown(words)
     if any(word in SWEEP for word in words):
@@ -36,6 +42,17 @@ def with_flags(words: list[str]) -> int:
     from balrog_rag.cli.evaluate import evaluate
 
     return evaluate(words)
+
+
+def _refuse_keys_as_flags(words: list[str]) -> None:
+    """`--agent naive`: a key written as other programs want it."""
+    keys = {*group_options(), *(key for key, _ in documented_keys())}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.replace("-", "_")
+        if word.startswith("-") and name in keys:
+            given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
+            raise ConfigError(f"{word}: keys are no flags; write {name}={given}")
 
 
 def _refuse_unknown(words: list[str]) -> None:

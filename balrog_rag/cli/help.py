@@ -20,6 +20,7 @@ Plays language-model agents in NetHack and MiniHack and shows their progression.
   python -m balrog_rag.eval +experiment=paper_figure3 -m        a sweep described in conf/experiment
 
 flags:
+  --version             this program's version
   -m, --multirun        play every combination of comma-separated values
   --log json            machine-readable progress, one JSON object a line
   --cfg job             print the configuration that these words make, and stop

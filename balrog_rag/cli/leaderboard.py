@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         "submit", help="make the folder that BALROG's leaderboard asks for, and check it"
     )
     submit.add_argument("folder", type=Path, metavar="RUN")
-    submit.add_argument("--name", required=True, help="the entry's name on the board")
+    submit.add_argument("--name", help="the entry's name on the board (default: its agent and model)")
     submit.add_argument(
         "--out", type=Path, default=Path("reports/submissions"), help="folder (default: %(default)s)"
     )
@@ -95,7 +95,7 @@ def _submit(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.submission import Metadata, submit
 
     folder_to_write("--out", options.out)
-    metadata = Metadata(options.name, not options.closed, options.site, False, options.date)
+    metadata = Metadata(options.name or "", not options.closed, options.site, False, options.date)
     protocol = plain(compose(["env=balrog", "agent=naive"]))
     target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
     print(f"submission: {target}")

@@ -29,6 +29,19 @@ class Asked(msgspec.Struct, frozen=True):
     without: str
     again: str
 
+    @property
+    def line(self) -> str:
+        """The step in one line."""
+        return (
+            f"{self.episode} step {self.step}: {self.action}; without reference text {self.without}, "
+            f"asked again {self.again}"
+        )
+
+    @property
+    def differs(self) -> bool:
+        """Whether one of the two answers was another than the recorded one."""
+        return self.without != self.action or self.again != self.action
+
 
 class Counterfactual(msgspec.Struct, frozen=True):
     """counterfactual.json."""

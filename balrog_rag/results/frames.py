@@ -1,7 +1,7 @@
 """Runs as pandas data frames, for notebooks and for questions that no table here answers.
 
 from balrog_rag.results.frames import episodes, steps
-episodes("results/A", "results/B").groupby("agent").progression_percent.describe()
+episodes("results/A", "results/SWEEP").groupby("agent").progression_percent.describe()
 steps("results/A/nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.journal.jsonl").plot("n", "hp")
 """
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Lookup, Start, Step
+from balrog_rag.results.arms import run_folders
 from balrog_rag.results.export import row
 from balrog_rag.results.runs import load
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 
 def episodes(*runs: str | Path) -> "DataFrame":
-    """One row a finished episode of these run folders: the columns of episodes.csv, and the run's name."""
+    """One row a finished episode: the columns of episodes.csv, and the run's name.
+
+    Each of `runs` is a run folder, or a folder of run folders such as a sweep.
+    """
     from pandas import DataFrame
 
-    rows = [
-        {"run": Path(run).name, **row(episode)} for run in runs for episode in load(Path(run), False).episodes
-    ]
+    folders = [folder for run in runs for folder in run_folders(Path(run))]
+    rows = [{"run": run.name, **row(episode)} for run in folders for episode in load(run, False).episodes]
     return DataFrame(rows).convert_dtypes()
 
 

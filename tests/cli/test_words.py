@@ -1,13 +1,19 @@
 """Wrong words, each with the line that says what to write instead."""
 
+from pathlib import Path
+
 import pytest
 
+from balrog_rag import __version__
 from balrog_rag.cli.evaluate import who_plays
+from balrog_rag.cli.main import COMMANDS, main, which_command
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
+
+PACKAGE = Path(__file__).parents[2] / "balrog_rag"
 
 
 @pytest.mark.parametrize(
@@ -72,3 +78,37 @@ def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatc
     assert (config.agent.name, config.agent.max_text_history, config.agent.lenient) == ("planner", 16, True)
     with pytest.raises(ConfigError, match="agent=planer: no such agent; did you mean planner"):
         compose(["agent=planer"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--agent naive", "--agent: keys are no flags; write agent=naive"),
+        ("--agent=naive", "--agent=naive: keys are no flags; write agent=naive"),
+        ("--resume results/X", "--resume: keys are no flags; write resume=results/X"),
+        ("-m --agent naive,cot", "--agent: keys are no flags; write agent=naive,cot"),
+        ("--env.episodes 5 agent=cot", "--env.episodes: keys are no flags; write env.episodes=5"),
+        ("--model --cfg job", "--model: keys are no flags; write model=VALUE"),
+        ("report results/X", "write python -m balrog_rag.report results/X"),
+    ],
+)
+def test_words_of_other_programs(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"error: {says}\n"
+
+
+def test_the_version_is_this_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == which_command(["--version"]) == 0
+    assert capsys.readouterr().out == f"balrog_rag {__version__}\n" * 2
+
+
+def test_the_package_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    doors = {path.stem for path in PACKAGE.glob("[a-z]*.py")}
+    assert set(COMMANDS) == doors | {path.parent.name for path in PACKAGE.glob("*/__main__.py")}
+    for words, says in (
+        ([], "name a command: python -m balrog_rag.eval (play), "),
+        (["agent=cot"], "write python -m balrog_rag.eval agent=cot"),
+    ):
+        assert which_command(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {says}")

@@ -28,6 +28,9 @@ def work(played: Path, tmp_path: Path) -> Path:
     shutil.copytree(played, tmp_path / "r")
     shutil.copy(next((tmp_path / "r").rglob("*.journal.jsonl")), tmp_path / "J")
     (tmp_path / "README.md").write_text("words")
+    two = shutil.copytree(played, tmp_path / "two")
+    (one,) = two.rglob("*.journal.jsonl")
+    shutil.copy(one, one.with_name(one.name.replace("_00.", "_01.")))
     return tmp_path
 
 
@@ -52,6 +55,11 @@ def files(folder: Path) -> dict[Path, bytes]:
         ("models testserver --latency -1", "--latency -1: must be at least 0"),
         ("models testserver --fault-rate 7", "--fault-rate 7: must be 0 to 1"),
         ("models testserver --fault 429s", "no fault '429s'; did you mean 429"),
+        (
+            "episode show two",
+            "two: holds 2 journals; name one, e.g. two/nle/NetHackChallenge-v0",
+        ),
+        ("episode fork two --at 1 --out x", "two: holds 2 journals; name one"),
         ("episode show J --step 9999", "--step 9999: the journal holds 5 steps, counted from 0"),
         ("episode show J --step -1", "--step -1: the journal holds 5 steps"),
         ("prompts demonstrate J /nowhere/x.json", "demonstrate /nowhere/x.json: no folder /nowhere"),

@@ -29,6 +29,19 @@ def test_the_command_says_everything(pair, capsys):
     assert "8 pairs, 8 the same from beginning to end" in said
 
 
+def test_runs_that_share_nothing_are_no_empty_tables(new_run, capsys):
+    runs = [new_run(name, agent=name) for name in ("here", "there")]
+    runs[0].nethack(0)
+    runs[1].minihack("MiniHack-Corridor-R3-v0", 0, True)
+    assert main([str(run.path) for run in runs]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "error: here and there share no task, so nothing can be compared: nle/NetHackChallenge-v0 against "
+        "minihack/MiniHack-Corridor-R3-v0\n"
+    )
+
+
 @pytest.mark.parametrize("columns", ["30", "40", "60"])
 def test_numbers_stay_whole_on_a_narrow_terminal(pair, capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)

@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from balrog_rag.cli.counterfactual import main
+from balrog_rag.cli.episode import main as show
 from balrog_rag.results.counterfactual import Asked, Counterfactual, kept
 
 
@@ -39,7 +41,15 @@ def test_a_sample_of_steps_is_asked_again_with_and_without(runs, capsys):
     # the scripted model's answer follows from the prompt: the same prompt, the same answer
     assert all(one.again == one.action for one in found.asked)
     assert any(one.without != one.action for one in found.asked)
-    assert capsys.readouterr().out.strip() == found.sentence
+    sentence, *steps, look = capsys.readouterr().out.splitlines()
+    assert sentence == found.sentence
+    differing = [one for one in found.asked if one.without != one.action]
+    assert [line.split(":")[0] for line in steps] == [f"{one.episode} step {one.step}" for one in differing]
+    assert f"without reference text {differing[0].without}" in steps[0]
+    assert show(look.partition("balrog_rag.episode ")[2].split()) == 0
+    assert f"step {differing[0].step}: {differing[0].action} " in capsys.readouterr().out
+    assert main([str(runs / "naive_rag"), "--sample", "5", "--json"]) == 0
+    assert msgspec.json.decode(capsys.readouterr().out, type=Counterfactual) == found
 
 
 def test_where_reference_text_stayed_it_stands_in_the_second_question_too(runs):

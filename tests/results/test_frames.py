@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.results.folder import journals
 from balrog_rag.results.frames import episodes, steps
@@ -25,6 +26,12 @@ def test_a_row_for_every_episode(run: Path) -> None:
     assert list(frame.steps) == [6] * 4
     assert list(frame.calls) == [18] * 4
     assert set(frame.outcome) == {"steps"}
+
+
+def test_a_sweep_is_all_of_its_runs(run: Path) -> None:
+    assert list(episodes(run.parent).episode) == list(episodes(run).episode)
+    with pytest.raises(RunFolderError, match="neither a run folder nor a folder of run folders"):
+        episodes(run / "nle")
 
 
 def test_a_row_for_every_step_with_the_numbers_of_that_moment(run: Path) -> None:

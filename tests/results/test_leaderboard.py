@@ -290,6 +290,9 @@ def test_who_answered_stands_beside_a_claim_to_another_model(run, tmp_path):
     row = shown(run, tmp_path / "out")
     assert (row["model"], row["answered_by"]) == ("openai/better", "scripted")
     assert main(["submit", str(run), "--name", "Mine", "--date", "2026-11-21", "--out", str(tmp_path)]) == 0
+    assert main(["submit", str(run), "--date", "2026-11-21", "--out", str(tmp_path / "named")]) == 0
+    metadata = (tmp_path / "named/20261121_naive_better/metadata.yaml").read_text()
+    assert "name: naive openai/better\n" in metadata
     page = (tmp_path / "20261121_naive_better/README.md").read_text()
     assert "model openai/better (whoever answered called itself scripted)" in page
 

@@ -39,6 +39,7 @@ class Metadata(msgspec.Struct, frozen=True):
     """metadata.yaml, as the board reads it."""
 
     name: str
+    """Empty: made of the agent and the model."""
     oss: bool
     site: str | None
     verified: bool
@@ -60,6 +61,9 @@ def submit(
     check(metadata)
     summary = write_all(run_folder, use_index=False)
     refuse_incomplete(summary.run, planned)
+    if not metadata.name:
+        metadata = msgspec.structs.replace(metadata, name=player_of(summary.run.episodes))
+        check(metadata)
     target = out / name_of(summary, metadata.date)
     if target.exists():
         raise RunFolderError(f"{target}: is there already; remove it or choose another --out")
@@ -74,7 +78,7 @@ def check(metadata: Metadata) -> None:
     """What the user said of the entry."""
     if not _is_date(metadata.date):
         raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
-    if not metadata.name.strip() or not metadata.name.isprintable():
+    if (metadata.name and not metadata.name.strip()) or not metadata.name.isprintable():
         raise ConfigError(f"--name {metadata.name!r}: write it on one line, in printable signs")
 
 
@@ -101,6 +105,12 @@ def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
         raise RunFolderError(
             f"{run.folder}: {wrong[0]} ({len(wrong)} such episodes); finish with resume={run.folder}"
         )
+
+
+def player_of(episodes: Sequence[Episode]) -> str:
+    """Agent and model, in a few words."""
+    first = episodes[0]
+    return f"{first.agent_name} {first.model_name}" if any_asked(episodes) else first.agent_name
 
 
 def name_of(summary: Summary, date: str) -> str:
