@@ -1,6 +1,9 @@
 """The embedded corpus says what NetHack's tables say, and is what its builder builds."""
 
+import re
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from omegaconf import OmegaConf
@@ -80,6 +83,97 @@ def test_notes_speak_of_things_that_exist() -> None:
     names = {objects.full_name(thing) for thing in tables.objects()}
     assert set(read_notes()["objects"]) <= names
     assert OURS == "MIT"
+
+
+def monster(name: str) -> Any:
+    return next(each for each in tables.monsters() if tables.text(each.name) == name)
+
+
+def test_undead_leave_old_corpses_of_what_the_game_says() -> None:
+    left = {tables.text(each.name): tables.living(each) for each in tables.monsters()}
+    undead = [name for name in left if name.endswith((" zombie", " mummy")) or name.startswith("vampire")]
+    undead.remove("vampire bat")
+    assert len(undead) == 18
+    for name in undead:
+        body = left[name]
+        assert body is not None
+        text = monsters.describe(monster(name))
+        assert f"leaves a {tables.text(body.name)} corpse that counts as 100 turns old" in text
+        assert "leaves no corpse" not in text
+    assert left["ghoul"] is None
+    assert "It leaves no corpse." in monsters.describe(monster("ghoul"))
+
+
+def test_corpses_give_only_what_eating_gives() -> None:
+    for each in tables.monsters():
+        gives = monsters.describe(each).partition("Eating the corpse may give")[2].partition(".")[0]
+        assert "petrification" not in gives
+        assert "acid" not in gives
+
+
+def test_globs_are_no_corpses() -> None:
+    assert "never eat it" in monsters.describe(monster("green slime"))
+    assert "can be eaten" in monsters.describe(monster("brown pudding"))
+
+
+@pytest.mark.parametrize("name", ["pick-axe", "unicorn horn", "grappling hook"])
+def test_tools_that_are_weapons_have_no_charges(name: str) -> None:
+    text = passages()[f"embedded/object/{slug(name)}"]
+    assert "charges that are used up" not in text
+    assert "is an enchantment" in text
+
+
+def test_tools_with_charges_keep_them() -> None:
+    for name in ("magic-marker", "bag-of-tricks", "horn-of-plenty"):
+        assert "charges that are used up" in passages()[f"embedded/object/{name}"]
+
+
+def test_only_strength_counts_in_hundredths() -> None:
+    for race in tables.races():
+        text = passages()[f"embedded/race/{slug(tables.text(race.noun))}"]
+        assert len(re.findall(r"18/", text)) == (race.most[0] > 18)
+        for value in list(race.most)[1:]:
+            assert f" {value}" in text
+
+
+def test_the_castle_has_stairs_up_only() -> None:
+    """As its level file says."""
+    import nle
+
+    level = (Path(nle.__file__).parent / "nethackdir" / "dat" / "castle.des").read_text(encoding="latin-1")
+    assert re.findall(r"^STAIR:.*?,(up|down)$", level, re.MULTILINE) == ["up"]
+    assert level.count('TRAP:"trap door"') == 5
+    said = passages()["embedded/dungeon/the-dungeons-of-doom"]
+    assert "stairs up, none down: trap doors" in said
+
+
+def test_digits_are_counts() -> None:
+    for digit in "0123456789":
+        found = [text for text in passages().values() if text.startswith(f"The digit {digit}:")]
+        assert len(found) == 1
+
+
+def test_gems_are_called_gems_and_stones() -> None:
+    assert "called a red gem" in passages()["embedded/object/ruby"]
+    assert "called a gray stone" in passages()["embedded/object/luckstone"]
+    for text in passages().values():
+        assert not re.search(r"is called an? (?:white|red|blue|green|black|gray|violet|orange)\.", text)
+
+
+def test_excalibur_is_for_the_lawful() -> None:
+    assert "lawful" in passages()["embedded/object/long-sword"]
+    assert passages()["embedded/topic/excalibur"].startswith("A lawful character")
+
+
+def test_no_sentence_of_ours_ends_in_mid_air() -> None:
+    """A note that YAML cuts at ` #`, a list without its end, a thought that was not finished."""
+    for passage in load("embedded", Cut(240)).passages:
+        if passage.licence == OURS and not passage.id.endswith(tuple(f"~{part}" for part in range(2, 9))):
+            last = passage.text.splitlines()[-1]
+            assert last.endswith((".", "!", "?", ":", '"', ")", ",")), passage.id
+            assert last.endswith((",", ":")) is False or passage.id.startswith("embedded/appearance"), (
+                passage.id
+            )
 
 
 @pytest.mark.parametrize("symbol", ["<", ">", "^", "{", "_", "#"])

@@ -22,11 +22,12 @@ def pages(guidebook: Path | None = None) -> Iterator[Page]:
     """Every page of the corpus, in a fixed order."""
     import nle
 
-    from balrog_rag.knowledge.corpus.embedded import monsters, objects, texts, world
+    from balrog_rag.knowledge.corpus.embedded import guide, monsters, objects, texts, world
 
     files = Path(nle.__file__).parent / "nethackdir"
     notes = read_notes()
     yield from _licensed(_topics(notes), OURS)
+    yield from _licensed(guide.pages(), OURS)
     yield from _licensed(monsters.pages(), OURS)
     yield from _licensed(objects.pages(notes["objects"]), OURS)
     yield from _licensed(world.pages(files / "dat"), OURS)

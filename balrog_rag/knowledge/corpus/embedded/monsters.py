@@ -25,6 +25,10 @@ _INFRAVISIBLE = 0x200
 _UNIQUE, _NO_GEHENNOM, _GEHENNOM_ONLY, _NOT_RANDOM = 0x1000, 0x0800, 0x0400, 0x0200
 _SMALL_GROUP, _LARGE_GROUP, _GENOCIDE, _NO_CORPSE = 0x80, 0x40, 0x20, 0x10
 _PASSIVE, _WHEN_IT_DIES = 0, 14
+_BY_EATING = 0x3F
+"""Resistances that a corpse can give in 3.6: not acid, not petrification, though the table marks them."""
+_SLIME = 40
+_GLOBS = ("gray ooze", "brown pudding", "green slime", "black pudding")
 YOUR_SPEED = 12
 
 
@@ -112,6 +116,16 @@ def _resists(monster: Any) -> str:
 
 
 def _corpse(monster: Any) -> str:
+    if once := tables.living(monster):
+        body = tables.text(once.name)
+        return (
+            f"It leaves a {body} corpse that counts as 100 turns old at once: never eat it, it may be "
+            "deadly. Its name does not tell it from a fresh one."
+        )
+    if tables.text(monster.name) in _GLOBS:
+        slimes = any(attack.damage == _SLIME for attack in monster.attacks)
+        eaten = "never eat it: it turns you into slime" if slimes else "it can be eaten and never rots"
+        return f"It leaves no corpse but a glob; {eaten}."
     if monster.generation & _NO_CORPSE:
         return "It leaves no corpse."
     said = [f"Its corpse weighs {monster.weight} and gives {monster.nutrition} nutrition when eaten."]
@@ -121,7 +135,7 @@ def _corpse(monster: Any) -> str:
         said.append("The corpse is acidic to eat.")
     if any(attack.damage == 18 and attack.kind in (0, 5) for attack in monster.attacks):
         said.append("Never eat or touch the corpse with bare hands: it turns you to stone.")
-    conveys = bits(RESISTANCES, monster.conveys)
+    conveys = bits(RESISTANCES, monster.conveys & _BY_EATING)
     if conveys:
         said.append(f"Eating the corpse may give resistance to {listed(conveys, 'or')}.")
     return " ".join(said)

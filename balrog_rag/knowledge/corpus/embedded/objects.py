@@ -166,7 +166,11 @@ def _tool(thing: Thing) -> str:
             f"monsters and uses the {SKILLS[data.skill]} skill."
         )
     if data.bit(_CHARGED):
-        said.append("It has charges that are used up.")
+        said.append(
+            "Its number, as in +1, is an enchantment; it never runs out of charges."
+            if data.skill
+            else "It has charges that are used up."
+        )
     return " ".join(said)
 
 
@@ -193,6 +197,9 @@ def _shuffled_as(thing: Thing) -> str:
 
 
 def _look(thing: Thing) -> str:
+    if thing.data.class_ == GEM:
+        stone = tables.materials()[thing.data.bit(12, 5)] == "stone"
+        return f"{thing.appearance} {'stone' if stone else 'gem'}"
     return _LOOKS.get(thing.data.class_, "{}").format(thing.appearance)
 
 

@@ -188,6 +188,14 @@ def monsters() -> list[Any]:
     return table
 
 
+def living(monster: Any) -> Any | None:
+    """The living kind whose corpse this undead monster leaves, as the game's own function says."""
+    table = monsters()
+    number = next(place for place, each in enumerate(table) if each is monster)
+    corpse: int = _library().undead_to_corpse(number)
+    return None if corpse == number else table[corpse]
+
+
 class Thing:
     """An object with its names: `appearance` is what it looks like until it is known, often empty."""
 

@@ -39,11 +39,13 @@ def _roles() -> Iterator[Page]:
 
 
 def _attributes(values: Any) -> str:
-    return ", ".join(f"{name} {_rated(value)}" for name, value in zip(ATTRIBUTES, values, strict=True))
+    strength, *rest = values
+    rated = [_strength(strength), *map(str, rest)]
+    return ", ".join(f"{name} {value}" for name, value in zip(ATTRIBUTES, rated, strict=True))
 
 
-def _rated(value: int) -> str:
-    """Strength beyond 18 counts in hundredths."""
+def _strength(value: int) -> str:
+    """Beyond 18 strength, and only strength, counts in hundredths up to 18/100, shown as 18/**."""
     return str(value) if value <= 18 else f"18/{value - 18:02d}"
 
 
@@ -102,7 +104,8 @@ _LEVELS = {
     "oracle": "the Oracle's level, Delphi",
     "bigrm": "the Big Room, one large open level",
     "medusa": "Medusa's island, to be crossed over water",
-    "castle": "the Castle, with a drawbridge and a wand of wishing, and no stairs down",
+    "castle": "the Castle, with a drawbridge and a wand of wishing; it has stairs up, none down: trap doors "
+    "at its eastern end lead to the Valley of the Dead",
     "valley": "the Valley of the Dead, the first level of Gehennom",
     "sanctum": "the sanctum of Moloch, where the Amulet of Yendor is",
     "juiblex": "Juiblex's swamp",
@@ -202,7 +205,9 @@ def _commands(data: Path) -> Iterator[Page]:
         said = told.get(key, "")
         what = "Moves" if "Direction" in kind else "Command"
         text = f"{what} {name}: press {_spoken(key)}.{f' {said}.' if said else ''}"
-        yield Page(title=f"command {name} (key {key})", text=text, path=f"command/{kind}-{name}")
+        if key.isdigit():
+            text = f"The digit {key}: begins a count before a command, as in 20s, or answers a question."
+        yield Page(title=f"{name} command: {key}", text=text, path=f"command/{kind}-{name}")
 
 
 _WAYS = {
