@@ -26,7 +26,7 @@ def written(tmp_path, *lines):
     return str(path)
 
 
-@pytest.mark.parametrize("game", ["babyai", "babaisai"])
+@pytest.mark.parametrize("game", ["babyai", "babaisai", "crafter"])
 def test_every_recorded_state_is_ours(game, capsys):
     path = RECORDINGS / f"{game}.jsonl.gz"
     states = sum(1 + len(recording.steps) for recording in read(path))

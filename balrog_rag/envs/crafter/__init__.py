@@ -1,0 +1,1 @@
+"""Crafter: a small world of gathering, making and surviving, as BALROG plays it."""
