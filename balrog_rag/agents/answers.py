@@ -88,12 +88,14 @@ _STRICT: dict[str, Callable[[str], str]] = {
     "label": _after_label,
     "tags_or_whole": lambda text: (_tagged(text) or [text])[0],
     "tags": lambda text: (_tagged(text) or [UNREADABLE])[0],
+    "tags_or_letters": lambda text: (_tagged(text) or [_letters(text).strip()])[0],
 }
 _SEVERAL: dict[str, Callable[[str], list[str]]] = {
     "whole": _split,
     "label": lambda text: _split(text.split(LABEL)[-1]),
     "tags_or_whole": lambda text: _tagged(text) or [text],
     "tags": _tagged,
+    "tags_or_letters": _tagged,
 }
 
 WHOLE = Style("whole")
@@ -104,6 +106,8 @@ TAGS_OR_WHOLE = Style("tags_or_whole", OPEN, CLOSE)
 """The first pair of tags, or the whole answer where there is none (robust_naive)."""
 TAGS = Style("tags", OPEN, CLOSE, reasoning=True)
 """The first pair of tags and nothing else (robust_cot, robust_star)."""
+TAGS_OR_LETTERS = Style("tags_or_letters", OPEN, CLOSE, reasoning=True)
+"""The first pair of tags, or the letters of the whole answer (the paper's robust_cot_rag)."""
 
 
 class Reading(NamedTuple):

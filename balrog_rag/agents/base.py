@@ -7,7 +7,7 @@ changes one of the verbs; only the outermost one's `act` is called.
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
-from balrog_rag.agents.answers import TAGS, Style, read
+from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Style, read
 from balrog_rag.agents.prompts import Prompts
 from balrog_rag.agents.prompts.history import History
 from balrog_rag.agents.prompts.prompt import Prompt
@@ -47,7 +47,7 @@ class Player(Protocol):
 class BaseAgent:
     """An agent that is asked once a step; subclasses name the style and the prompt of its answers."""
 
-    style: ClassVar[Style] = TAGS
+    style: Style = TAGS
     order: ClassVar[str] = "answer_robust_cot"
     """The prompt that says how to answer."""
     closing: ClassVar[str] = "closing"
@@ -61,23 +61,32 @@ class BaseAgent:
         self.prompts = Prompts({**self.own_prompts, **config.prompts})
         self.history = History(config, self.prompts)
         self._head = self.head()
-        self._order = self.prompts.render(self.order, example=example_action(view))
+        if config.fallback == "letters" and self.style is TAGS:
+            self.style = TAGS_OR_LETTERS
+        self._order = self.prompts.render(
+            self.order,
+            example=config.example or example_action(view),
+            reason_words=in_words(config.reason_words),
+        )
         self._answer = self.style.answer(view.actions)
 
     def instruction(self) -> str:
         """What stands at the top of every prompt."""
         env, actions = self.view.env, self.view.actions
-        advised = self.config.system == "improved" and self.prompts.has(f"advice_{env}")
-        advice = self.prompts.render(f"advice_{env}") if advised else ""
+        advised, warned = self.config.system != "balrog", self.config.system == "paper"
         name = f"instruction_{env}" if self.prompts.has(f"instruction_{env}") else "instruction"
         return self.prompts.render(
             name,
             actions=actions,
             goal=self.view.goal,
             task=self.view.task,
-            advice=advice,
+            advice=self._if_there(f"advice_{env}") if advised else "",
+            warning=self._if_there(f"warning_{env}") if warned else "",
             closing=self.prompts.render(self.closing),
         )
+
+    def _if_there(self, name: str) -> str:
+        return self.prompts.render(name) if self.prompts.has(name) else ""
 
     def head(self) -> tuple[Message, ...]:
         """The messages before the history; the same at every step."""
@@ -144,3 +153,8 @@ class Wrapper:
 def example_action(view: TaskView) -> str:
     """The action that a prompt gives as an example: the first of two words, else the first."""
     return next((name for name in view.actions if " " in name), next(iter(view.actions), ""))
+
+
+def in_words(number: int | None) -> str:
+    """A number of words as a prompt says it; empty for None."""
+    return "" if number is None else {15: "fifteen", 20: "twenty", 30: "thirty"}.get(number, str(number))

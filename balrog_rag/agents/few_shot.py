@@ -20,16 +20,21 @@ class FewShot(Naive):
         return (Message(first.role, first.text), *rest, *shown, begin)
 
     def _demonstrations(self) -> Iterator[Message]:
+        """As BALROG bounds them: messages count, and the demonstration that is cut short is the last."""
         config = self.config
         left = config.max_icl_history
         episodes = load(config.demonstrations, config.demonstrations_digest)
         for number, episode in enumerate(episodes, start=1):
-            yield from self._episode(number, episode, left)
-            left -= len(episode.turns[:left])
+            yield Message("user", self.prompts.render("demonstration_begins", number=number))
+            messages = list(_messages(episode))
+            yield from messages[:left]
+            yield Message("user", self.prompts.render("demonstration_ends", number=number))
+            left -= len(messages)
+            if left < 0:
+                return
 
-    def _episode(self, number: int, episode: Demonstration, most: int) -> Iterator[Message]:
-        yield Message("user", self.prompts.render("demonstration_begins", number=number))
-        for turn in episode.turns[:most]:
-            yield Message("user", f"Observation:\n{turn.observation}")
-            yield Message("assistant", turn.action)
-        yield Message("user", self.prompts.render("demonstration_ends", number=number))
+
+def _messages(episode: Demonstration) -> Iterator[Message]:
+    for turn in episode.turns:
+        yield Message("user", f"Observation:\n{turn.observation}")
+        yield Message("assistant", turn.action)

@@ -3,6 +3,7 @@
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
+from operator import add
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -44,7 +45,7 @@ class Retrieval(Wrapper):
         self._noticer = Noticer(config.forget, config.low)
         self._known: OrderedDict[str, Found] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
-        self._order = self.prompts.render("query", asked=[])
+        self._order = self._query_order([])
         self._offer = self.prompts.render("lookup")
         self._steps = 0
         self._looked_at: int | None = None
@@ -115,15 +116,16 @@ class Retrieval(Wrapper):
     async def _model_query(self, prompt: Prompt) -> tuple[str, str]:
         """The query that the model writes, or what is wrong with it."""
         asked = [tamed(query) for query in self._asked.values()]
-        order = (
-            self.prompts.render("query", asked=asked) if self.config.query == "model_memory" else self._order
-        )
+        order = self._query_order(asked) if self.config.query == "model_memory" else self._order
         reply = await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED)
         label = _QUERY.search(reply.text)
         if label is None:
             return "", "no label"
         query = tidy(label.group(1))
         return query, "" if query else "no query"
+
+    def _query_order(self, asked: Sequence[str]) -> str:
+        return self.prompts.render("query", asked=asked, examples=self.config.examples)
 
     async def _find(self, query: str, prompt: Prompt) -> Found:
         """Search, and make of the passages what the agent is to see."""
@@ -158,9 +160,11 @@ class Retrieval(Wrapper):
     async def _in_shape(self, query: str, passages: Sequence[Passage], prompt: Prompt) -> Found:
         if self.config.context != "summary":
             cut = self.config.chars if self.config.context == "cut" else None
-            return Found("fresh", query, listed(passages, cut))
-        found = listed(passages, self.config.source_chars)
-        words = self.prompts.render("summary", state=prompt.now.strip(), passages=found)
+            return Found("fresh", query, listed(passages, cut, self.config.titles))
+        found = listed(passages, self.config.source_chars, self.config.titles)
+        words = self.prompts.render(
+            "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
+        )
         reply = await self.llm.complete([Message("user", words)], "summary")
         summary = tamed(reply.text.strip())
         if len(summary) > self.config.max_summary:
@@ -198,6 +202,8 @@ def folded(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
-def listed(passages: Sequence[Passage], chars: int | None) -> str:
-    """Passages under their titles, each cut to so many characters."""
-    return "\n\n".join(f"{tamed(each.title)}\n{tamed(each.text[:chars])}" for each in passages)
+def listed(passages: Sequence[Passage], chars: int | None, titles: bool) -> str:
+    """Passages, each cut to so many characters, and under its title if wanted."""
+    texts = [tamed(each.text[:chars]) for each in passages]
+    heads = [f"{tamed(each.title)}\n" if titles else "" for each in passages]
+    return "\n\n".join(map(add, heads, texts))

@@ -17,6 +17,6 @@ class RobustChainOfThought(BaseAgent):
 
 
 class RobustStar(BaseAgent):
-    """The same, with a check against the list, an example, and twenty words of reasoning at most."""
+    """The same, with a check against the list and an example."""
 
     style, order = TAGS, "answer_robust_star"

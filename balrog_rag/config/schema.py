@@ -109,6 +109,7 @@ class RetrievalConfig:
         "writes (the paper's AutoRAG), with or without being told what it has asked before",
         choices=("observation", "short", "both", "model", "model_memory"),
     )
+    examples: list[str] = key("queries that the prompt for one gives as examples")
     memory: int = key("earlier queries that query=model_memory tells the model", ge=1)
     when: str = key(
         "every: each step; interval: each `every` steps; novelty: when something new appears; "
@@ -126,7 +127,9 @@ class RetrievalConfig:
         choices=("whole", "cut", "summary"),
     )
     chars: int = key("characters of each passage with context=cut", ge=1)
+    titles: bool = key("show passages under their titles; the paper's agents show their texts alone")
     source_chars: int | None = key("characters of each passage that a summary is made from; null: all", ge=1)
+    state_words: int = key("words that a summary may spend on the present state", ge=1)
     max_summary: int = key("characters above which a summary is left out", ge=1)
     place: str = key(
         "where reference material stands: before or after the newest observation, or in the instruction",
@@ -176,7 +179,17 @@ class AgentConfig:
     remember_cot: bool = key("whether reasoning stays in the history at all")
     max_prompt_tokens: int | None = key("above this old turns are left out; null: the model's context", ge=1)
     lenient: bool = key("accept an answer that means one action without being written like it")
-    system: str = key("which instruction", choices=("balrog", "improved"))
+    fallback: str = key(
+        "what counts where reasoning ends in no tags: none; letters: all letters of the answer",
+        choices=("none", "letters"),
+    )
+    reason_words: int | None = key("words that the reason for an action may have; null: any number", ge=1)
+    example: str | None = key("action that a prompt gives as an example; null: one of the game's own")
+    system: str = key(
+        "which instruction: balrog's; improved: with the three rules of the paper's Figure 7; paper: these "
+        "and its repository's sentence against fixing on one action",
+        choices=("balrog", "improved", "paper"),
+    )
     instruction_role: str = key("who speaks the instruction; BALROG: user", choices=("user", "system"))
     prompts: dict[str, str] = key("texts in place of prompt files, by the file's name without .j2")
     history: HistoryConfig = field(default_factory=HistoryConfig)
@@ -187,7 +200,9 @@ class AgentConfig:
     loops: LoopsConfig = field(default_factory=LoopsConfig)
     demonstrations: list[str] = key("demonstration files that few_shot shows, in this order")
     demonstrations_digest: str | None = key("content hash of those files; null: taken when a run starts")
-    max_icl_history: int = key("steps of demonstrations shown at most", ge=1)
+    max_icl_history: int = key(
+        "messages of demonstrations shown at most, observations and actions counted apart", ge=1
+    )
     options: dict[str, Any] = key("further options of an agent plug-in, by name")
 
 

@@ -6,7 +6,7 @@ Llama-3.2-3B and Mistral-Nemo (naive), Phi-4 (robust_naive), DeepSeek-R1 and its
 
 import pytest
 
-from balrog_rag.agents.answers import AFTER_LABEL, TAGS, TAGS_OR_WHOLE, UNREADABLE, WHOLE, Style, read
+from balrog_rag.agents.answers import AFTER_LABEL, TAGS, TAGS_OR_LETTERS, TAGS_OR_WHOLE, UNREADABLE, WHOLE, Style, read
 
 COMPASS = ("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest")
 WORDS = (
@@ -149,6 +149,21 @@ def test_what_is_read_out_of_an_answer(
 def test_an_answer_without_tags_leaves_a_trace_that_is_no_action() -> None:
     assert read("Well.", TAGS, ACCEPTED, lenient=False).action == UNREADABLE
     assert UNREADABLE not in ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I go. <|ACTION|>far east<|END|>", ("far east", "strict")),
+        ("search!", ("search", "strict")),
+        (" 7 north. ", ("north", "strict")),
+        ("I go to the *north*", ("I go to the north", "none")),
+    ],
+)
+def test_the_papers_fallback_reads_the_letters_of_an_answer_without_tags(
+    text: str, found: tuple[str, str]
+) -> None:
+    assert read(text, TAGS_OR_LETTERS, ACCEPTED, lenient=False) == found
 
 
 def test_letters_keep_their_case() -> None:

@@ -76,6 +76,34 @@ def test_the_default_agent_is_the_papers_best() -> None:
     )
 
 
+PAPERS = {
+    # the agent: its reason's words, fallback, system, words of state, titles, query examples, example action
+    "paper_naive_rag": (None, "none", "balrog", 30, False, 3, None),
+    "paper_robust_naive_rag": (None, "none", "balrog", 30, False, 3, None),
+    "paper_cot_rag": (20, "none", "balrog", 50, False, 2, None),
+    "paper_robust_cot_rag": (15, "letters", "balrog", 30, False, 3, None),
+    "paper_robust_star": (None, "none", "paper", 50, False, 2, "go forward"),
+    "paper_robust_star_rag": (20, "none", "paper", 50, False, 2, "go forward"),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_agents_differ_where_its_repository_does(name: str) -> None:
+    agent = agent_config(name)
+    looks = agent.retrieval
+    assert PAPERS[name] == (
+        agent.reason_words,
+        agent.fallback,
+        agent.system,
+        looks.state_words,
+        looks.titles,
+        len(looks.examples),
+        agent.example,
+    )
+    assert (agent.max_text_history, agent.max_cot_history, looks.k) == (16, 5, 3)
+    assert agent.remember_cot == (agent.name == "cot")
+
+
 def test_balrogs_values_stand_where_balrog_has_the_switch() -> None:
     agent = agent_config("naive")
     assert (agent.max_text_history, agent.max_image_history, agent.max_cot_history) == (16, 0, 1)
@@ -142,11 +170,14 @@ def test_an_instruction_can_be_made_for_another_game() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{{ nothing }}", "agent.prompts.answer_naive: 'nothing' is undefined; it is given: example"),
+        (
+            "{{ nothing }}",
+            "agent.prompts.answer_naive: 'nothing' is undefined; it is given: example, reason_words",
+        ),
         ("{% if %}", "agent.prompts.answer_naive: "),
         (
             "{{ 1 / 0 }}",
-            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: example",
+            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: example, ",
         ),
         ("{{ 1 + example }}", "agent.prompts.answer_naive: TypeError: "),
         (f"{{{{ {'9' * 5000} }}}}", "agent.prompts.answer_naive: ValueError: Exceeds"),

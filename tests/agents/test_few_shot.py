@@ -1,6 +1,7 @@
 """Demonstrations: made from journals and recordings, shown before every prompt, held to their hash."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import msgspec
@@ -56,10 +57,30 @@ def test_demonstrations_stand_between_instruction_and_game(tmp_path: Path) -> No
     assert newest.startswith("Current Observation:")
 
 
-def test_demonstrations_are_bounded(tmp_path: Path) -> None:
-    one = demonstration(tmp_path / "1.json", "north", "search", "eat")
-    texts = few_shot(one, one, most=4)
-    assert sum(text.startswith("Observation:") for text in texts) == 4
+WHOLE = ["begins 1", "saw north", "north", "saw eat", "eat", "ends 1"]
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"),
+    [
+        (8, [*WHOLE, "begins 2", "saw a", "a", "ends 2", "begins 3", "saw A", "A", "ends 3"]),
+        (5, [*WHOLE, "begins 2", "saw a", "ends 2"]),
+        (4, [*WHOLE, "begins 2", "ends 2"]),
+        (3, [*WHOLE[:4], "ends 1"]),
+        (1, [*WHOLE[:2], "ends 1"]),
+    ],
+)
+def test_demonstrations_are_bounded_by_messages_as_in_balrog(
+    tmp_path: Path, most: int, shown: list[str]
+) -> None:
+    one = demonstration(tmp_path / "1.json", "north", "eat")
+    two = demonstration(tmp_path / "2.json", "a")
+    three = demonstration(tmp_path / "3.json", "A")
+    _, *texts, _, _ = few_shot(one, two, three, most=most)
+    short = [re.sub(r"\*+ DEMONSTRATION (\d) (BEGINS|ENDS) \*+", r"\2 \1", text) for text in texts]
+    assert [text.removeprefix("Observation:\n") for text in short] == [
+        name.upper() if name.startswith(("begins", "ends")) else name for name in shown
+    ]
 
 
 def test_few_shot_without_demonstrations_says_what_to_do() -> None:

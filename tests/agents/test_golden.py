@@ -35,6 +35,12 @@ SWITCHES = {
     "cot_rag": ("nle", "cot_rag", []),
     "robust_rag": ("nle", "robust_rag", []),
     "robust_star_rag": ("nle", "robust_star_rag", []),
+    "paper_naive_rag": ("nle", "paper_naive_rag", []),
+    "paper_robust_naive_rag": ("nle", "paper_robust_naive_rag", []),
+    "paper_cot_rag": ("nle", "paper_cot_rag", []),
+    "paper_robust_cot_rag": ("nle", "paper_robust_cot_rag", []),
+    "paper_robust_star": ("nle", "paper_robust_star", []),
+    "paper_robust_star_rag": ("nle", "paper_robust_star_rag", []),
     "minihack_naive": ("minihack", "naive", []),
     "minihack_robust_star_rag": ("minihack", "robust_star_rag", []),
     "everything_else": (
@@ -55,7 +61,13 @@ SWITCHES = {
         ],
     ),
 }
-SNAPSHOTS = ["instruction_nle", "instruction_nle_improved", "instruction_minihack", *SWITCHES]
+INSTRUCTIONS = {
+    "instruction_nle": "naive",
+    "instruction_nle_improved": "robust_star",
+    "instruction_nle_paper": "paper_robust_star",
+    "instruction_minihack": "minihack_naive",
+}
+SNAPSHOTS = [*INSTRUCTIONS, *SWITCHES]
 ANSWERS = [
     "I go on.\n<|ACTION|>{}<|END|>\nACTION: {}",
     "Query: how to use stairs",
@@ -70,7 +82,7 @@ def asked(name: str) -> list[Request]:
     script = Script(query=ANSWERS[1], summary=ANSWERS[2])
     agent = made(agent_config(option, *WINDOW, *overrides), story.view, script, Guide(NEWT, STAIRS))
     for moment, action in zip(story.moments, [*story.actions, story.actions[-1]], strict=True):
-        plain = option in ("naive", "naive_rag", "few_shot")
+        plain = option in ("naive", "naive_rag", "paper_naive_rag", "few_shot")
         script.answers["act"] = action if plain else ANSWERS[0].format(action, action)
         before = len(script.requests)
         perform(agent, [moment])
@@ -79,10 +91,9 @@ def asked(name: str) -> list[Request]:
 
 def snapshot(name: str) -> str:
     """The prompts as one readable text; an instruction that has a file of its own is only named."""
-    if name.startswith("instruction"):
-        agent = "minihack_naive" if "minihack" in name else "robust_star" if "improved" in name else "naive"
-        return asked(agent)[-1].messages[0].text + "\n"
-    known = {(GOLDEN / f"{each}.txt").read_text().rstrip("\n"): each for each in SNAPSHOTS[:3]}
+    if name in INSTRUCTIONS:
+        return asked(INSTRUCTIONS[name])[-1].messages[0].text + "\n"
+    known = {(GOLDEN / f"{each}.txt").read_text().rstrip("\n"): each for each in INSTRUCTIONS}
     parts = []
     for request in asked(name):
         parts.append(f"########## {request.purpose} ##########")

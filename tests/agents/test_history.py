@@ -89,6 +89,16 @@ def test_an_empty_answer_leaves_no_trace() -> None:
     assert turns(prompts("naive", 3, act="")[-1]) == ["obs 1", "obs 2", "now 3"]
 
 
+@pytest.mark.parametrize("window", ["slide", "blocks"])
+def test_no_more_texts_than_the_bound_after_empty_answers_either(window: str) -> None:
+    words = ["agent.max_text_history=4", f"agent.history.window={window}", "agent.history.block=2"]
+    for request in prompts("naive", 12, *words, act=""):
+        assert sum(not name.endswith("-") for name in turns(request)) <= 4
+    if window == "slide":  # BALROG's window keeps the places of those whose text it leaves out
+        assert turns(request) == ["obs -", "obs -", "obs -", "obs -", "obs 9", "obs 10", "obs 11", "now 12"]
+        assert request.messages[1].text == "Observation:"
+
+
 def test_images_are_shown_for_the_newest_observations_only() -> None:
     last = prompts("naive", 4, "agent.max_image_history=2", image=b"x")[-1]
     assert turns(last) == ["obs 1", "north", "obs 2", "north", "obs 3[3]", "north", "now 4[4]"]

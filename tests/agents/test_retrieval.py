@@ -188,6 +188,7 @@ def test_k_is_asked_for() -> None:
     [
         (["context=whole"], f"Newt\n{NEWT.text}\n\nStairs\n{STAIRS.text}\n=========="),
         (["context=cut", "chars=6"], "Newt\nA newt\n\nStairs\nStairs\n=========="),
+        (["context=whole", "titles=false"], f"{NEWT.text}\n\n{STAIRS.text}\n=========="),
         (["context=summary"], f"{SUMMARY}\n=========="),
     ],
 )

@@ -101,9 +101,7 @@ class History:
                 reasoned = event.reasoned if reasons > 0 else None
                 reasons -= reasoned is not None
                 messages.append(reasoned or event.bare)
-            elif not self._images:
-                messages.append(event.past())
-            else:
+            else:  # after answers that left no trace there are more observations than texts to show
                 image = images > 0 and bool(event.observation.pictures)
                 messages.append(event.past(texts > 0, image))
                 texts, images = texts - 1, images - image
