@@ -6,7 +6,16 @@ Llama-3.2-3B and Mistral-Nemo (naive), Phi-4 (robust_naive), DeepSeek-R1 and its
 
 import pytest
 
-from balrog_rag.agents.answers import AFTER_LABEL, TAGS, TAGS_OR_LETTERS, TAGS_OR_WHOLE, UNREADABLE, WHOLE, Style, read
+from balrog_rag.agents.answers import (
+    AFTER_LABEL,
+    TAGS,
+    TAGS_OR_LETTERS,
+    TAGS_OR_WHOLE,
+    UNREADABLE,
+    WHOLE,
+    Style,
+    read,
+)
 
 COMPASS = ("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest")
 WORDS = (
