@@ -48,6 +48,13 @@ def test_every_published_row_has_a_source():
     assert all(row.folder or row.note for row in known.rows)
 
 
+def test_a_published_row_with_other_episodes_than_balrogs_says_so():
+    """Forty of MiniHack are BALROG's; an average over fewer tasks is no neighbour of one over all."""
+    odd = {row.name: row.note for row in published().rows if row.minihack and row.minihack[2] != 40}
+    assert list(odd) == ["GPT-5-minimal"]
+    assert "30 episodes" in odd["GPT-5-minimal"]
+
+
 def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     for name, levels in (("plain", [1] * 8), ("better", [4] * 8)):
         run = new_run(f"runs/{name}", agent=name)
