@@ -306,6 +306,10 @@ class RayTroupe:
                 for line in self._lines.values():
                     line.stop_what_should()
 
+    def trouble(self, run: Run) -> str:
+        """The nodes have the models, and tell of a call when it is over."""
+        return ""
+
     async def close(self) -> None:
         """Leave the cluster; one that was made for this run ends."""
         if self._looking is not None:

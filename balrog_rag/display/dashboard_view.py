@@ -73,6 +73,8 @@ def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
     if not opened:
         yield _bar(board, width)
     yield from _flowed(_state(board, gate), width)
+    for trouble in board.model_troubles():
+        yield from _texts(trouble, WARN, width)
     if opened:
         return
     yield from _flowed(_progress(view), width)
@@ -256,13 +258,16 @@ def _screen(row: Row, width: int, room: int) -> list[Line]:
     if row.query:
         titles = ", ".join(passage.title for passage in row.passages)
         below += _texts(f"looked up: {row.query}  →  {titles}", ACCENT, width)
-    below += _texts(row.reasoning, DIM, width)
+    if row.answer.strip() not in ("", row.action):
+        below += _texts(f"answer: {row.answer}", DIM, width)
+    if row.reasoning:
+        below += _texts(f"reasoning: {row.reasoning}", DIM, width)
     picture = _picture(inert(seen.text("map")).expandtabs(8).splitlines(), room - len(above), len(below))
     return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
 
 
 WORDS = 4
-"""Lines that the last action, its look-up and its reasoning have at least, where they are so long."""
+"""Lines that the last action, its look-up and its answer have at least, where they are so long."""
 
 
 def _picture(rows: Sequence[str], room: int, below: int) -> list[str]:
@@ -287,7 +292,6 @@ def _foot(view: View, opened: bool, width: int) -> list[Line]:
     )
     return [
         *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),
-        *(line for trouble in view.board.model_troubles() for line in _texts(trouble, WARN, width)),
         *([Segment(one_line(f" {trouble.episode}: {trouble.text}"), BAD)] for trouble in troubles),
         *_flowed([Segment(key, DIM) for key in keys], width),
     ]

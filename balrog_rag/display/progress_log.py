@@ -73,6 +73,7 @@ class PlainLog:
             f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
             f"progression {self._interim.text()}, {board.rate():.1f} steps/s, "
             f"{clock(board.seconds_left())} left, {spending(board)}"
+            + (f", {many(board.retries, 'retries')}" if board.retries else "")
             + (f", {many(board.errors, 'errors')}" if board.errors else "")
         )
         for trouble in board.model_troubles():

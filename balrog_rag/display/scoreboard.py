@@ -33,8 +33,8 @@ class Row:
     """One episode in play."""
 
     __slots__ = (
-        "action", "begun", "calls", "dollars", "episode", "input", "live_from", "live_steps", "observation",
-        "output", "passages", "progress", "query", "reasoning", "step", "unpriced", "waiting",
+        "action", "answer", "begun", "calls", "dollars", "episode", "input", "live_from", "live_steps",
+        "observation", "output", "passages", "progress", "query", "reasoning", "step", "unpriced", "waiting",
     )  # fmt: skip
 
     def __init__(self, episode: str, observation: Observation) -> None:
@@ -42,7 +42,7 @@ class Row:
         self.begun = self.live_from = time.monotonic()
         self.step = self.live_steps = self.calls = self.input = self.output = self.unpriced = 0
         self.dollars = 0.0
-        self.action = self.query = self.reasoning = self.waiting = ""
+        self.action = self.answer = self.query = self.reasoning = self.waiting = ""
         self.passages: Sequence[Passage] = ()
         self.progress = Progress(episode)
 
@@ -89,7 +89,10 @@ class Scoreboard:
         self.troubles: deque[Troubled] = deque(maxlen=REMEMBERED)
         self.progressions: list[float] = []
         self.outcomes: dict[str, int] = {}
-        self.steps = self.steps_of_ended = self.retries = self.replays = self.errors = 0
+        self.steps = self.steps_of_ended = self.replays = self.errors = 0
+        self.live_retries: Callable[[], int] = lambda: 0
+        """Asked for the attempts made again, those of calls without an answer yet included."""
+        self._retries = 0
         self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
         self._paused_at: float | None = None
 
@@ -126,7 +129,7 @@ class Scoreboard:
             row.dollars += reply.cost
         row.waiting = ""
         if live:
-            self.retries += reply.attempts - 1
+            self._retries += reply.attempts - 1
         else:
             row.live_from, row.live_steps = time.monotonic(), -1  # the step that this answer leads to
 
@@ -134,7 +137,8 @@ class Scoreboard:
         after = event.after
         row.step = event.step + 1
         row.live_steps += 1
-        row.action, row.reasoning, row.observation = event.taken, event.decision.reasoning, after.observation
+        row.action, row.observation = event.taken, after.observation
+        row.answer, row.reasoning = event.decision.answer, event.decision.reasoning
         row.progress.see(after.observation.numbers, after.reward)
         self.steps += row.live_steps > 0
 
@@ -175,6 +179,11 @@ class Scoreboard:
     def done(self) -> int:
         """Episodes that have ended."""
         return len(self.progressions)
+
+    @property
+    def retries(self) -> int:
+        """Attempts made again; of models on other nodes only those of calls that were answered."""
+        return max(self._retries, self.live_retries())
 
     @property
     def elapsed(self) -> float:

@@ -44,6 +44,8 @@ class LiteLLMModel:
         self._settings = settings.of_config(config)
         self.trouble = ""
         """Why nothing was answered of late, while it is asked again; empty where all is well."""
+        self.retried = 0
+        """Attempts that failed and were made again, those of calls without an answer yet included."""
         self._call: Call | None = None
         self._card: Card | None = None
         self._keys_missing: list[str] = []
@@ -118,6 +120,7 @@ class LiteLLMModel:
             if not outcome.kind.again or tries.count >= bounds.attempts or late:
                 raise failures.describe(self._config, outcome, tries.count)
             self.trouble = failures.asked_again(self._config, outcome, tries.count)
+            self.retried += 1
             await self.pace.hold(wait)
 
     def _wait(self, failure: Failure, attempt: int) -> float:

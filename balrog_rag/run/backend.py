@@ -42,6 +42,10 @@ class Troupe(Protocol):
         """Plays the episodes of one run."""
         ...
 
+    def trouble(self, run: Run) -> str:
+        """Why the run's model does not answer now; empty where it does, or where that is not known here."""
+        ...
+
     async def close(self) -> None:
         """Give everything back."""
         ...
@@ -73,6 +77,10 @@ class LocalTroupe:
             stopping,
             run.config.run.ttyrec,
         )
+
+    def trouble(self, run: Run) -> str:
+        """Why the run's model does not answer now."""
+        return self._studio.trouble_of(run.specs[0].player)
 
     async def close(self) -> None:
         """End the workers; the studio belongs to whoever made it."""

@@ -1,6 +1,10 @@
 """eval.log in the run folder: when each episode began and ended, and what went wrong meanwhile."""
 
+import asyncio
+import contextlib
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -34,6 +38,14 @@ class EvalLog:
                 what = "is replayed" if event.again else "stays as journaled"
                 self._write("WARNING" if event.again else "ERROR", f"{event.episode}: {what}: {event.text}")
 
+    def model_silent(self, why: str) -> None:
+        """The model does not answer."""
+        self._write("WARNING", why)
+
+    def model_back(self) -> None:
+        """It does again."""
+        self._write("INFO", "the model answers again")
+
     def _write(self, level: str, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         try:
@@ -52,3 +64,34 @@ class EvalLog:
             self._file.close()
         except OSError:
             pass
+
+
+LOOK, AGAIN, CALM = 1.0, 60.0, 5.0
+"""Seconds: between two looks at a model, between two lines while it is silent, of calm until it is back."""
+
+
+@asynccontextmanager
+async def silences(log: EvalLog, trouble: Callable[[], str]) -> AsyncIterator[None]:
+    """Keep in the log, while the body plays, when and why the model did not answer."""
+    task = asyncio.create_task(_keep_silences(log, trouble))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, RunFolderError):
+            await task
+
+
+async def _keep_silences(log: EvalLog, trouble: Callable[[], str]) -> None:
+    told, seen = None, 0.0
+    while True:
+        await asyncio.sleep(LOOK)
+        now = time.monotonic()
+        if why := trouble():
+            seen = now
+            if told is None or now - told >= AGAIN:
+                log.model_silent(why)
+                told = now
+        elif told is not None and now - seen >= CALM:
+            log.model_back()
+            told = None

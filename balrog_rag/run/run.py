@@ -16,7 +16,7 @@ from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.prices import Prices
 from balrog_rag.run.backend import LocalTroupe, Run, Troupe
 from balrog_rag.run.csv_log import CsvLog
-from balrog_rag.run.eval_log import EvalLog
+from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveStudio
@@ -43,7 +43,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
     gate, board = Gate(runner.concurrency), Scoreboard(runs)
-    studio.hold, board.model_troubles = gate.hold, studio.troubles
+    studio.hold, board.model_troubles, board.live_retries = gate.hold, studio.troubles, studio.retried
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
     out = sys.stdout  # Ray's own prints are kept from it
@@ -88,7 +88,8 @@ async def _play(
             shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
             every = Several([*own, shown])
             player = troupe.player(run, budget, every, stopping(gate, tally))
-            await play_all(run.specs, player, gate, tally, every, rank)
+            async with silences(log, lambda: troupe.trouble(run)):
+                await play_all(run.specs, player, gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs go on
         tally.fatal = error
         _leave_open(run, tally)

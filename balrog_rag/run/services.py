@@ -103,6 +103,14 @@ class LiveStudio:
         """Why models do not answer now, though they are asked again."""
         return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
 
+    def trouble_of(self, cast: Cast) -> str:
+        """Why its model does not answer now; empty where it does, or was not asked here."""
+        return getattr(self._models.get(tree_digest(cast.model)), "trouble", "")
+
+    def retried(self) -> int:
+        """Attempts of all calls that failed and were made again."""
+        return sum(getattr(model, "retried", 0) for model in self._models.values())
+
     async def close(self) -> None:
         """Give back what was made."""
         for model in self._models.values():

@@ -115,7 +115,8 @@ def sweep(tmp_path: Path) -> Scoreboard:
         name = f"{run.label}:nle/NetHackChallenge-v0/01"
         board.see(Started(name, first.observation))
         board.see(Searched(name, 0, "newt", (Passage("p", "Newt", "A newt."),)))
-        board.see(Stepped(name, 0, Decision("far southwest", reasoning="Away."), "far southwest", first))
+        decision = Decision("far southwest", "Run! <|ACTION|>far southwest<|END|>", reasoning="Away.")
+        board.see(Stepped(name, 0, decision, "far southwest", first))
     board.outcomes = {"died": 3, "steps": 2, "episode_dollars": 1, "quit": 4}
     return board
 
@@ -132,13 +133,13 @@ def test_at_any_width_actions_outcomes_and_arms_are_told_apart(sweep: Scoreboard
 
 
 @pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
-def test_a_live_screen_shows_status_action_look_up_and_reasoning(
+def test_a_live_screen_shows_status_action_look_up_answer_and_reasoning(
     sweep: Scoreboard, width: int, height: int
 ) -> None:
     shown = "\n".join(text(sweep, width, height, next(iter(sweep.rows))))
-    assert all(
-        words in shown for words in ("@", "Dlvl:1 $", "action far southwest", "looked up: newt", "Away.")
-    )
+    looked_up, answer = "looked up: newt", "answer: Run! <|ACTION|>far southwest<|END|>"
+    for words in ("@", "Dlvl:1 $", "action far southwest", looked_up, answer, "reasoning: Away."):
+        assert words in shown
 
 
 def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
@@ -156,8 +157,12 @@ def test_what_keeps_a_model_from_answering_is_seen(
     said = "model m: the connection failed: no such host; asked 3 of 30 times"
     sweep.model_troubles = lambda: [said + EVIL]
     sweep.notes.append("no key for m")
+    sweep.live_retries = lambda: 33
     for opened in (None, next(iter(sweep.rows))):
-        assert any(said in line for line in text(sweep, 120, 30, opened))
+        assert any(
+            said in line for line in text(sweep, 120, 30, opened)[:4]
+        )  # at the top, for it explains the rest
+    assert any("33 retries" in line for line in text(sweep, 120, 30))
     log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
     log.progress()
     log.progress()

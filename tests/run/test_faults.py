@@ -1,5 +1,6 @@
 """What breaks while a run goes on: workers killed and hung, a model that is away for a while."""
 
+import json
 import os
 import re
 import signal
@@ -53,6 +54,7 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
     first.close()
     words = ["agent=naive", *model_of(first), "env.episodes=4", "limits.steps=100", "run.name=r"]
     words += ["model.retry.first_wait=0.1", "model.retry.longest_wait=0.3", "model.retry.attempts=1000"]
+    words += ["--log", "json"]
     run = tmp_path / "results/r"
     with running(tmp_path, *words) as process:
         time.sleep(3)
@@ -64,13 +66,31 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
         time.sleep(2)
         before = len(completions(run))
         third = Server("--latency", "0.01", "--port", str(first.port))
-        _, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=120)
     third_asked = int(third.counts()["requests"])
     third.close()
     assert process.returncode == 0, err
     assert len(completions(run)) == 400
     assert third_asked == 400 - before
-    assert "answered at attempt" in (run / "eval.log").read_text()
+    log = (run / "eval.log").read_text()
+    assert "answered at attempt" in log
+    assert "WARNING model hosted_vllm/test at http://127.0.0.1" in log
+    assert "the connection failed" in log
+    *_, progress = [line for line in map(json.loads, out.splitlines()) if line["event"] == "progress"]
+    assert progress["retries"] > 4
+
+
+def test_attempts_count_while_no_call_is_answered(tmp_path: Path) -> None:
+    gone = Server()
+    gone.close()
+    words = ["agent=naive", "env=corridor", *model_of(gone), "env.episodes=2", "run.name=r", "--log", "json"]
+    words += ["model.retry.first_wait=0.2", "model.retry.longest_wait=0.2", "model.retry.attempts=15"]
+    with running(tmp_path, *words) as process:
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    *_, progress = [line for line in map(json.loads, out.splitlines()) if line["event"] == "progress"]
+    assert progress["retries"] == 28
+    assert "the connection failed" in (tmp_path / "results/r/eval.log").read_text().partition("stays as")[0]
 
 
 def test_a_run_goes_on_although_its_server_has_moved(tmp_path: Path) -> None:
