@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.envs`: what the environments offer, and the levels some of them need."""
+"""`python -m balrog_rag.envs`: what the environments offer, and the levels and games some of them need."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _carry_out(options: argparse.Namespace) -> int:
     if options.command == "fetch":
         return _fetch(options.source)
+    if options.command == "build":
+        return _build(options.source, options.workers)
     if options.command == "conform":
         return _conform(options.files, options.pictures)
     return _list(options.env)
@@ -30,6 +32,19 @@ def _carry_out(options: argparse.Namespace) -> int:
 
 def _fetch(source: str) -> int:
     print(f"Boxoban levels are in {boxoban.fetch(source)}")
+    return 0
+
+
+def _build(source: Path | None, workers: int) -> int:
+    from balrog_rag.envs.textworld.building import build, missing
+    from balrog_rag.envs.textworld.games import games_folder
+    from balrog_rag.knowledge.progress import shown_progress
+
+    wanted = missing()
+    print(f"{many(len(wanted), 'games')} of TextWorld to build into {games_folder()}")
+    with shown_progress("building games", len(wanted)) as done:
+        build(wanted, workers, source, done=done)
+    print("all 75 games are there")
     return 0
 
 
@@ -79,6 +94,19 @@ def _parser() -> argparse.ArgumentParser:
         default=boxoban.URL,
         metavar="URL|PATH",
         help=f"where from: a URL, a zip file or a folder (default: {boxoban.URL})",
+    )
+    build = commands.add_parser("build", help="build the games that BALROG plays of TextWorld")
+    build.add_argument("what", choices=["textworld"], help="what to build")
+    build.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FOLDER",
+        help="BALROG's folder tw_games: building from its descriptions takes a second a game "
+        "(default: from the games' seeds, which can take minutes for one)",
+    )
+    build.add_argument(
+        "--workers", type=int, default=0, metavar="N", help="so many at a time (default: one a core)"
     )
     conform = commands.add_parser(
         "conform", help="play recordings of BALROG's own games again; exit 1 where a state differs"

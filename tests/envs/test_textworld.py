@@ -1,0 +1,152 @@
+"""TextWorld's games: built from their seeds, played, and held against recordings of BALROG's."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.envs import main
+from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.envs.textworld.building import build, missing
+from balrog_rag.envs.textworld.game import make
+from balrog_rag.envs.textworld.games import TASKS, games
+from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
+from balrog_rag.episode.outcome import Outcome
+
+RECORDINGS = Path(__file__).parents[1] / "data" / "recordings" / "textworld.jsonl.gz"
+COIN = ("coin_collector", "level_220_seed_100")
+OTHERS = [("treasure_hunter", "seed_10033"), ("the_cooking_game", "cooking_item5_seed_10980")]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache folder with one game in it."""
+    pytest.importorskip("textworld")
+    folder = tmp_path_factory.mktemp("cache")
+    build([COIN], folder=folder / "textworld")
+    return folder
+
+
+@pytest.fixture
+def coin(cache):
+    """A game of the coin collector."""
+    game = make("coin_collector", 0, cache / "textworld", policy=True)
+    yield game
+    game.close()
+
+
+def recorded(path, task):
+    """The recordings of one task alone."""
+    with gzip.open(RECORDINGS) as file:
+        lines = [line for line in file if json.loads(line)["task"] == task]
+    path.write_bytes(gzip.compress(b"".join(lines)))
+    return str(path)
+
+
+def test_every_recorded_state_is_ours(cache, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(cache))
+    assert main(["conform", recorded(tmp_path / "coin.jsonl.gz", "coin_collector")]) == 0
+    assert "2 episodes, 102 states compared, 0 differing" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_every_recorded_state_of_the_other_games_is_ours(tmp_path, monkeypatch):
+    pytest.importorskip("textworld")
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path))
+    build([COIN, *OTHERS])
+    assert main(["conform", str(RECORDINGS)]) == 0
+
+
+def test_built_games_are_built_no_more_and_a_seed_counts_through_all(cache):
+    assert COIN not in missing(cache / "textworld")
+    assert len(missing(cache / "textworld")) == 74
+    assert [len(games(task)) for task in TASKS] == [25, 25, 25]
+    again = make("coin_collector", 50, cache / "textworld")
+    assert again.reset() == make("coin_collector", 0, cache / "textworld").reset()
+
+
+def test_a_game_can_be_built_from_its_description(cache, tmp_path):
+    build([COIN], source=cache / "textworld", folder=tmp_path)
+    built, before = (
+        folder / "coin_collector/level_220_seed_100.z8" for folder in (tmp_path, cache / "textworld")
+    )
+    assert len(built.read_bytes()) == len(before.read_bytes())
+    with pytest.raises(ConfigError, match=r"holds no the_cooking_game/.*json; name BALROG's folder"):
+        build(OTHERS[1:], source=cache / "textworld", folder=tmp_path)
+
+
+def test_a_game_that_cannot_be_built_is_one_line(cache, tmp_path):
+    (tmp_path / "coin_collector").mkdir()
+    (tmp_path / "coin_collector" / "level_220_seed_100.json").write_text("no game")
+    with pytest.raises(BalrogError, match="textworld/coin_collector/level_220_seed_100: cannot be built"):
+        build([COIN], source=tmp_path, folder=tmp_path / "built")
+    assert not list((tmp_path / "built").rglob("*.z8"))
+
+
+def test_what_is_missing_is_one_line(cache, monkeypatch):
+    with pytest.raises(ConfigError, match=r"run: python -m balrog_rag\.envs build textworld"):
+        make("coin_collector", 1, cache / "textworld")
+    monkeypatch.setattr("balrog_rag.util.extras.find_spec", lambda name: None)
+    with pytest.raises(
+        ConfigError, match=r"textworld is not installed; pip install 'balrog_rag\[textworld\]'"
+    ):
+        make("coin_collector", 0, cache / "textworld")
+
+
+def test_its_own_commands_win(coin):
+    coin.reset()
+    while not (moment := coin.step(coin.policy()[0])).ended:
+        assert moment.progression == 0.0
+    assert (moment.ended, moment.reward, moment.progression) == (Outcome.SOLVED, 1.0, 1.0)
+    assert moment.long.endswith("command?\n>")
+
+
+def test_a_game_ends_at_its_limit(coin):
+    coin.reset()
+    moments = [coin.step("look") for _ in range(80)]
+    assert [moment.ended for moment in moments] == [""] * 79 + [Outcome.STEPS]
+    assert moments[-1].progression == 0.0
+
+
+def test_no_command_reads_or_writes_a_file(coin, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    coin.reset()
+    for command in (
+        "save",
+        "SCRIPT",
+        "look. save",
+        "look then script",
+        "restore",
+        "take coin, save",
+        "recording on",
+    ):
+        coin.step(command)
+    assert os.listdir(tmp_path) == []
+    assert safe_command("go south") == "go south"
+    assert safe_command("take manuscript") == "take manuscript"
+
+
+def test_anything_may_be_typed(coin):
+    first = coin.reset()
+    room = first.long.partition("\n")[0]
+    for command in ("", " ", "x" * 5000, "look\nlook", "привет", '"', "quit", "y", "restart", "n", "undo"):
+        assert not coin.step(command).ended
+    assert coin.step("look").long.startswith(room)
+
+
+def test_two_games_do_not_meet(cache):
+    one, other = (make("coin_collector", 0, cache / "textworld") for _ in range(2))
+    start = one.reset()
+    assert other.reset() == start
+    one.step("go south")
+    assert other.step("look").long.startswith(start.long.partition("\n")[0])
+
+
+def test_pages_are_shown_as_by_the_other_machine():
+    status = "\n\n>" + " " * 40 + "-= Salon =-0/20"
+    assert as_glulx("You look." + status, over=False) == "You look."
+    page = "Well.\n" + " " * 55 + "*** The End ***\n\nQUIT?\n>" + " " * 40 + "-= Salon =-0/20"
+    assert as_glulx(page, over=True) == "Well.\n" + " " * 31 + "*** The End ***\n\nQUIT?\n>"
+    assert without_goal("Welcome! Find the coin.\n\n-= Attic =-\n", "Find the coin.") == "-= Attic =-"
