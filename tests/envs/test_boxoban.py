@@ -166,4 +166,12 @@ def test_a_server_without_the_file_is_one_line(server, capsys):
 def test_levels_are_read_in_one_order(tmp_path):
     for name, sign in (("b.txt", "$"), ("a.txt", "@")):
         (tmp_path / name).write_text(f"; 0\n##\n#{sign}\n\n; 1\n##\n{sign}#\n")
-    assert boxoban.read_levels(str(tmp_path)) == ["##\n#@\n", "##\n@#\n", "##\n#$\n", "##\n$#\n"]
+    assert boxoban.read_levels(str(tmp_path)) == ("##\n#@\n", "##\n@#\n", "##\n#$\n", "##\n$#\n")
+
+
+def test_levels_are_read_once_until_their_files_change(tmp_path):
+    (tmp_path / "a.txt").write_text("; 0\n##\n#@\n")
+    first = boxoban.read_levels(str(tmp_path))
+    assert boxoban.read_levels(str(tmp_path)) is first
+    (tmp_path / "a.txt").write_text("; 0\n###\n#$@\n")
+    assert boxoban.read_levels(str(tmp_path)) == ("###\n#$@\n",)
