@@ -94,5 +94,5 @@ def test_minihacks_wiki_comes_into_the_cache(
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path))
     assert minihack.fetch(f"{url}/file") == tmp_path / "nethackwikidata.json"
     assert (tmp_path / "nethackwikidata.json").read_bytes() == FILE
-    with pytest.raises(BalrogError, match="corpus import minihack PATH"):
+    with pytest.raises(BalrogError, match="corpus import minihack FILE"):
         minihack.fetch(f"{url}/nothing")

@@ -91,6 +91,12 @@ def _corpus_parser(parser: ArgumentParser) -> None:
     _with_settings(build, _build_corpus)
     fetch = actions.add_parser("fetch", help="download MiniHack's copy of the wiki and import it")
     fetch.add_argument("name", choices=("minihack",))
+    fetch.add_argument(
+        "--from",
+        dest="address",
+        metavar="ADDRESS",
+        help="where the file is (default: MiniHack's address)",
+    )
     _with_settings(fetch, _fetch_corpus)
     bring = actions.add_parser(
         "import", help="read a downloaded corpus: minihack, nethackwiki or a plug-in's"
@@ -121,8 +127,11 @@ def _config(options: Namespace) -> "KnowledgeConfig":
 
 
 def _cut(options: Namespace) -> "Cut":
+    """As the settings say; where they say nothing, MiniHack's pages stay whole, as in the paper."""
     from balrog_rag.knowledge.passages import Cut
 
+    if options.name == "minihack" and not any(word.startswith("knowledge=") for word in options.settings):
+        options.settings = ["knowledge=paper", *options.settings]
     config = _config(options)
     return Cut(config.tokens, config.overlap)
 
@@ -136,9 +145,10 @@ def _build_corpus(options: Namespace) -> int:
 
 def _fetch_corpus(options: Namespace) -> int:
     from balrog_rag.knowledge.corpus.bringing import import_corpus
-    from balrog_rag.knowledge.corpus.minihack import fetch
+    from balrog_rag.knowledge.corpus.minihack import ADDRESS, fetch
 
-    import_corpus("minihack", fetch(), _cut(options))
+    cut = _cut(options)
+    import_corpus("minihack", fetch(options.address or ADDRESS), cut)
     return 0
 
 

@@ -268,7 +268,7 @@ class KnowledgeConfig:
     corpus: str = key("corpus by its registered name, a folder of Markdown or text, or a file of passages")
     corpus_digest: str | None = key("hash of its passages; null: taken when a run starts")
     tokens: int = key(
-        "longest passage a folder's pages are cut into, in MiniLM's tokens; 0: pages stay whole", ge=0
+        "longest passage that pages are cut into, in MiniLM's tokens; 0: pages stay whole", ge=0
     )
     overlap: int = key("tokens of one passage that the next one says again", ge=0)
     embedder: str = key("what turns texts into vectors", names=registry.embedders)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.contracts.errors import KnowledgeError
-from balrog_rag.knowledge.corpus import built_folder, load
+from balrog_rag.knowledge.corpus import imported, load
 from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.passages import Cut
 
@@ -106,7 +106,7 @@ def test_a_bad_dump_is_one_line_and_the_old_corpus_stays(content: bytes, said: s
     good = tmp_path / "good.xml"
     good.write_text(WIKI, encoding="utf-8")
     import_corpus("nethackwiki", good, CUT)
-    file = built_folder() / "corpora" / "nethackwiki.jsonl"
+    file = imported("nethackwiki", CUT)
     before = file.read_bytes()
     bad = tmp_path / ("bad.bz2" if content[:3] == b"BZh" else "bad.xml")
     bad.write_bytes(content)
@@ -180,10 +180,45 @@ def test_minihacks_processed_file_is_read_too(tmp_path: Path) -> None:
     assert [p.text for p in import_corpus("minihack", source, Cut(0)).passages] == ["Newt\nIt bites."]
 
 
+STORE = {
+    "high-elf": {"title": "high-elf", "categories": ["Defunct"], "raw_text": "High-elf\nThere is none."},
+    "samurai": {"title": "samurai", "categories": ["Roles"], "raw_text": "Samurai\nThey serve a lord."},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("counts", [{}, {"_global_counts": {"samurai": 3}}])
+def test_the_papers_file_is_read_whole(tmp_path: Path, indent: int | None, counts: dict[str, object]) -> None:
+    """Made in its form: its Figure 6 shows a dictionary of pages over many lines."""
+    source = tmp_path / "processed_wiki_self.json"
+    source.write_text(json.dumps({**counts, **STORE}, indent=indent), encoding="utf-8")
+    found = import_corpus("minihack", source, Cut(0)).passages
+    assert [(each.title, each.text) for each in found] == [
+        (page["title"], page["raw_text"]) for page in STORE.values()
+    ]
+
+
+def test_every_cut_of_an_imported_corpus_is_one_of_its_own(tmp_path: Path) -> None:
+    long = {"title": "newt", "raw_text": "Newts are small. " * 40}
+    source = tmp_path / "store.json"
+    source.write_text(json.dumps({"newt": long}), encoding="utf-8")
+    import_corpus("minihack", source, Cut(20))
+    assert len(load("minihack", Cut(20)).passages) > 1
+    with pytest.raises(
+        KnowledgeError, match=r"not here in passages of 31 tokens; .* knowledge\.tokens=31"
+    ) as no:
+        load("minihack", Cut(31))
+    assert "\n" not in str(no.value)
+    import_corpus("minihack", source, Cut(0))
+    assert len(load("minihack", Cut(0)).passages) == 1
+    assert len(load("minihack", Cut(20)).passages) > 1
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b'{"wikipedia_title": "A", "text": ["x"]}\n{"wikipedia_ti', "line 2 is no JSON"),
+        (b'{\n "newt": {"title": "newt", "raw_te', "no JSON"),
         (b"<html>", "no JSON"),
         (b"[1, 2]", "a page is expected"),
         (b'{"name": "A"}', "without wikipedia_title"),

@@ -43,16 +43,30 @@ def load(name: str, cut: Cut) -> Corpus:
         return _read(place.name, registry.corpora.get("folder")(place), cut)
     if place.is_file():
         return _stored(place.stem, place)
-    for file in (data("wiki_index") / f"{name}.jsonl", built_folder() / "corpora" / f"{name}.jsonl"):
+    for file in (data("wiki_index") / f"{name}.jsonl", imported(name, cut)):
         if file.is_file():
             return _stored(name, file)
     if name not in registry.corpora.names():
         hint = nearest(name, registry.corpora.names())
         raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{hint}")
-    command = f"python -m balrog_rag.knowledge corpus {'fetch' if name == 'minihack' else 'import'} {name}"
-    raise KnowledgeError(
-        f"corpus {name} is not here; bring it in with `{command}{'' if name == 'minihack' else ' PATH'}`"
-    )
+    raise KnowledgeError(_absent(name, cut))
+
+
+def imported(name: str, cut: Cut) -> Path:
+    """Where an imported corpus lies; it is cut when it is imported, so every cut is a file of its own."""
+    parts = f"-{cut.tokens}-{cut.overlap}" if cut.tokens else ""
+    return built_folder() / "corpora" / f"{name}{parts}.jsonl"
+
+
+def _absent(name: str, cut: Cut) -> str:
+    """Which command brings a corpus in, and what to do without it."""
+    words = f"knowledge.tokens={cut.tokens}" + (f" knowledge.overlap={cut.overlap}" if cut.overlap else "")
+    whole = f"passages of {cut.tokens} tokens" if cut.tokens else "whole pages"
+    command = "python -m balrog_rag.knowledge corpus"
+    how = f"`{command} import {name} FILE {words}`"
+    if name == "minihack":
+        how = f"`{command} fetch minihack {words}`, or from its file nethackwikidata.json with {how}"
+    return f"corpus {name} is not here in {whole}; get it with {how}; or take knowledge=embedded"
 
 
 def _stored(name: str, file: Path) -> Corpus:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import KnowledgeError
-from balrog_rag.knowledge.corpus import Corpus, built_folder, load
+from balrog_rag.knowledge.corpus import Corpus, imported, load
 from balrog_rag.knowledge.embed import Progress
 from balrog_rag.knowledge.passages import Cut, Page, passages, wordpiece
 from balrog_rag.knowledge.progress import shown_progress
@@ -27,7 +27,7 @@ def import_corpus(name: str, source: Path, cut: Cut, options: dict[str, object] 
     if not source.exists():
         raise KnowledgeError(f"{source} does not exist")
     read = registry.corpora.get(name)
-    return bring(name, read(source, **(options or {})), built_folder() / "corpora" / f"{name}.jsonl", cut)
+    return bring(name, read(source, **(options or {})), imported(name, cut), cut)
 
 
 def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:

@@ -1,8 +1,11 @@
 """MiniHack's copy of the NetHack wiki: nethackwikidata.json, one page a line.
 
+Two files made of it are read as well: the one that MiniHack's code writes, and the paper's, which has a page
+under each name, with the fields title, categories and raw_text.
+
 A page's raw text is its paragraphs put together, as MiniHack puts them together. Titles count once
 whatever their case (the last page wins there, as in MiniHack's dictionary), and so do equal texts;
-pages without text and redirects are left out. MiniHack's processed file is read as well.
+pages without text and redirects are left out.
 """
 
 from collections import Counter
@@ -58,24 +61,35 @@ def _entries(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every page as the file gives it, with where it stands for messages."""
     with source.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            place = f"{source}, line {number}"
-            if not line.strip():
+            if number == 1 and line.strip() == b"{":  # one dictionary over many lines
+                found, place = _decoded(line + file.read(), str(source)), str(source)
+            elif line.strip():
+                place = f"{source}, line {number}"
+                found = _decoded(line, place)
+            else:
                 continue
-            try:
-                found = msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise KnowledgeError(f"{place} is no JSON ({error}): cut short, or another file") from error
             for entry in _unpacked(found):
                 if not isinstance(entry, dict):
                     raise KnowledgeError(f"{place}: a page is expected, not {type(entry).__name__}")
                 yield place, entry
 
 
+def _decoded(text: bytes, place: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise KnowledgeError(f"{place} is no JSON ({error}): cut short, or another file") from error
+
+
 def _unpacked(found: Any) -> list[Any]:
-    """One page a line; or MiniHack's processed file, one dictionary whose aliases repeat pages."""
-    if isinstance(found, dict) and "_global_counts" in found:
+    """One page a line; or one dictionary of pages, in which aliases may repeat them."""
+    if isinstance(found, dict) and ("_global_counts" in found or _holds_pages(found)):
         return [page for name, page in found.items() if name != "_global_counts"]
     return [found]
+
+
+def _holds_pages(found: dict[str, Any]) -> bool:
+    return bool(found) and all(isinstance(page, dict) and "raw_text" in page for page in found.values())
 
 
 def _page(entry: dict[str, Any], place: str) -> Page:
@@ -99,7 +113,7 @@ def fetch(address: str = ADDRESS) -> Path:
     from balrog_rag.knowledge.progress import shown_progress
 
     target = cache_folder() / "nethackwikidata.json"
-    by_hand = "get the file by hand and `corpus import minihack PATH`"
+    by_hand = "get the file by hand and `corpus import minihack FILE`"
     download(
         address, target, _MOST_BYTES, by_hand, lambda size: shown_progress(f"downloading {target.name}", size)
     )
