@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="every step's exact prompt, answer, action and screen")
     show.add_argument("journal", type=Path)
     show.add_argument("--step", type=int, help="this step alone")
-    show.add_argument("--brief", action="store_true", help="one line a step, without prompts and screens")
+    show.add_argument("--brief", action="store_true", help="one line a step: action, numbers, message")
     show.set_defaults(run=_show)
     verify = commands.add_parser("verify", help="play journals again and compare every digest")
     verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_OR_JOURNAL")

@@ -78,7 +78,7 @@ class Part:
         if isinstance(entry, Completion):
             self._meter.charge(entry.reply, entry.purpose)
         if isinstance(entry, End):
-            self.player.watcher.see(Ended(self.spec.episode, entry.outcome, entry.steps))
+            self.player.watcher.see(Ended(self.spec.episode, entry.outcome, entry.steps, entry.how))
             self.over.set_result(entry)
         elif isinstance(entry, Completion | journal.Lookup):
             return words.Safe(self.name, self._written, self.limit())

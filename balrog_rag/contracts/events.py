@@ -62,6 +62,13 @@ class Ended(msgspec.Struct, frozen=True, tag=True):
     episode: str
     outcome: str
     steps: int
+    how: str = ""
+    """The game's own words for it, such as what killed the player."""
+
+    @property
+    def words(self) -> str:
+        """The outcome, and the game's own words where it has some."""
+        return f"{self.outcome}: {self.how}" if self.how else self.outcome
 
 
 class Found(msgspec.Struct, frozen=True, tag=True):

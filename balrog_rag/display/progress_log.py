@@ -54,10 +54,11 @@ class PlainLog:
         match event:
             case Ended():
                 over = self._board.recent[-1]
+                how = f" ({event.how})" if event.how else ""
+                score = f"progression {100 * over.progression:.2f} %"
                 self._say(
-                    f"{event.episode}: {event.outcome} after {event.steps} steps, "
-                    f"progression {100 * over.progression:.2f} %, "
-                    f"{money(over.dollars)}, {clock(over.seconds)}"
+                    f"{event.episode}: {event.outcome} after {event.steps} steps{how}, "
+                    f"{score}, {money(over.dollars)}, {clock(over.seconds)}"
                 )
             case Troubled():
                 what = "played again" if event.again else "left as journaled"

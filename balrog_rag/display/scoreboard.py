@@ -64,6 +64,8 @@ class Over(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     dollars: float = 0.0
     tokens: int = 0
+    how: str = ""
+    """The game's own words for it."""
 
 
 class Scoreboard:
@@ -146,10 +148,10 @@ class Scoreboard:
         """Its row goes."""
         row = self.rows.pop(event.episode)
         seconds, tokens = time.monotonic() - row.begun, row.input + row.output
-        over = Over(
-            event.episode, event.outcome, event.steps, row.progress.value, seconds, row.dollars, tokens
+        progression, how = row.progress.value, event.how
+        self._count(
+            Over(event.episode, event.outcome, event.steps, progression, seconds, row.dollars, tokens, how)
         )
-        self._count(over)
 
     def _count(self, ended: Over) -> None:
         self.recent.append(ended)

@@ -1,10 +1,12 @@
 """A watcher that prints an episode as it is replayed; all text from games and models is made inert."""
 
-from balrog_rag.contracts.events import Answered, Asked, Event, Searched, Started, Stepped
+from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import inert, one_line
 
 RULE = "─" * 78
+MESSAGE = 120
+"""Characters of the game's message in a line of `--brief`."""
 
 
 class Printer:
@@ -12,11 +14,14 @@ class Printer:
 
     def __init__(self, only: int | None, brief: bool) -> None:
         self._only, self._brief = only, brief
+        self._end = ""
 
     def see(self, event: Event) -> None:
         """Print what of it is wanted."""
         if isinstance(event, Started):
             print(f"episode {inert(event.episode)}")
+        elif isinstance(event, Ended):
+            self._end = event.words
         elif isinstance(event, Asked | Answered | Searched | Stepped) and self._wanted(event.step):
             if isinstance(event, Stepped):
                 self._step(event)
@@ -48,14 +53,16 @@ class Printer:
         decision, taken, after = event.decision, event.taken, event.after
         numbers = after.observation.numbers
         note = "" if decision.action == taken else f"  (answer {inert(decision.action)!r} is no valid action)"
+        message = after.observation.text("message")
         print(
             f"step {event.step}: {inert(taken)}{note}  "
             f"Dlvl {numbers['depth']} XL {numbers['experience_level']} "
             f"HP {numbers['hp']}/{numbers['max_hp']} T {numbers['turn']} reward {after.reward:g}"
+            + (f"  {one_line(message)[:MESSAGE]}" if self._brief else "")
         )
         if not self._brief:
-            print(inert(after.observation.text("message")) + "\n" + inert(after.observation.text("map")))
+            print(inert(message) + "\n" + inert(after.observation.text("map")))
 
     def close(self, verdict: Verdict) -> None:
         """The last line."""
-        print(f"{verdict.steps} steps, {'to the end' if verdict.complete else 'not finished'}; replay equal")
+        print(f"{verdict.steps} steps, {one_line(self._end) or 'not finished'}; replay equal")

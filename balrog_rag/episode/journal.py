@@ -88,6 +88,11 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=T
     seconds: float = 0.0
     """Wall time of the attempt that came to this end; earlier attempts and stops are not in it."""
 
+    @property
+    def how(self) -> str:
+        """The game's own words for it, where a player died."""
+        return str(self.facts.get("death") or "")
+
 
 Event = Start | Completion | Lookup | Step | End
 Entry = Header | Event

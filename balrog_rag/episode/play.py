@@ -230,7 +230,7 @@ def finish(stage: Stage, end: End) -> End:
         )
     elif comparable(recorded.facts) != comparable(msgspec.to_builtins(end.facts)):
         raise ReplayError(f"{stage.clock.where()}: the facts of the end are not the journal's")
-    stage.watcher.see(Ended(stage.spec.episode, end.outcome, end.steps))
+    stage.watcher.see(Ended(stage.spec.episode, end.outcome, end.steps, end.how))
     return end
 
 

@@ -33,7 +33,7 @@ class EvalLog:
                 what = f"{event.purpose} answered at attempt {event.reply.attempts}"
                 self._write("WARNING", f"{event.episode}: step {event.step}: {what}")
             case Ended():
-                self._write("INFO", f"{event.episode}: ended after {event.steps} steps: {event.outcome}")
+                self._write("INFO", f"{event.episode}: ended after {event.steps} steps: {event.words}")
             case Troubled():
                 what = "is replayed" if event.again else "stays as journaled"
                 self._write("WARNING" if event.again else "ERROR", f"{event.episode}: {what}: {event.text}")
