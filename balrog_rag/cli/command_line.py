@@ -1,13 +1,15 @@
 """What every command shares: how it ends, and how a wrong option is refused before anything is done."""
 
+import argparse
 import errno
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, NoReturn, TextIO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.terminal_safe import inert
 
 INTERRUPTED = 130
@@ -15,6 +17,23 @@ INTERRUPTED = 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What a stream that is open answers where its disk is full or its terminal gone."""
 MOST_PORT = 65535
+
+
+class Parser(argparse.ArgumentParser):
+    """A command line whose mistakes are one line, too."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As ever; but an option nobody knows is refused by the command that it was given to."""
+        known, others = super().parse_known_args(args, namespace)
+        for word in others:
+            if word.startswith("-"):
+                near = nearest(word.partition("=")[0], self._option_string_actions)
+                self.error(f"{word}: no such option{near}")
+        return known, others
+
+    def error(self, message: str) -> NoReturn:
+        """One line, and where to read more."""
+        self.exit(2, f"error: {inert(message)}; see {self.prog} --help\n")
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:

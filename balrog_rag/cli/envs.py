@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import ended
+from balrog_rag.cli.command_line import Parser, ended
 from balrog_rag.envs.minihack import boxoban
 from balrog_rag.util.terminal_safe import inert
 from balrog_rag.util.wording import many
@@ -84,7 +84,7 @@ def _print_comparison(results: Mapping[str, "Compared"]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m balrog_rag.envs", description=__doc__)
+    parser = Parser(prog="python -m balrog_rag.envs", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     fetch = commands.add_parser("fetch", help="bring level files into the cache folder")
     fetch.add_argument("what", choices=["boxoban"], help="what to fetch")

@@ -17,11 +17,17 @@ from balrog_rag.contracts.errors import ConfigError, PluginError
 T = TypeVar("T")
 
 
+FEW = 20
+"""Names that can be listed where a guess is uncertain."""
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
-    """'; did you mean a, b?' or, where nothing is near, the valid names."""
+    """'; did you mean a, b?', and, where nothing is near, the valid names."""
     known = sorted(names)
     close = get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"; did you mean {', '.join(close)}?" if close else f"; valid names: {', '.join(known) or 'none'}"
+    meant = f"; did you mean {', '.join(close)}?" if close else ""
+    sure = close and (len(known) > FEW or get_close_matches(name, close, n=1, cutoff=0.6))
+    return meant if sure else f"{meant or ';'} valid names: {', '.join(known) or 'none'}"
 
 
 class Registry(Generic[T]):

@@ -11,7 +11,9 @@ from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError
+from balrog_rag.knowledge.corpus import load
+from balrog_rag.knowledge.passages import Cut
 
 PACKAGE = Path(__file__).parents[2] / "balrog_rag"
 
@@ -112,3 +114,22 @@ def test_the_package_alone_names_its_commands(capsys: pytest.CaptureFixture[str]
         assert which_command(words) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"error: {says}")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("knowledge.index=faiss", "unknown index; did you mean flat_ip? valid names: bm25, flat_ip, flat_l2"),
+        ("knowledge.index=flat_l3", "unknown index; did you mean flat_l2, flat_ip?"),
+    ],
+)
+def test_a_guess_that_is_far_off_does_not_hide_the_valid_names(words: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        compose(words.split())
+    assert says in str(raised.value)
+    assert ("valid names" in str(raised.value)) == ("valid names" in says)
+
+
+def test_the_reader_of_folders_is_offered_as_no_corpus() -> None:
+    with pytest.raises(KnowledgeError, match=r"or file; valid names: embedded, minihack, nethackwiki$"):
+        load("my_notes/", Cut(240, 0))

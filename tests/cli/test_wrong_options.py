@@ -60,6 +60,15 @@ def files(folder: Path) -> dict[Path, bytes]:
             "two: holds 2 journals; name one, e.g. two/nle/NetHackChallenge-v0",
         ),
         ("episode fork two --at 1 --out x", "two: holds 2 journals; name one"),
+        (
+            "knowledge search --top 3 newt",
+            "error: --top: no such option; did you mean --json, --help? v",
+        ),
+        (
+            "report",
+            "arguments are required: RUN; see python -m balrog_rag.report --help",
+        ),
+        ("episode show J --stepp=1", "error: --stepp=1: no such option; did you mean --step"),
         ("episode show J --step 9999", "--step 9999: the journal holds 5 steps, counted from 0"),
         ("episode show J --step -1", "--step -1: the journal holds 5 steps"),
         ("prompts demonstrate J /nowhere/x.json", "demonstrate /nowhere/x.json: no folder /nowhere"),

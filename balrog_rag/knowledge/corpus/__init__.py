@@ -28,6 +28,10 @@ class Corpus:
         self.name, self.passages, self.digest = name, passages, digest
 
 
+FOLDER = "folder"
+"""What reads a folder of pages; such a corpus is named by its path."""
+
+
 def built_folder() -> Path:
     """Where imported corpora and built indexes go: wiki_index/built in a checkout, else the cache."""
     committed = data("wiki_index")
@@ -40,15 +44,15 @@ def load(name: str, cut: Cut) -> Corpus:
     """The corpus of that name or path."""
     place = Path(name).expanduser()
     if place.is_dir():
-        return _read(place.name, registry.corpora.get("folder")(place), cut)
+        return _read(place.name, registry.corpora.get(FOLDER)(place), cut)
     if place.is_file():
         return _stored(place.stem, place)
     for file in (data("wiki_index") / f"{name}.jsonl", imported(name, cut)):
         if file.is_file():
             return _stored(name, file)
-    if name not in registry.corpora.names():
-        hint = nearest(name, registry.corpora.names())
-        raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{hint}")
+    names = [known for known in registry.corpora.names() if known != FOLDER]
+    if name not in names:
+        raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{nearest(name, names)}")
     raise KnowledgeError(_absent(name, cut))
 
 
