@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.data import TaskView
@@ -10,6 +10,8 @@ from balrog_rag.contracts.data import TaskView
 
 class RandomPolicy:
     """Chooses by a generator of its own, seeded by its episode."""
+
+    needs_raw: ClassVar[bool] = False
 
     def __init__(self, config: AgentConfig, view: TaskView, seed: int) -> None:
         """The same seed makes the same choices."""

@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = Parser(prog="python -m balrog_rag.prompts", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    files = commands.add_parser("list", help="every prompt file with its content hash")
+    files = commands.add_parser("list", help="every prompt file, its content hash and the values it uses")
     files.set_defaults(run=_list)
     show = commands.add_parser(
         "show",
@@ -49,10 +49,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from balrog_rag.agents.prompts import fingerprint
+    from balrog_rag.agents.prompts import fingerprint, source, wants
 
     for name, content in fingerprint().items():
-        print(f"{content}  {name}")
+        print(f"{content}  {name:<22} {', '.join(wants(source(name)))}".rstrip())
     return 0
 
 

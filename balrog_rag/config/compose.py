@@ -1,5 +1,6 @@
 """From words on a command line to one checked Config; every mistake is one line that names the key."""
 
+from pathlib import Path
 from typing import Any
 
 from balrog_rag.config import schema
@@ -25,15 +26,28 @@ def compose(overrides: list[str]) -> schema.Config:
         chosen = composed.hydra.runtime.choices
         with flag_override(composed, ["struct", "readonly"], False):
             del composed["hydra"]
-        return _with_provider(typed(composed), preset_provider(chosen.get("model")))
+        return _completed(typed(composed), preset_provider(chosen.get("model")))
 
 
-def _with_provider(config: schema.Config, provider: str | None) -> schema.Config:
-    """A model's own name, completed by the provider that was chosen with `model=`."""
-    model = config.model
+def _completed(config: schema.Config, provider: str | None) -> schema.Config:
+    """With what words leave to be filled in: the provider of the model chosen by `model=`, prompts' files."""
+    model, agent = config.model, config.agent
     if model.backend == "litellm":
         model.name = with_provider(model.name, provider, model.price_table)
+    # Here alone: what a run folder says, which may be a stranger's, is taken to the letter.
+    agent.prompts = {name: _text(f"agent.prompts.{name}", text) for name, text in agent.prompts.items()}
     return config
+
+
+def _text(key: str, given: str) -> str:
+    """A text, or the content of the file that is named as `@FILE`."""
+    if not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).expanduser().read_text("utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{key}={given}: the file cannot be read ({reason})") from error
 
 
 def as_hydra_wants(word: str) -> str:
@@ -41,8 +55,7 @@ def as_hydra_wants(word: str) -> str:
     name = word.partition("=")[0]
     if name.startswith("+") and name.lstrip("+") in group_options():
         return word.lstrip("+")
-    parent = word.partition("=")[0].rpartition(".")[0]
-    return f"++{word}" if parent and in_mapping(parent) else word
+    return f"++{word}" if in_mapping(name) else word
 
 
 def typed(composed: Any) -> schema.Config:

@@ -191,7 +191,7 @@ class AgentConfig:
         choices=("balrog", "improved", "paper"),
     )
     instruction_role: str = key("who speaks the instruction; BALROG: user", choices=("user", "system"))
-    prompts: dict[str, str] = key("texts in place of prompt files, by the file's name without .j2")
+    prompts: dict[str, str] = key("texts, or @FILE, in place of prompt files, by the file's name without .j2")
     history: HistoryConfig = field(default_factory=HistoryConfig)
     observation: ShownConfig = field(default_factory=ShownConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)

@@ -45,7 +45,10 @@ class Agent(Protocol):
 
 
 class Policy(Protocol):
-    """A player without a language model; runs next to the environment at its speed."""
+    """A player without a language model; runs next to the environment at its speed.
+
+    One whose class says `needs_raw = False` also plays environments that show no raw arrays, and gets none.
+    """
 
     def act(self, raw: Mapping[str, Any]) -> str:
         """Name an action, given NLE's raw observation arrays."""

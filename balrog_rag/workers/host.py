@@ -51,7 +51,7 @@ class HostedGame:
         if self._policy is None:
             self._policy = self._hire(name, config, seed)
         with _one_line(f"policy {name!r}", f"failed in {self._name}"):
-            action = self._policy.act(self._raw())
+            action = self._policy.act(self._raw(name))
         if action not in self.view.accepted:
             raise PluginError(f"policy {name!r} wants {action!r}, which {self._name} does not accept")
         return Turn(action, self.step(action))
@@ -71,11 +71,11 @@ class HostedGame:
             policy: Policy = factory(thaw(config, AgentConfig), self.view, seed)
         return policy
 
-    def _raw(self) -> Mapping[str, Any]:
+    def _raw(self, policy: str) -> Mapping[str, Any]:
         raw: Mapping[str, Any] | None = getattr(self._environment, "raw", None)
-        if raw is None:
-            raise EnvironmentFailure(f"{self._name} shows no raw arrays, so no policy can play it")
-        return raw
+        if raw is None and getattr(self._policy, "needs_raw", True):
+            raise EnvironmentFailure(f"{self._name} shows no raw arrays, which policy {policy!r} plays by")
+        return raw or {}
 
 
 class _one_line:

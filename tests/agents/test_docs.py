@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.agents import answers
 from balrog_rag.config.groups import group_options
 from balrog_rag.config.schema import AgentConfig, documented_keys
 from balrog_rag.contracts import registry
@@ -60,3 +61,7 @@ def test_the_agent_of_the_page_is_the_one_that_is_tested_and_short() -> None:
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
     assert code == (ROOT / "tests/plugin_package/balrog_rag_sample/planner.py").read_text()
     assert len(code.splitlines()) < 40
+    package = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    assert package == (ROOT / "tests/plugin_package/pyproject.toml").read_text()
+    styles = {name for name, value in vars(answers).items() if isinstance(value, answers.Style)}
+    assert set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE)) == styles

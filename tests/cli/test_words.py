@@ -5,15 +5,18 @@ from pathlib import Path
 import pytest
 
 from balrog_rag import __version__
-from balrog_rag.cli.evaluate import who_plays
+from balrog_rag.cli.evaluate import resumed_config, who_plays
 from balrog_rag.cli.main import COMMANDS, main, which_command
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
 from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
+from balrog_rag.results import folder
+from balrog_rag.run.services import cast_of
 
 PACKAGE = Path(__file__).parents[2] / "balrog_rag"
 
@@ -133,3 +136,24 @@ def test_a_guess_that_is_far_off_does_not_hide_the_valid_names(words: str, says:
 def test_the_reader_of_folders_is_offered_as_no_corpus() -> None:
     with pytest.raises(KnowledgeError, match=r"or file; valid names: embedded, minihack, nethackwiki$"):
         load("my_notes/", Cut(240, 0))
+
+
+def test_a_prompt_may_stand_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "order.j2").write_text("Say {{ example }},\nand nothing else.")
+    for word in (
+        f"agent.prompts.answer_naive=@{tmp_path}/order.j2",
+        f"agent.prompts={{answer_naive: '@{tmp_path}/order.j2'}}",
+    ):
+        assert compose([word]).agent.prompts == {"answer_naive": "Say {{ example }},\nand nothing else."}
+    with pytest.raises(
+        ConfigError, match=r"agent\.prompts\.answer_naive=@/nowhere: the file cannot be read \(No such"
+    ):
+        compose(["agent.prompts.answer_naive=@/nowhere"])
+
+
+def test_a_run_folder_names_no_file_to_read(tmp_path: Path) -> None:
+    """A stranger's configuration could send any file of ours to any model."""
+    config = compose(["agent=naive", "model=scripted", "agent.prompts.answer_naive=x"])
+    config.agent.prompts["answer_naive"] = f"@{__file__}"
+    folder.create(tmp_path / "r", plain(config))
+    assert cast_of(resumed_config(tmp_path / "r", [])).agent["prompts"] == {"answer_naive": f"@{__file__}"}

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from balrog_rag.contracts.data import digest
@@ -31,6 +31,11 @@ def source(name: str) -> str:
 def fingerprint() -> dict[str, str]:
     """The content hash of every prompt file, for a run's provenance."""
     return {name: digest(source(name)) for name in names()}
+
+
+def wants(text: str) -> list[str]:
+    """The values that a prompt uses."""
+    return sorted(meta.find_undeclared_variables(_environment().parse(text)))
 
 
 class Prompts:
