@@ -12,6 +12,7 @@ import msgspec
 
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.files import read_file
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ def _contents(paths: tuple[str, ...]) -> tuple[bytes, ...]:
 
 def _read(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_file(Path(path))
     except OSError as error:
         raise ConfigError(f"agent.demonstrations: {path}: {error.strerror or error}") from error
 

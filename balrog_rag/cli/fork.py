@@ -51,8 +51,8 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
 
 def run_of(path: Path, episode: str) -> Path:
     """The run folder a journal lies in."""
-    run = path.resolve().parents[episode.count("/")]
-    if folder.journal_path(run, episode).resolve() != path.resolve():
+    run = folder.home_of(path)
+    if run is None or folder.journal_path(run, episode).resolve() != path.resolve():
         raise JournalError(f"{path}: lies in no run folder, so its configuration is not known")
     return run
 

@@ -9,10 +9,13 @@ from balrog_rag.cli.evaluate import resume
 from balrog_rag.cli.sweep import outcomes_on_disk, tell
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.run.backend import Run
 from balrog_rag.util.extras import require
 from balrog_rag.util.paths import data
+
+JOBS = ".jobs"
+"""Where the launcher keeps its own files, in the sweep's folder."""
 
 
 def check_launcher(hydra_words: list[str]) -> None:
@@ -34,11 +37,13 @@ def launch(runs: Sequence[Run], hydra_words: Sequence[str]) -> int:
 
     register_schema()
     top = runs[0].folder.parent.resolve()
+    if (top / JOBS).is_symlink():
+        raise RunFolderError(f"{top / JOBS}: is a link; remove it")
     sys.argv = [
         "python -m balrog_rag.eval",
         "--multirun",
         *hydra_words,
-        f"hydra.sweep.dir={quoted(str(top / '.jobs'))}",
+        f"hydra.sweep.dir={quoted(str(top / JOBS))}",
         "hydra.sweep.subdir=${hydra:job.num}",
         "resume=" + ",".join(quoted(str(run.folder.resolve())) for run in runs),
     ]

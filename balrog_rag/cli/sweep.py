@@ -28,6 +28,7 @@ from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import RunOutcome, play_runs
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveStudio, settled
+from balrog_rag.util.files import read_file
 from balrog_rag.util.terminal_safe import one_line
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _swept(chosen: Sequence[Combination], key: str) -> bool:
 def reopened(top: Path, words: list[str]) -> list[Run]:
     """The runs of an earlier sweep, with the changes that a resume allows."""
     try:
-        record = msgspec.json.decode((top / SWEEP).read_bytes(), type=Sweep)
+        record = msgspec.json.decode(read_file(top / SWEEP), type=Sweep)
     except OSError as error:
         raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -95,6 +96,8 @@ def reopened(top: Path, words: list[str]) -> list[Run]:
     runs = []
     for combination in record.runs:
         run = top / combination.name
+        if not folder.is_part(combination.name) or run.is_symlink():
+            raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
         if not (run / "config.json").exists():  # the sweep was cut before it had made them all
             folder.create(run, plain(of_sweep(top, combination)))
         config = resumed_config(run, words)

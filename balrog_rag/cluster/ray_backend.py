@@ -39,6 +39,7 @@ from balrog_rag.results.folder import frozen_config, journal_path
 from balrog_rag.run.backend import Player, Run
 from balrog_rag.run.episodes import JournaledPlayer
 from balrog_rag.run.provenance import versions
+from balrog_rag.util.files import text_file
 from balrog_rag.workers.framing import Failed
 
 LOOK_SECONDS = 0.2
@@ -323,7 +324,7 @@ def said_by_ray(run: Path) -> TextIO:
     """Where Ray's own prints go: it writes to stdout, which belongs to results and JSON lines."""
     path = run / "ray.log"
     try:
-        return path.open("a", encoding="utf-8", buffering=1)
+        return text_file(path, "a")
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
 

@@ -23,6 +23,7 @@ from balrog_rag.contracts.data import Passage, Purpose, Reply
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.util.files import no_link, read_file
 
 VERSION = 2
 UNCHAINED = 1
@@ -210,7 +211,7 @@ _REFUSED_LAST = "restore the file, or remove this last line to go on behind the 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError as error:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
 
@@ -264,7 +265,7 @@ class Writer:
         self._size = keep
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._fd = no_link(str(path), os.O_RDWR | os.O_CREAT)
             self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
             if keep == os.fstat(self._fd).st_size + 1:  # a whole last line that lost only its newline
                 os.pwrite(self._fd, b"\n", keep - 1)

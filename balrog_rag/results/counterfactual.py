@@ -16,6 +16,7 @@ from balrog_rag.results.episodes import IN_THE_PROMPT
 from balrog_rag.results.runs import Run
 from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
+from balrog_rag.util.files import read_file
 
 FILE = "counterfactual.json"
 
@@ -89,6 +90,6 @@ def keep(run: Path, made: Counterfactual) -> None:
 def kept(run: Path) -> Counterfactual | None:
     """What was found earlier; None where nothing was."""
     try:
-        return msgspec.json.decode((run / FILE).read_bytes(), type=Counterfactual)
+        return msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None

@@ -8,7 +8,8 @@ RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import msgspec
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.util.files import no_link, read_file, strange
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):
@@ -27,8 +29,24 @@ class FrozenConfig(msgspec.Struct, frozen=True):
     config: dict[str, Any]
 
 
+_PART = r"(?!\.)[^/\\\x00-\x1f\x7f]{1,200}"
+_EPISODE = re.compile(rf"{_PART}(?:/{_PART})+/[0-9]{{1,9}}")
+
+
+def is_part(name: str) -> bool:
+    """Whether a name read from a folder may be that of a file or folder in it."""
+    return re.fullmatch(_PART, name) is not None
+
+
+def is_episode(name: str) -> bool:
+    """Whether a name is env/task/number, and so means a place in a run folder and nowhere else."""
+    return _EPISODE.fullmatch(name) is not None
+
+
 def episode_stem(run: Path, episode: str) -> Path:
-    """Where an episode's files lie, without their endings."""
+    """Where an episode's files lie, without their endings: every name of an episode becomes a path here."""
+    if not is_episode(episode):
+        raise RunFolderError(f"{run}: {episode!r} is no episode's name, which is env/task/number")
     env, task, number = episode.rsplit("/", 2)
     return run / env / task / f"{task.rpartition('/')[2]}_run_{number}"
 
@@ -64,7 +82,7 @@ def frozen_config(run: Path) -> FrozenConfig:
     """The configuration a run was started with."""
     path = run / "config.json"
     try:
-        frozen = msgspec.json.decode(path.read_bytes(), type=FrozenConfig)
+        frozen = msgspec.json.decode(read_file(path), type=FrozenConfig)
     except OSError as error:
         raise RunFolderError(f"{run}: no run folder here (config.json: {error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -83,9 +101,20 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
     if not path.exists():
         return []
     try:
-        return msgspec.json.decode(path.read_bytes(), type=list[EpisodeSpec])
+        specs = msgspec.json.decode(read_file(path), type=list[EpisodeSpec])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error})") from error
+    refuse_names(path, [spec.episode for spec in specs])
+    return specs
+
+
+def refuse_names(path: Path, episodes: Sequence[str]) -> None:
+    """Refuse a list of episodes of which one would lie outside of the run folder, or in another's place."""
+    for episode in episodes:
+        if not is_episode(episode):
+            raise RunFolderError(f"{path}: {episode!r} is no episode's name, which is env/task/number")
+    if len(set(episodes)) < len(episodes):
+        raise RunFolderError(f"{path}: names an episode twice")
 
 
 FORKED = "forked.json"
@@ -101,6 +130,7 @@ def locked(run: Path) -> Iterator[None]:
     """Hold a run folder alone; the lock goes with the process, however that ends."""
     from filelock import FileLock, Timeout
 
+    refuse_links(run)
     try:
         lock = FileLock(run / ".lock", timeout=0).acquire()
     except Timeout as error:
@@ -109,6 +139,19 @@ def locked(run: Path) -> Iterator[None]:
         raise RunFolderError(f"{run}: cannot be written ({error.strerror or error})") from error
     with lock:
         yield
+
+
+def refuse_links(run: Path) -> None:
+    """Refuse a folder with a link in it before anything is written: what is behind it is not of this run."""
+    try:
+        found = strange(run)
+    except OSError as error:
+        raise RunFolderError(f"{run}: cannot be read ({error.strerror})") from error
+    if found is not None:
+        what = "a link" if found.is_symlink() else "neither a file nor a folder"
+        raise RunFolderError(
+            f"{found}: is {what}; nothing is written into {run} while it is there, remove it"
+        )
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -121,7 +164,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
+        with open(draft, "wb", opener=no_link) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

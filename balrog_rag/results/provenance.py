@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.frozen import tree_digest
+from balrog_rag.util.files import read_file
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -30,7 +31,7 @@ class _RunFile(msgspec.Struct):
 def origin(run: Path) -> Origin:
     """Read run.json; a lost or damaged one costs this knowledge and nothing else."""
     try:
-        attempts = msgspec.json.decode((run / "run.json").read_bytes(), type=_RunFile).attempts
+        attempts = msgspec.json.decode(read_file(run / "run.json"), type=_RunFile).attempts
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return Origin()
     if not attempts:

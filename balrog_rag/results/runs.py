@@ -5,6 +5,7 @@ episodes need not read gigabytes again. A journal whose size or time differs is 
 be deleted at any time.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from balrog_rag.episode.spec import EpisodeSpec, episode_name
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
+from balrog_rag.util.files import read_file
 
 INDEX = ".episodes"
 INDEX_VERSION = 2
@@ -119,7 +121,10 @@ def load(run: Path, use_index: bool = True) -> Run:
     found: dict[str, _Known] = {}
     stale: list[Path] = []
     for path in folder.journals(run):
-        name, stat = str(path.relative_to(run)), path.stat()
+        name, stat = str(path.relative_to(run)), _stat(path)
+        if stat is None:
+            found[name] = _Known(0, 0, problem="cannot be read")
+            continue
         known = old.get(name)
         if known is None or (known.size, known.time) != (stat.st_size, stat.st_mtime_ns):
             known = _Known(stat.st_size, stat.st_mtime_ns)
@@ -133,6 +138,13 @@ def load(run: Path, use_index: bool = True) -> Run:
     if stale or len(found) != len(old):
         _write_index(run, found)
     return _sorted_out(run, frozen, found, {str(path.relative_to(run)) for path in stale})
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:  # a link to nowhere
+        return None
 
 
 def _read_all(paths: Sequence[Path], size: int) -> list[tuple[Episode | None, str]]:
@@ -176,7 +188,7 @@ def _sorted_out(run: Path, frozen: folder.FrozenConfig, found: dict[str, _Known]
 def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     if episode.config_digest != digest:
         return f"foreign: played under another configuration ({episode.config_digest[:12]})"
-    if episode.name.count("/") < 2:
+    if not folder.is_episode(episode.name):
         return f"foreign: {episode.name!r} is no episode's name"
     home = folder.journal_path(run, episode.name).relative_to(run)
     if str(home) != name:
@@ -186,7 +198,7 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
 
 def _read_index(run: Path) -> dict[str, _Known]:
     try:
-        index = msgspec.msgpack.decode((run / INDEX).read_bytes(), type=_Index)
+        index = msgspec.msgpack.decode(read_file(run / INDEX), type=_Index)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return {}
     return index.journals if index.version == INDEX_VERSION else {}

@@ -18,6 +18,7 @@ from balrog_rag.results import folder
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.export import write_csv
 from balrog_rag.results.runs import Run, load
+from balrog_rag.util.files import no_link
 
 
 class Summary(msgspec.Struct):
@@ -32,6 +33,7 @@ class Summary(msgspec.Struct):
 
 def write_all(run_folder: Path, use_index: bool = True) -> Summary:
     """Recompute everything of a run folder but its journals, and write it."""
+    folder.refuse_links(run_folder)
     run = load(run_folder, use_index)
     summary = summarise(run)
     for episode in run.episodes:
@@ -190,7 +192,8 @@ def _write_derived(path: Path, value: Any) -> None:
     """Whole or not at all, but without waiting for the disk: the journal can make it again."""
     draft = path.with_name(f".{path.name}.tmp")
     try:
-        draft.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=4))
+        with open(draft, "wb", opener=no_link) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(value), indent=4))
         draft.replace(path)
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error

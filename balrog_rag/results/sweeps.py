@@ -4,6 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.util.files import read_file
+
 
 class _Run(msgspec.Struct):
     name: str
@@ -25,6 +27,6 @@ class Sweep(msgspec.Struct):
 def read(path: Path) -> Sweep:
     """The sweep whose folder this is; an empty one where it is none."""
     try:
-        return msgspec.json.decode((path / "sweep.json").read_bytes(), type=Sweep)
+        return msgspec.json.decode(read_file(path / "sweep.json"), type=Sweep)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return Sweep()

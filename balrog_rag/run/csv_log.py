@@ -9,6 +9,7 @@ from typing import IO, Any, Self
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.results.folder import episode_stem
+from balrog_rag.util.files import text_file
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
@@ -36,7 +37,7 @@ class CsvLog:
         self._drop(episode)
         path = episode_stem(self._run, episode).with_suffix(".csv")
         try:
-            file = path.open("w", newline="", encoding="utf-8", errors="replace")
+            file = text_file(path, "w", buffering=-1, newline="")
         except OSError as error:
             raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
         writer = csv.writer(file, escapechar=ESCAPE, quoting=csv.QUOTE_MINIMAL)

@@ -11,6 +11,7 @@ from typing import Self
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Answered, Ended, Event, Started, Troubled
+from balrog_rag.util.files import text_file
 from balrog_rag.util.terminal_safe import one_line
 
 
@@ -20,7 +21,7 @@ class EvalLog:
     def __init__(self, run: Path) -> None:
         path = run / "eval.log"
         try:
-            self._file = path.open("a", encoding="utf-8", buffering=1)
+            self._file = text_file(path, "a")
         except OSError as error:
             raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
 

@@ -1,14 +1,18 @@
 """From a configuration to the episodes it asks for."""
 
+from collections.abc import Sequence
+
 from balrog_rag.config.schema import Config, EnvConfig
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_name, episode_seeds
+from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many
 
 
 def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
     """Every episode of a run, the longest games first so that the run does not end on one of them."""
+    refuse_tasks(config.env.tasks)
     specs = [
         EpisodeSpec(
             episode=episode_name(task, number),
@@ -20,6 +24,15 @@ def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
         for number in range(config.env.episodes)
     ]
     return sorted(specs, key=lambda spec: -spec.game.max_steps)
+
+
+def refuse_tasks(tasks: Sequence[str]) -> None:
+    """Refuse names that are none, or that would make two episodes of one name."""
+    for task in tasks:
+        if not is_episode(episode_name(task, 0)):
+            raise ConfigError(f"env.tasks: {task!r} is no env/task; write e.g. nle/NetHackChallenge-v0")
+        if tasks.count(task) > 1:
+            raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
 
 
 def game_spec(config: Config, qualified: str, number: int) -> GameSpec:

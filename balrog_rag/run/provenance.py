@@ -12,6 +12,7 @@ import msgspec
 
 from balrog_rag import __version__
 from balrog_rag.results.folder import write_json
+from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
 
 PACKAGES = ("nle", "minihack", "numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
@@ -44,7 +45,7 @@ def record_attempt(run: Path, prompts: dict[str, str]) -> None:
 
 def _earlier(path: Path) -> list[Any]:
     try:
-        attempts = msgspec.json.decode(path.read_bytes())["attempts"]
+        attempts = msgspec.json.decode(read_file(path))["attempts"]
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return []  # a lost run.json costs the list of earlier attempts, not the run
     return attempts if isinstance(attempts, list) else []

@@ -22,6 +22,7 @@ from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata
 from balrog_rag.results.runs import Run, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
+from balrog_rag.util.files import read_file
 
 Replay = Callable[[Path, Path], str]
 """Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder.
@@ -81,7 +82,7 @@ def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None], heads: 
                 continue
             if not heads[episode.name]:
                 wrong.append(f"{episode.name}: its journal is of version 1, whose lines are not chained")
-            if kept.exists() and kept.read_bytes() != again.read_bytes():
+            if kept.is_file() and kept.read_bytes() != again.read_bytes():
                 wrong.append(f"{kept}: is not the trajectory of its journal")
         told(f"equal: {episode.name}, {episode.steps} steps")
     return wrong
@@ -106,7 +107,7 @@ def wrong_files(run: Run) -> list[str]:
 
 def _readme(run: Run, summary: Summary) -> str:
     try:
-        metadata = msgspec.yaml.decode((run.folder / METADATA).read_bytes(), type=Metadata)
+        metadata = msgspec.yaml.decode(read_file(run.folder / METADATA), type=Metadata)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return ""
     return readme(summary, metadata) if run.episodes else ""
@@ -118,14 +119,14 @@ def _plain(value: Any) -> Any:
 
 def _read(path: Path) -> Any:
     try:
-        return msgspec.json.decode(path.read_bytes())
+        return msgspec.json.decode(read_file(path))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None
 
