@@ -14,7 +14,7 @@ ALLOWED: dict[str, set[str]] = {
     "contracts": set(),
     "util": {"contracts"},
     "config": {"contracts", "util"},
-    "episode": {"contracts"},
+    "episode": {"contracts", "util"},
     "agents": {*LOW},
     "envs": {*LOW},
     "workers": {*LOW},

@@ -1,4 +1,4 @@
-"""Run folders made by somebody who means harm: no name in them leads outside, nothing is written through a link."""
+"""Run folders made by somebody who means harm: no name in them leads outside, no link is written through."""
 
 import json
 import os
