@@ -44,6 +44,7 @@ def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
     from balrog_rag.contracts.registry import nearest
     from balrog_rag.results import terminal
+    from balrog_rag.results.arms import departures
     from balrog_rag.results.comparing import duel
     from balrog_rag.results.scoring import MEASURES
     from balrog_rag.results.terminal import say
@@ -58,6 +59,8 @@ def compare(options: argparse.Namespace) -> int:
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
+    for told in departures(arms):
+        say(console, f"note on {told}.")
     show_settings(console, arms)
     show_verdicts(console, found)
     if options.planned is not None:

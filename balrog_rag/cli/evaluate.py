@@ -13,7 +13,7 @@ from balrog_rag import agents
 from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.grid import experiment_of
+from balrog_rag.cli.named import experiment_of, named
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
@@ -53,11 +53,12 @@ def evaluate(overrides: list[str]) -> int:
 
             return sweep(overrides)
         return resume(Path(runs[-1]), words)
-    if experiment_of(words) is not None:
+    experiment = experiment_of(words)
+    if experiment is not None and experiment.arms:
         from balrog_rag.cli.sweep import sweep
 
         return sweep(words)
-    return start(compose(words))
+    return start(named(compose(words), words))
 
 
 SWEEP = "sweep.json"

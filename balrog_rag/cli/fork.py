@@ -60,6 +60,8 @@ def run_of(path: Path, episode: str) -> Path:
 def recast(run: Path, overrides: list[str]) -> Config:
     """The run's configuration with another cast: whole groups, or single keys of the run's own."""
     config = plain(resumed_config(run, []))
+    for key, nothing in (("run.experiment", None), ("run.departures", [])):
+        config = with_value(config, key, nothing)  # whose first steps others decided is no experiment's run
     own = config["model"]
     if not overrides:
         return thaw(config, Config)

@@ -1,16 +1,15 @@
 """The combinations of a sweep, by Hydra's own grammar: `a,b`, `choice(...)`, `range(...)`, `glob(...)`."""
 
 import re
-from collections.abc import Iterable
 from itertools import product
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from balrog_rag.cli.named import experiment_of
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.results.experiments import Experiment, find
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ class Combination(msgspec.Struct, frozen=True):
 
     name: str
     words: list[str]
+    arm: str = ""
+    """The arm of the experiment that the words name; its own words stand last."""
 
 
 def combinations(words: list[str]) -> list[Combination]:
@@ -48,19 +49,13 @@ def combinations(words: list[str]) -> list[Combination]:
     return [arm for run in runs for arm in _arms(run, alone=len(runs) == 1)]
 
 
-def experiment_of(words: Iterable[str]) -> Experiment | None:
-    """The experiment with arms that the words name, if they name one."""
-    names = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
-    return find(names[-1]) if names else None
-
-
 def _arms(run: Combination, alone: bool) -> list[Combination]:
     """A run for each arm of the experiment that the words name; the run itself where they name none."""
     experiment = experiment_of(run.words)
-    if experiment is None:
+    if experiment is None or not experiment.arms:
         return [run]
     return [
-        Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides])
+        Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides], arm.name)
         for arm in experiment.arms
     ]
 

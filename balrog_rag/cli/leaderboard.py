@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results import folder
-    from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.arms import departures, load_arms
     from balrog_rag.results.leaderboard.board import AVERAGE, build, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
@@ -73,7 +73,7 @@ def _build(options: argparse.Namespace) -> int:
         for arm in everybody
         if arm.forked
     ]
-    for note in notes:
+    for note in [*notes, *departures(everybody)]:
         print(inert(f"note: {note}"))
     envs = {env for arm in arms for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:

@@ -18,6 +18,7 @@ from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.evaluate import SWEEP, check_new, folder_for, planned, resumed_config
 from balrog_rag.cli.grid import Combination, combinations
+from balrog_rag.cli.named import named
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
@@ -107,7 +108,7 @@ def reopened(top: Path, words: list[str]) -> list[Run]:
 
 def of_sweep(top: Path, combination: Combination) -> Config:
     """The configuration of one run of a sweep."""
-    config = compose(combination.words)
+    config = named(compose(combination.words), combination.words, combination.arm)
     config.run.folder, config.run.name = str(top), combination.name
     check_new(config)
     return settled(config)

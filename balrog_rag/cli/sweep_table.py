@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.results import folder, terminal
+from balrog_rag.results.experiments import departure, grouped
+from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.scoring import overall_interval
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import costs
@@ -28,6 +30,8 @@ class Row(msgspec.Struct, frozen=True):
     steps: int
     tokens: int
     dollars: float
+    departure: str
+    """In what it is not the experiment that it is named after; empty where it is that, or of none."""
     shown_costs: tuple[str, str, str]
 
 
@@ -53,6 +57,7 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
                 sum(episode.steps for episode in episodes),
                 sum(total.input + total.output for total in totals),
                 sum(total.dollars for total in totals),
+                departure(summary.run.config),
                 (steps, tokens, dollars),
             )
         )
@@ -76,7 +81,15 @@ def cells(row: Row) -> list[str]:
 def print_table(title: str, table: Sequence[Row]) -> None:
     """On stdout."""
     headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
-    terminal.show_table(terminal.console(), title, headings, [cells(row) for row in table])
+    console = terminal.console()
+    terminal.show_table(console, title, headings, [cells(row) for row in table])
+    for note in notes(table):
+        terminal.say(console, f"note on {note}.")
+
+
+def notes(table: Sequence[Row]) -> list[str]:
+    """What is to be known of some of the runs."""
+    return grouped((row.run, row.departure) for row in table)
 
 
 def write_tables(top: Path, table: Sequence[Row]) -> None:
@@ -84,6 +97,7 @@ def write_tables(top: Path, table: Sequence[Row]) -> None:
     folder.write_bytes(top / "sweep.csv", _csv(table).encode())
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(cells, table)]
     text = "\n".join(f"| {' | '.join(cell.replace('|', '¦') for cell in line)} |" for line in lines)
+    text += "".join(f"\n\nNote on {escaped(note)}." for note in notes(table))
     folder.write_bytes(top / "sweep.md", f"{text}\n".encode())
 
 

@@ -39,6 +39,8 @@ class RunConfig:
     folder: str = key("folder that holds run folders")
     name: str | None = key("name of this run's folder; null: time, agent, and the model it asks")
     seed: int = key("the one seed from which every episode's game seeds come", ge=0, le=MOST_SEED)
+    experiment: str | None = key("the named experiment that this run belongs to; filled in when it starts")
+    departures: list[str] = key("settings that are not that experiment's; filled in when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
     ttyrec: bool = key("also keep NLE's own ttyrec3.bz2 recordings")
 

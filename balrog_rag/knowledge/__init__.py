@@ -17,6 +17,11 @@ def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
     return replace(config, corpus_digest=_corpus(config.corpus, config.tokens, config.overlap).digest)
 
 
+def count(config: "KnowledgeConfig") -> int:
+    """How many passages the settings mean."""
+    return len(_corpus(config.corpus, config.tokens, config.overlap).passages)
+
+
 def build(config: "KnowledgeConfig") -> "BatchRetriever":
     """The retriever that the settings name, ready to search; its index is built at first use."""
     from balrog_rag.knowledge.opening import open_searcher

@@ -12,6 +12,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.spec import REACH
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
+from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import Run, load
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
@@ -53,6 +54,11 @@ class Arm(msgspec.Struct):
 def in_order(envs: Iterable[str]) -> list[str]:
     """Environments as they are shown: NetHack first, the others by name."""
     return sorted(set(envs), key=lambda env: (env != "nle", env))
+
+
+def departures(arms: Iterable[Arm]) -> list[str]:
+    """Which of them are not the experiment that they are named after, and in what."""
+    return grouped((arm.name, departure(run.config)) for arm in arms for run in arm.runs)
 
 
 def load_arms(paths: Sequence[Path], use_index: bool = True) -> list[Arm]:

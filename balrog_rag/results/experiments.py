@@ -1,8 +1,13 @@
-"""Experiments as data: eval/experiments/NAME.yaml has the arms, conf/experiment/NAME.yaml what they share."""
+"""Experiments as data: eval/experiments/NAME.yaml has the arms, conf/experiment/NAME.yaml what they share.
+
+What a run changed of the experiment that it is named after stands in its configuration (`run.departures`), so
+that every output can say it.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -26,15 +31,29 @@ class Experiment(msgspec.Struct, frozen=True):
     name: str
     title: str
     question: str
-    baseline: str
-    arms: tuple[Arm, ...]
+    baseline: str = ""
+    arms: tuple[Arm, ...] = ()
+    """None: it is one run."""
+    whose: str = ""
+    """Whose experiment it is, as in "not the paper's"; empty: one of ours."""
+    free: tuple[str, ...] = ()
+    """Keys, or beginnings of keys, that it leaves to whoever plays it."""
+    passages: Mapping[str, int] = {}
+    """How many passages each corpus had there."""
+
+    def arm(self, name: str) -> Arm:
+        """The arm of that name; one without words where it is none."""
+        return next((arm for arm in self.arms if arm.name == name), Arm(name, ()))
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     title: str
     question: str
-    baseline: str
-    arms: Mapping[str, list[str]]
+    baseline: str = ""
+    arms: Mapping[str, list[str]] = {}
+    whose: str = ""
+    free: tuple[str, ...] = ()
+    passages: Mapping[str, int] = {}
 
 
 def folder() -> Path:
@@ -43,12 +62,12 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Every experiment with arms."""
+    """Every experiment that is described."""
     return sorted(path.stem for path in folder().glob("*.yaml"))
 
 
 def find(name: str) -> Experiment | None:
-    """The experiment of that name; None where it has no arms (a plain preset of settings)."""
+    """The experiment of that name; None where it is not described (a plain preset of settings)."""
     if name not in names():
         return None
     path = folder() / f"{name}.yaml"
@@ -58,10 +77,32 @@ def find(name: str) -> Experiment | None:
         raise ConfigError(f"{path}: is no description of an experiment ({error})") from error
     if wrong := [arm for arm in read.arms if not _NAME.fullmatch(arm)]:
         raise ConfigError(f"{path}: arm {wrong[0]!r}: a name is letters, digits and _ . + - only")
-    if read.baseline not in read.arms:
+    if read.baseline not in (read.arms or [""]):
         raise ConfigError(f"{path}: baseline {read.baseline!r} is none of its arms: {', '.join(read.arms)}")
     arms = tuple(Arm(arm, tuple(words)) for arm, words in read.arms.items())
-    return Experiment(name, read.title, read.question, read.baseline, arms)
+    return Experiment(
+        name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages
+    )
+
+
+def departure(config: Mapping[str, Any]) -> str:
+    """In what a run is not the experiment that it is named after; empty where it is that, or of none."""
+    run = config.get("run") or {}
+    name, departures = run.get("experiment"), run.get("departures")
+    if not name or not departures:
+        return ""
+    described = find(str(name))
+    whose = f"not {described.whose}: " if described and described.whose else ""
+    return f"{whose}experiment {name} with {'; '.join(map(str, departures))}"
+
+
+def grouped(told: Iterable[tuple[str, str]]) -> list[str]:
+    """Sentences on things given by name, each said once, with the names of all whom it concerns."""
+    names: dict[str, list[str]] = {}
+    for name, sentence in told:
+        if sentence:
+            names.setdefault(sentence, []).append(name)
+    return [f"{', '.join(dict.fromkeys(whom))}: {sentence}" for sentence, whom in names.items()]
 
 
 def of_sweep(path: Path) -> Experiment | None:

@@ -16,6 +16,7 @@ import msgspec
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
+from balrog_rag.results.experiments import departure
 from balrog_rag.results.export import write_csv
 from balrog_rag.results.runs import Run, load
 from balrog_rag.util.files import no_link
@@ -56,7 +57,14 @@ def summarise(run: Run) -> Summary:
     agent = first.agent if first else run.config.get("agent", {})
     model = first.model if first else run.config.get("model", {})
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
-    return Summary(run, overall, environments)
+    return Summary(run, overall | experiment_keys(run), environments)
+
+
+def experiment_keys(run: Run) -> dict[str, Any]:
+    """The experiment that a run is named after, and in what it is not that; nothing where it is of none."""
+    named = run.config.get("run", {}).get("experiment")
+    told = departure(run.config)
+    return ({"experiment": named} if named else {}) | ({"departure": told} if told else {})
 
 
 def mean_and_error(progressions: Sequence[float]) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.experiments import departure
 from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
@@ -19,6 +20,8 @@ SHOWN_PROBLEMS = 10
 def print_summary(summary: Summary, console: "Console") -> None:
     """Show a run's summary; words from journals are printed as they are, never as markup."""
     show_table(console, summary.run.name, HEADINGS, _scores(summary))
+    if told := departure(summary.run.config):
+        say(console, f"note: {told}.")
     for env, episodes in summary.run.by_env().items():
         say(console, f"{env}: {outlook(episodes)}")
         say(console, f"{env}: ended by {counted(outcome_counts(episodes))}")

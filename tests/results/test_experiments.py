@@ -31,17 +31,22 @@ def test_the_papers_experiment_has_the_papers_settings():
     assert (config.agent.max_text_history, config.agent.max_cot_history) == (16, 5)
     assert (config.agent.retrieval.enabled, config.agent.retrieval.k) == (True, 3)
     assert (config.agent.retrieval.query, config.agent.retrieval.context) == ("model", "summary")
-    assert (config.agent.name, config.agent.system) == ("robust_star", "improved")
+    assert (config.agent.name, config.agent.system, config.agent.reason_words) == ("robust_star", "paper", 20)
+    assert (config.knowledge.corpus, config.knowledge.tokens, config.knowledge.index) == (
+        "minihack",
+        0,
+        "flat_l2",
+    )
+    assert (config.env.actions, config.env.skip_more, config.agent.lenient) == ("balrog", True, False)
     assert config.model.temperature == 0.0
 
 
 def test_the_first_table_compares_whole_passages_with_summaries():
     found = experiments.find("paper_table1")
-    contexts = [
-        compose(["experiment=paper_table1", "model=scripted", *arm.overrides]).agent.retrieval.context
-        for arm in found.arms
-    ]
-    assert contexts == ["whole", "summary"]
+    configs = [compose(["experiment=paper_table1", "model=scripted", *arm.overrides]) for arm in found.arms]
+    assert [config.agent.retrieval.context for config in configs] == ["whole", "summary"]
+    assert {config.knowledge.tokens for config in configs} == {0}, "pages stay whole"
+    assert {config.agent.fallback for config in configs} == {"letters"}, "the paper's own Robust CoT + RAG"
 
 
 def test_a_preset_without_arms_is_none():

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import msgspec
 
-from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.episodes import NO_MODEL, answering, any_asked
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
@@ -37,6 +37,8 @@ class Entry(msgspec.Struct, frozen=True):
     answered_by: str = ""
     """What the models that answered called themselves, where that is not the name they were asked by."""
     own: bool = True
+    departures: list[str] = []
+    """In what it is not the experiment that it is named after."""
 
 
 def build(arms: Sequence[Arm], by: str) -> list[Entry]:
@@ -81,6 +83,7 @@ def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
         "replayed" if all(is_verified(run.folder) for run in arm.runs) else "no",
         max(origin(run.folder).started for run in arm.runs).partition("T")[0],
         ", ".join(name for name in answering(arm.episodes) if name != first.model_name),
+        departures=departures([arm]),
     )
 
 
@@ -124,6 +127,7 @@ def page(entries: Sequence[Entry], arms: Sequence[Arm], by: str, title: str) -> 
     sources = published().sources
     notes = [f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()]
     caveats = [f"{run.caveat}." for arm in arms for run in arm.runs if run.caveat]
+    caveats += [f"{told}." for told in departures(arms)]
     sections = [
         Section(f"Ranked by {by}", caveats, [board_table(entries, by)]),
         against_section(arms) if by == "nle" else Section(""),

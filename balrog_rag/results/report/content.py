@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import against_baseline, duel
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.report.details import (
@@ -68,7 +68,7 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Page:
 
 def verdict_section(found: Findings) -> Section:
     """Can the arms be told apart, and could this design have done it?"""
-    section = Section("Verdicts")
+    section = Section("Verdicts", [f"{told}." for told in departures(found.arms)])
     for verdict in found.verdicts:
         section.sentences.append(f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
     notes = {note: [verdict.ours for verdict in found.verdicts if note in verdict.notes]

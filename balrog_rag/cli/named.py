@@ -1,0 +1,67 @@
+"""A named experiment is that experiment: what a run of it changes is written into its configuration."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from balrog_rag import agents, knowledge
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import CHANGEABLE_ON_RESUME, differing_keys, leaf_items, plain
+from balrog_rag.config.schema import Config
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results.arms import short
+from balrog_rag.results.experiments import Arm, Experiment, find
+
+FILLED_IN = ("run.experiment", "run.departures")
+FREE = (*CHANGEABLE_ON_RESUME, "run.", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
+"""How the words begin with which every experiment may be played: by any model, anywhere, at any pace."""
+
+
+def experiment_of(words: Sequence[str]) -> Experiment | None:
+    """The experiment that the words name, if they name one that is described."""
+    names = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
+    return find(names[-1]) if names else None
+
+
+def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
+    """The configuration of these words, with the experiment that they name and what they change of it."""
+    for key in FILLED_IN:
+        if any(_bare(word).startswith(f"{key}=") for word in words):
+            raise ConfigError(f"{key}: is filled in when a run starts; write +experiment=NAME")
+    experiment = experiment_of(words)
+    if experiment is None:
+        return config
+    changed = departures(config, experiment, words, experiment.arm(arm))
+    return replace(config, run=replace(config.run, experiment=experiment.name, departures=changed))
+
+
+def departures(config: Config, experiment: Experiment, words: Sequence[str], arm: Arm) -> list[str]:
+    """Every setting that is not the experiment's own, beside those that it leaves open."""
+    free = (*FREE, *experiment.free, "experiment=")
+    kept = [word for word in words if _bare(word).startswith(free)]
+    ours, its = plain(config), plain(compose([*kept, *arm.overrides]))
+    retrieves = agents.retrieves(config.agent)
+    keys = [
+        key
+        for key in differing_keys(its, ours)
+        if not key.startswith(FREE) and (retrieves or not key.startswith("knowledge."))
+    ]
+    before, now = dict(leaf_items(its)), dict(leaf_items(ours))
+    told = [f"{key}={_said(now.get(key))} instead of {_said(before.get(key))}" for key in keys]
+    return told + (_other_passages(config, experiment) if retrieves else [])
+
+
+def _other_passages(config: Config, experiment: Experiment) -> list[str]:
+    """That a corpus of the right name does not hold what it held there."""
+    corpus = config.knowledge.corpus
+    expected = experiment.passages.get(corpus)
+    if expected is None or (held := knowledge.count(config.knowledge)) == expected:
+        return []
+    return [f"{held:,} passages in knowledge.corpus={corpus} instead of {expected:,}"]
+
+
+def _said(value: object) -> str:
+    return " ".join(short(value).split())
+
+
+def _bare(word: str) -> str:
+    return word.lstrip("+~")
