@@ -12,6 +12,7 @@ from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.envs.textworld.building import build, missing
 from balrog_rag.envs.textworld.game import make
 from balrog_rag.envs.textworld.games import TASKS, games
+from balrog_rag.envs.textworld.player import play
 from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
 from balrog_rag.episode.outcome import Outcome
 
@@ -97,7 +98,8 @@ def test_what_is_missing_is_one_line(cache, monkeypatch):
 
 def test_its_own_commands_win(coin):
     coin.reset()
-    while not (moment := coin.step(coin.policy()[0])).ended:
+    player = play(coin.policy)
+    while not (moment := coin.step(next(player))).ended:
         assert moment.progression == 0.0
     assert (moment.ended, moment.reward, moment.progression) == (Outcome.SOLVED, 1.0, 1.0)
     assert moment.long.endswith("command?\n>")

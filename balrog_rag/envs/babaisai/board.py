@@ -31,6 +31,14 @@ class Board:
         self.width, self.height = width, height
         self.rules: tuple[Rule, ...] = ()
         self._tiles: dict[Cell, list[Tile]] = {}
+        self._nouns: dict[str, frozenset[str]] = {}
+
+    def copy(self) -> "Board":
+        """The same board, to try a move on."""
+        made = Board(self.width, self.height)
+        made.rules, made._nouns = self.rules, self._nouns
+        made._tiles = {cell: list(tiles) for cell, tiles in self._tiles.items()}
+        return made
 
     def put(self, cell: Cell, tile: Tile) -> None:
         """Lay a tile on a cell."""
@@ -66,11 +74,29 @@ class Board:
 
     def which(self, what: str) -> frozenset[str]:
         """The nouns that have a property."""
-        return frozenset(rule.noun for rule in self.rules if rule.what == what)
+        return self._nouns.get(what, frozenset())
+
+    def blocks(self) -> tuple[tuple[Cell, str], ...]:
+        """Where the blocks lie, and their words, row by row."""
+        return tuple(
+            (cell, tile.word)
+            for cell in sorted(self._tiles, key=_reading_order)
+            for tile in self._tiles[cell]
+            if tile.block
+        )
+
+    def may_enter(self, cell: Cell) -> bool:
+        """Whether a cell can be walked onto without pushing anything."""
+        stop = self.which("stop")
+        return self.inside(cell) and not any(tile.block or tile.word in stop for tile in self.at(cell))
 
     def read(self) -> None:
         """Find the rules that the blocks spell, and turn things into what they are said to be."""
         self.rules = tuple(self._spelled())
+        properties = {rule.what for rule in self.rules}
+        self._nouns = {
+            what: frozenset(rule.noun for rule in self.rules if rule.what == what) for what in properties
+        }
         for noun, what in self.rules:
             if what not in PROPERTIES:
                 for cell, top in list(self.tops()):

@@ -18,8 +18,7 @@ ACTIONS: Mapping[str, str] = {}
 DEFAULT_ACTION = "help"
 
 GOALS = {
-    "treasure_hunter": "Your goal is to find the treasure and to take it. "
-    "The game names it when you ask for its goal.",
+    "treasure_hunter": "Your goal is to find the treasure that lies in one of the rooms, and to take it.",
     "the_cooking_game": "Your goal is to gather what the recipe in the cookbook needs, to prepare it so, "
     "and to eat the meal.",
     "coin_collector": "Your goal is to find the coin that lies in one of the rooms, and to take it.",
