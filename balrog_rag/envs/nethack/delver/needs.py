@@ -1,0 +1,28 @@
+"""What cannot wait: mortal need, sickness, hunger."""
+
+from collections.abc import Generator
+
+from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.skills import surviving
+from balrog_rag.envs.nethack.world import world as w
+from balrog_rag.envs.nethack.world.screen import Screen
+
+
+def needs(bot: Bot) -> Generator[int, Screen, bool]:
+    """See to mortal need and hunger."""
+    player = bot.player
+    body = player.body
+    if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
+        if surviving.may_pray(player):
+            yield from surviving.pray(player)
+            return True
+        potion = surviving.healing(player)
+        if potion:
+            yield from surviving.quaff(player, potion)
+            return True
+    if body.hunger >= w.HUNGRY and not bot.enemies() and (yield from surviving.eat(player)) == "ate":
+        return True
+    if body.hunger >= w.WEAK and surviving.may_pray(player):
+        yield from surviving.pray(player)
+        return True
+    return False

@@ -1,0 +1,180 @@
+"""Fighting hand to hand, and from afar."""
+
+from collections.abc import Sequence
+
+from balrog_rag.envs.nethack.skills import keys
+from balrog_rag.envs.nethack.skills.exploring import search
+from balrog_rag.envs.nethack.skills.judging import adjacent, blows_to_kill, damage_a_turn
+from balrog_rag.envs.nethack.skills.looking import look_at
+from balrog_rag.envs.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
+from balrog_rag.envs.nethack.skills.player import Player, Skill
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.paths import Ways, first
+from balrog_rag.envs.nethack.world.world import Monster
+
+_REACH = 9
+_ROOM, _WAITS, _WAIT = 5, 40, 5
+THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
+THROWN = frozenset(
+    ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
+)
+"""Words of weapons made for throwing by hand."""
+LAUNCHED = {
+    "crossbow": frozenset(("bolt", "bolts")),
+    "bow": frozenset(("arrow", "arrows")),
+    "yumi": frozenset(("ya", "arrow", "arrows")),
+    "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
+}
+"""What is shot from what, by words of their names."""
+_KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe")
+"""Words of things that are not thrown away even if nothing else is there to throw."""
+
+
+def attack(player: Player, enemy: Monster, murder: bool = False) -> Skill:
+    """Hit a monster on a neighbouring square; one that turns out to be peaceful only if murder is meant."""
+    yield from player.begin()
+    yield from player.press(keys.FIGHT)
+    yield from player.press(t.heading(player.here, enemy.place))
+    if "Really attack" in player.screen.question:
+        enemy.peaceful = not murder
+        player.murders += murder
+        yield from player.answer(("Really attack", "y" if murder else "n"))
+    yield from player.close()
+    return "attacked"
+
+
+def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """Look at those of them that may turn out to be peaceful."""
+    for enemy in enemies:
+        if enemy.peaceful is None and (enemy.species is None or not enemy.species.always_hostile):
+            yield from look_at(player, enemy)
+    return "looked"
+
+
+def touchable(enemy: Monster) -> bool:
+    """Whether a monster may be hit by hand."""
+    return enemy.species is None or not enemy.species.never_touch
+
+
+def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
+    """Whom to hit first: who costs most for the blows it takes."""
+
+    def worth(enemy: Monster) -> float:
+        return damage_a_turn(player, enemy.species) / blows_to_kill(player, enemy.species)
+
+    return max(enemies, key=lambda enemy: (worth(enemy), -enemy.place))
+
+
+def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """One move of a fight: hit who is near, throw at who is far, else wait or go nearer."""
+    near = [enemy for enemy in adjacent(player, enemies) if touchable(enemy)]
+    if near:
+        return (yield from attack(player, weakest(player, near)))
+    if (yield from shoot(player, enemies)) == THREW:
+        return THREW
+    return (yield from approach(player, enemies))
+
+
+def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """A step towards the nearest enemy, or a turn's wait for it to come."""
+    targets = {enemy.place for enemy in enemies if touchable(enemy)}
+    if not targets:
+        return "nobody to go to"
+    way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
+    if way is None or len(way) > 2 * _REACH:
+        return "nobody within reach"
+    if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
+        yield from player.command(keys.SEARCH)  # who comes to us does not hit first
+        return "waited"
+    return (yield from step(player, way[0]))
+
+
+def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False) -> Skill:
+    """Throw something at the nearest enemy in line; if need be anything that can be spared."""
+    missile = missile_of(player) or (spare(player) if anything else None)
+    if missile is None:
+        return NOTHING_TO_THROW
+    for enemy in enemies:
+        if in_range(player, player.here, enemy):
+            key = chr(t.heading(player.here, enemy.place))
+            yield from player.ask(keys.THROW, ("want to throw", missile), ("In what direction", key))
+            return THREW
+    return "nobody in line"
+
+
+def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
+    """Kill from afar what must not be touched: go to where it is in line, and throw what there is."""
+    if missile_of(player) is None and spare(player) is None:
+        return NOTHING_TO_THROW
+    if in_range(player, player.here, enemy):
+        return (yield from shoot(player, [enemy], anything=True))
+    goals = [place for place in _star(enemy.place) if in_range(player, place, enemy)]
+    return (yield from go_to(player, goals, alarm))
+
+
+def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
+    """Let a slow monster that is in the way come out into a room, where one can walk round it."""
+    level = player.level
+    ways = Ways(level, player.here, occupied(player))
+    wide = [
+        place
+        for place, steps in enumerate(ways.steps)
+        if steps >= 0 and t.distance(place, enemy.place) > _ROOM and len(level.steps(place)) > _ROOM
+    ]
+    goal = ways.nearest(wide)
+    if goal is None:
+        return NO_WAY
+    told = yield from follow(player, ways.to(goal), alarm)
+    for _ in range(_WAITS):
+        if alarm() or t.distance(player.here, enemy.place) <= 2:
+            break
+        yield from search(player, _WAIT)
+    return told
+
+
+def _star(place: int) -> list[int]:
+    """Squares near a square on a straight line with it."""
+    x, y = t.xy(place)
+    squares = []
+    for dx, dy in t.HEADINGS:
+        for far in range(1, 6):
+            if 0 <= x + far * dx < t.WIDTH and 0 <= y + far * dy < t.HEIGHT:
+                squares.append(t.spot(x + far * dx, y + far * dy))
+    return squares
+
+
+def missile_of(player: Player) -> str | None:
+    """The letter of what is best thrown, or shot from what is in hand."""
+    hand = next((item.name for item in player.world.items if item.wielded), "")
+    for item in player.world.items:
+        words = set(item.name.split())
+        if item.wielded or item.worn:
+            continue
+        if words & THROWN or any(words & ammo and launcher in hand for launcher, ammo in LAUNCHED.items()):
+            return item.letter
+    return None
+
+
+def spare(player: Player) -> str | None:
+    """The letter of something that is little loss to throw."""
+    for item in reversed(player.world.items):
+        in_use = item.wielded or item.worn or "gold piece" in item.name
+        if not in_use and not any(word in item.name for word in _KEPT):
+            return item.letter
+    return None
+
+
+def in_range(player: Player, start: int, enemy: Monster) -> bool:
+    """Whether a missile from a square would reach a monster before anything that we like."""
+    place, level = enemy.place, player.level
+    nearest = 1 if enemy.species and enemy.species.stays else 2
+    if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
+        return False
+    friends = {monster.place for monster in player.world.monsters if not monster.hostile}
+    return all(
+        t.DARING[level.terrain[between]]
+        and level.terrain[between] not in t.CLOSED_DOORS
+        and between not in friends
+        and between not in level.boulders
+        for between in t.line(start, place)
+    )

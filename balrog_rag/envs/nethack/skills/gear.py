@@ -1,0 +1,174 @@
+"""Things: taking them from the ground, putting them on, taking them in hand."""
+
+import re
+from collections.abc import Callable
+
+from balrog_rag.envs.nethack.skills import keys
+from balrog_rag.envs.nethack.skills.judging import WEAPONS
+from balrog_rag.envs.nethack.skills.player import Player, Skill
+from balrog_rag.envs.nethack.world.items import Item
+
+Wish = Callable[[str], bool]
+"""Whether a thing of this description is wanted."""
+
+_ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
+_PAGES = 10
+DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
+
+
+GOOD_ARMOR = (
+    *(
+        "hard hat",
+        "hard shoes",
+        "iron shoes",
+        "iron helm",
+        "iron skull cap",
+        "leather helm",
+        "leather hat",
+        "dented pot",
+    ),
+    *("mithril", "plate mail", "splint mail", "banded mail", "chain mail", "scale mail", "studded leather"),
+    *(
+        "ring mail",
+        "leather armor",
+        "orcish helm",
+        "elven leather",
+        "low boots",
+        "high boots",
+        "walking shoes",
+    ),
+    *(
+        "jackboots",
+        "small shield",
+        "orcish shield",
+        "Uruk-hai shield",
+        "elven shield",
+        "dwarvish roundshield",
+    ),
+    *(
+        "round shield",
+        "red-eyed",
+        "white-handed",
+        "blue and green",
+        "leather cloak",
+        "hooded cloak",
+        "elven cloak",
+    ),
+    *("dwarvish cloak", "orcish cloak", "faded pall", "coarse mantelet", "opera cloak", "ornamental cope"),
+    *("piece of cloth", "tattered cape", "crested helmet", "leather jacket", "robe", "slippery cloak"),
+)
+"""Armour that does no harm, by words of its names; most other kinds may turn out to be a curse."""
+
+
+def digger(player: Player) -> Item | None:
+    """What we can dig with."""
+    return player.world.item(*DIGGERS)
+
+
+def autopickup_off(player: Player) -> Skill:
+    """See to it that nothing is taken by walking over it: in a shop that is buying."""
+    for _ in range(2):
+        yield from player.command(keys.AUTOPICKUP)
+        if player.said("OFF"):
+            return "off"
+    return "on"
+
+
+def pick_up(player: Player, wish: Wish) -> Skill:
+    """Take what is wanted of the things underfoot."""
+    yield from player.begin()
+    yield from player.press(keys.PICK_UP)
+    if player.screen.menu:
+        yield from _choose(player, wish)
+    yield from player.close()
+    return "took" if player.said(" - ") else "took nothing"
+
+
+def _choose(player: Player, wish: Wish) -> Skill:
+    for _ in range(_PAGES):
+        lines = player.screen.lines()
+        for line in lines:
+            entry = _ENTRY.search(line)
+            if entry and wish(entry[2]):
+                yield from player.press(ord(entry[1]))
+        last = any("(end)" in line for line in lines) or not _more_pages(lines)
+        yield from player.press(keys.ENTER if last else ord(">"))
+        if last or not player.screen.menu:
+            break
+    if player.screen.question:  # a thing so heavy that the game asks whether to lift it
+        yield from player.answer(("Continue", "n"), ("", "n"))
+    return "chosen"
+
+
+def _more_pages(lines: list[str]) -> bool:
+    for line in lines:
+        found = re.search(r"\((\d+) of (\d+)\)", line)
+        if found:
+            return found[1] != found[2]
+    return False
+
+
+def to_wear(player: Player) -> Item | None:
+    """A piece of armour carried that could be put on over what is worn."""
+    worn = {item.slot for item in player.world.items if item.worn}
+    for item in player.world.items:
+        slot = item.slot
+        if not slot or item.worn or slot in worn or item.curse == "cursed":
+            continue
+        if not any(name in item.name for name in GOOD_ARMOR):
+            continue
+        if player.refusals[f"wear {item.text}"] or (item.enchantment or 0) < 0:
+            continue
+        if slot in ("body", "shirt") and ("cloak" in worn or (slot == "shirt" and "body" in worn)):
+            continue
+        if player.role == "Monk" and slot in ("body", "shield"):
+            continue
+        if slot == "shield" and _both_hands(player):
+            continue
+        return item
+    return None
+
+
+def _both_hands(player: Player) -> bool:
+    return any(two in item.name for item in player.world.items if item.wielded for two in TWO_HANDED)
+
+
+TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pick", "quarterstaff", "tsurugi")
+
+
+def wear(player: Player, item: Item) -> Skill:
+    """Put a piece of armour on."""
+    player.refusals[f"wear {item.text}"] += 1
+    yield from player.ask(keys.WEAR, ("want to wear", item.letter))
+    return "wore"
+
+
+def best_weapon(player: Player) -> Item | None:
+    """The weapon carried that hits hardest."""
+    if player.role == "Monk":
+        return None
+    shield = any(item.slot == "shield" and item.worn for item in player.world.items)
+    best: tuple[float, Item] | None = None
+    for item in player.world.items:
+        worth = _worth(item)
+        if item.slot or (shield and any(name in item.name for name in TWO_HANDED)) or not worth:
+            continue
+        if item.curse == "cursed" or player.refusals[f"wield {item.text}"] > 1:
+            continue
+        if best is None or worth > best[0]:
+            best = worth, item
+    return best[1] if best else None
+
+
+def _worth(item: Item) -> float:
+    if item.number > 1:
+        return 0.0
+    base = next((amount for name, amount in WEAPONS.items() if name in item.name), 0.0)
+    return base + 1.5 * (item.enchantment or 0) + (0.6 if item.wielded else 0.0) if base else 0.0
+
+
+def wield(player: Player, item: Item) -> Skill:
+    """Take a weapon in hand."""
+    player.refusals[f"wield {item.text}"] += 1
+    yield from player.ask(keys.WIELD, ("want to wield", item.letter))
+    return "wielded"

@@ -1,0 +1,49 @@
+"""Stairs, and the branches of the dungeon they lead to."""
+
+from balrog_rag.envs.nethack.skills import keys
+from balrog_rag.envs.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
+from balrog_rag.envs.nethack.skills.player import Player, Skill
+from balrog_rag.envs.nethack.world import terrain as t
+
+MAIN, MINES = 0, 2
+"""Numbers of branches."""
+_TRIES = 3
+
+
+def take_stairs(player: Player, down: bool) -> Skill:
+    """Climb the stairs underfoot, and remember where they lead."""
+    level, here, place = player.level, player.here, player.world.place
+    yield from player.command(keys.DOWN if down else keys.UP)
+    if player.level is level:
+        player.refusals[f"stairs {place} {here}"] += 1
+        return STUCK
+    level.links[here] = player.world.place
+    other = player.level
+    other.set_terrain(player.here, t.STAIRS_UP if down else t.STAIRS_DOWN)
+    other.links[player.here] = place
+    return ARRIVED
+
+
+def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[int]:
+    """Stairs seen on this level; where they lead to another branch than the one wanted, not those."""
+    level = player.level
+    places = level.spots(t.DOWN if down else t.UP)
+    fine = []
+    for place in places:
+        link = level.links.get(place)
+        if player.refusals[f"stairs {level.place} {place}"] >= _TRIES:
+            continue
+        if branch is None or link is None or link.branch == branch:
+            fine.append(place)
+    return fine
+
+
+def go_by_stairs(player: Player, down: bool, branch: int | None = None, alarm: Alarm = never) -> Skill:
+    """Go to stairs that may lead to this branch, and take them."""
+    places = known_stairs(player, down, branch)
+    if not places:
+        return NO_WAY
+    told = yield from go_to(player, places, alarm)
+    if told != ARRIVED or player.here not in places:
+        return told
+    return (yield from take_stairs(player, down))

@@ -1,0 +1,75 @@
+"""What is carried, read from the lines of the inventory."""
+
+import re
+from typing import NamedTuple
+
+_LINE = re.compile(
+    r"(?P<count>an?|the|\d+) (?P<curse>blessed |uncursed |cursed )?(?P<rest>.*?)(?P<use>(?: \([^()]*\))*)$"
+)
+_ENCHANTMENT = re.compile(r"([+-]\d+) ")
+_SLOTS = (
+    ("shield", ("shield", "roundshield")),
+    ("helmet", ("helm", "helmet", "hat", "cap", "fedora", "cornuthaum", "pot")),
+    ("gloves", ("gloves", "gauntlets")),
+    ("boots", ("boots", "shoes")),
+    ("cloak", ("cloak", "robe", "smock", "cape", "apron", "wrapping", "cover", "coverlet")),
+    ("shirt", ("shirt", "T-shirt")),
+    ("body", ("mail", "armor", "jacket", "mithril-coat", "scales", "mithril", "coat", "tunic")),
+)
+
+
+class Item(NamedTuple):
+    """One line of the inventory."""
+
+    letter: str
+    text: str
+    number: int
+    curse: str
+    """`blessed`, `uncursed`, `cursed`, or nothing where it does not say."""
+    enchantment: int | None
+    name: str
+    """The words between curse, enchantment and use."""
+    use: str
+    """What stands in brackets behind: `(weapon in hand)`, `(being worn)`."""
+
+    @property
+    def worn(self) -> bool:
+        """Whether it is worn."""
+        return "being worn" in self.use or "(on " in self.use
+
+    @property
+    def wielded(self) -> bool:
+        """Whether it is in hand."""
+        return "(weapon in hand" in self.use or ("wielded)" in self.use and "alternate" not in self.use)
+
+    @property
+    def slot(self) -> str:
+        """Where a piece of armour is worn, or nothing for anything else."""
+        return slot_of(self.name)
+
+
+def read_item(letter: str, text: str) -> Item:
+    """One line of the inventory, without its letter."""
+    match = _LINE.match(text)
+    if match is None:
+        return Item(letter, text, 1, "", None, text, "")
+    count, rest = match["count"], match["rest"]
+    plus = _ENCHANTMENT.search(rest)
+    return Item(
+        letter=letter,
+        text=text,
+        number=int(count) if count.isdigit() else 1,
+        curse=(match["curse"] or "").strip(),
+        enchantment=int(plus[1]) if plus else None,
+        name=rest[plus.end() :] if plus else rest,
+        use=match["use"].strip(),
+    )
+
+
+def slot_of(name: str) -> str:
+    """Where a piece of armour of this name is worn, or nothing for anything else."""
+    words = name.split(" named ")[0].split(" called ")[0].replace("pair of ", "").split()
+    for slot, endings in _SLOTS:
+        if any(word in endings for word in words):
+            return slot
+    return ""

@@ -1,0 +1,194 @@
+"""What is remembered of one level."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.envs.nethack.world import kinds as k
+from balrog_rag.envs.nethack.world import terrain as t
+
+BOULDER = "boulder"
+
+
+class Place(NamedTuple):
+    """A level of the dungeon: the number of its branch, and its number within it."""
+
+    branch: int
+    level: int
+
+
+class Level:
+    """The map of one level as far as it was seen.
+
+    Ground that something was seen lying or standing on, but never itself, is taken for floor.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """Nothing is known yet."""
+        self.place = place
+        self.terrain = [t.UNKNOWN] * t.SIZE
+        self.objects: dict[int, int] = {}
+        """Glyphs of what lies on top, by square."""
+        self.boulders: set[int] = set()
+        self.fresh: dict[int, int] = {}
+        """When a monster was seen to fall where a corpse of its kind lies, by square."""
+        self.visited = bytearray(t.SIZE)
+        self.searched = [0] * t.SIZE
+        self.links: dict[int, Place] = {}
+        """Where stairs were seen to lead, by square."""
+        self.forbidden: set[int] = set()
+        """Squares that no way may lead over."""
+        self.shop: set[int] = set()
+        """Squares known to lie in a shop."""
+        self.daring = False
+        """Whether ways may lead over traps."""
+        self.pushing = False
+        """Whether ways may lead through boulders that could be pushed on."""
+        self.version = 0
+        """Grows with every change that may open or close a way."""
+        self.arrived = 0
+        self._refused: set[tuple[int, int]] = set()
+        self._steps: list[tuple[int, ...] | None] = [None] * t.SIZE
+        self._shown: NDArray[Any] = np.full(t.SIZE, k.kinds().shows.index(k.EFFECT), np.int16)
+
+    def see(self, glyphs: NDArray[Any], turn: int) -> bool:
+        """Take over what the map shows in this turn; whether anything changed."""
+        changed = np.flatnonzero(glyphs != self._shown)
+        if not len(changed):
+            return False
+        table = k.kinds()
+        for place, glyph in zip(changed.tolist(), glyphs[changed].tolist(), strict=True):
+            self._see(place, glyph, table.shows[glyph], table)
+            if table.shows[glyph] == k.CORPSE and self._fell(place, glyph, table):
+                self.fresh[place] = turn
+        self._shown[:] = glyphs
+        return True
+
+    def _fell(self, place: int, corpse: int, table: k.Kinds) -> bool:
+        before = int(self._shown[place])
+        return table.shows[before] in (k.MONSTER, k.PET) and table.species[before] == table.species[corpse]
+
+    def _see(self, place: int, glyph: int, shows: int, table: k.Kinds) -> None:
+        if shows == k.TERRAIN:
+            self.objects.pop(place, None)
+            if place in self.boulders:
+                self.boulders.discard(place)
+                self.changed(place)
+            code = table.terrain[glyph]
+            if code:  # a square that is no longer seen may look like stone
+                self.set_terrain(place, code)
+            return
+        if shows in (k.EFFECT, k.SWALLOWED):
+            return
+        if self.terrain[place] == t.UNKNOWN:
+            self.set_terrain(place, t.FLOOR)
+        if shows in (k.OBJECT, k.CORPSE, k.STATUE):
+            self._lay(place, glyph, table)
+
+    def _lay(self, place: int, glyph: int, table: k.Kinds) -> None:
+        self.objects[place] = glyph
+        boulder = table.name[glyph] == BOULDER
+        if boulder != (place in self.boulders):
+            self.boulders.symmetric_difference_update((place,))
+            self.changed(place)
+        if self.terrain[place] in t.WALLS:  # dug through since it was seen
+            self.set_terrain(place, t.FLOOR)
+
+    def set_terrain(self, place: int, code: int) -> None:
+        """Remember the ground of a square."""
+        if self.terrain[place] != code:
+            self.terrain[place] = code
+            self.changed(place)
+
+    def changed(self, place: int) -> None:
+        """Ways over a square may have opened or closed."""
+        self.version += 1
+        self._steps[place] = None
+        for near in t.NEAR[place]:
+            self._steps[near] = None
+
+    def dare(self, daring: bool = True) -> None:
+        """Let ways lead over traps, or no longer."""
+        if self.daring != daring:
+            self.daring = daring
+            self._forget_steps()
+
+    def push(self) -> None:
+        """Let ways lead through boulders from now on."""
+        if not self.pushing:
+            self.pushing = True
+            self._forget_steps()
+
+    def forbid(self, places: Iterable[int]) -> None:
+        """Let no way lead over these squares."""
+        new = set(places) - self.forbidden
+        if new:
+            self.forbidden |= new
+            self._forget_steps()
+
+    def allow(self, places: Iterable[int]) -> None:
+        """Let ways lead over these squares again."""
+        self.forbidden -= set(places)
+        self._forget_steps()
+
+    def refuse(self, start: int, end: int) -> None:
+        """Remember that the game does not let one step from one square to the other."""
+        self._refused.add((start, end))
+        self.changed(start)
+
+    def refused(self, start: int, end: int) -> bool:
+        """Whether the game did not let one make this step."""
+        return (start, end) in self._refused
+
+    def steps(self, place: int) -> tuple[int, ...]:
+        """The squares that one can step to from this one."""
+        found = self._steps[place]
+        if found is None:
+            found = self._steps[place] = tuple(self._open_steps(place))
+        return found
+
+    def _open_steps(self, place: int) -> Iterable[int]:
+        ground, passage = self.terrain, t.DARING if self.daring else t.CAREFUL
+        straight = ground[place] in t.STRAIGHT
+        for near, diagonal in t.AROUND[place]:
+            code = ground[near]
+            if not passage[code] or (diagonal and (straight or code in t.STRAIGHT)):
+                continue
+            if near in self.forbidden or (place, near) in self._refused:
+                continue
+            if near in self.boulders and not (self.pushing and self._movable(place, near)):
+                continue
+            yield near
+
+    def _movable(self, place: int, boulder: int) -> bool:
+        """Whether a boulder next to this square might be pushed on from it."""
+        beyond = 2 * boulder - place
+        if not 0 <= beyond < t.SIZE or t.distance(boulder, beyond) != 1 or beyond in self.boulders:
+            return False
+        return self.terrain[beyond] not in t.WALLS
+
+    def room(self, place: int) -> set[int]:
+        """The squares of the room that a square lies in, without its doors."""
+        found, edge = {place}, [place]
+        while edge:
+            for near in t.NEAR[edge.pop()]:
+                if near not in found and self.terrain[near] in t.INDOORS:
+                    found.add(near)
+                    edge.append(near)
+        return found
+
+    def _forget_steps(self) -> None:
+        self.version += 1
+        self._steps = [None] * t.SIZE
+
+    def unknown_near(self, place: int) -> int:
+        """How many squares around this one were never seen."""
+        ground = self.terrain
+        return sum(ground[near] == t.UNKNOWN for near in t.NEAR[place])
+
+    def spots(self, codes: Iterable[int]) -> list[int]:
+        """The squares with such ground."""
+        wanted = frozenset(codes)
+        return [place for place, code in enumerate(self.terrain) if code in wanted]

@@ -1,0 +1,66 @@
+"""One screen as NetHack shows it, and what stands on its text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+MORE_SIGN = b"--More--"
+_COLUMNS = 80
+
+
+class Screen:
+    """NLE's raw arrays of one moment by name; they are filled anew by every key press."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing is copied."""
+        self.glyphs = arrays["glyphs"]
+        self.blstats = arrays["blstats"]
+        self.tty_chars = arrays["tty_chars"]
+        self.tty_cursor = arrays["tty_cursor"]
+        self.inv_strs = arrays["inv_strs"]
+        self.inv_letters = arrays["inv_letters"]
+        self._message = arrays["message"]
+        self._waits = arrays["misc"] if "misc" in arrays else arrays["internal"][1:4]
+        """Whether the game waits for: the answer to a question, a line of text, a page to be turned."""
+
+    @property
+    def message(self) -> str:
+        """The message of this moment; menus and long lists have none."""
+        return self._message.tobytes().split(b"\0", 1)[0].decode("latin-1")
+
+    @property
+    def more(self) -> bool:
+        """Whether a page waits to be turned."""
+        if not self._waits[2]:
+            return False
+        row, column = self.tty_cursor.tolist()
+        return MORE_SIGN in self.tty_chars[row, max(0, column - 9) : column + 1].tobytes()
+
+    @property
+    def menu(self) -> bool:
+        """Whether a menu or a list of text waits."""
+        return bool(self._waits[2]) and not self.more
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question waits for one key."""
+        return bool(self._waits[0])
+
+    @property
+    def asks_text(self) -> bool:
+        """Whether a question waits for a line of text."""
+        return bool(self._waits[1]) and not self.more
+
+    @property
+    def question(self) -> str:
+        """The words of the open question, or nothing."""
+        if not (self.asks or self.asks_text):
+            return ""
+        rows = self.tty_chars[: int(self.tty_cursor[0]) + 1].tobytes().decode("latin-1")
+        return " ".join(rows[: 3 * _COLUMNS].split())
+
+    def lines(self) -> list[str]:
+        """The lines of the terminal."""
+        text = self.tty_chars.tobytes().decode("latin-1")
+        return [text[at : at + _COLUMNS].rstrip() for at in range(0, len(text), _COLUMNS)]

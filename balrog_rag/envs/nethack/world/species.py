@@ -1,0 +1,128 @@
+"""What is commonly known of NetHack's monsters: how hard they hit, whom not to touch, who fears Elbereth.
+
+Levels, speeds and natures come from NetHack's own table. Its table of attacks is not shown by NLE, so the
+average damage of a round of attacks stands here for those that a player of the first levels meets.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+_DAMAGE = """
+giant ant 2.5; killer bee 4; soldier ant 12.5; fire ant 10; giant beetle 10.5; quivering blob 4.5
+gelatinous cube 9; jackal 1.5; fox 2; coyote 2; little dog 3.5; dingo 3.5; dog 3.5; large dog 5; wolf 5
+warg 7; winter wolf cub 4.5; hell hound pup 10; gas spore 14; flaming sphere 14; freezing sphere 14
+shocking sphere 14; kitten 3.5; housecat 3.5; jaguar 9.5; lynx 10.5; panther 12.5; large cat 5
+tiger 15.5; hobbit 4; dwarf 9; bugbear 6; dwarf lord 11; dwarf king 14; mind flayer 30; homunculus 4
+manes 6.5; imp 2.5; quasit 6; tengu 4; ochre jelly 10; kobold 3; large kobold 4; kobold lord 4
+kobold shaman 3; leprechaun 1.5; small mimic 7.5; large mimic 9; giant mimic 21; goblin 3.5; hill orc 5
+Mordor orc 5; Uruk-hai 6.5; orc shaman 4; orc-captain 11; rock piercer 7; iron piercer 10.5; rothe 8.5
+sewer rat 2; giant rat 2; rock mole 3.5; woodchuck 3.5; cave spider 1; centipede 4; giant spider 15
+pony 5; horse 8; fog cloud 3.5; dust vortex 5; grid bug 1; xan 4; yellow light 8; bat 2.5; giant bat 3.5
+vampire bat 5; raven 6; plains centaur 6; forest centaur 9; gnome lord 5; gnome 3.5; gnomish wizard 4
+gnome king 8; newt 2; gecko 2; iguana 2.5; baby crocodile 2.5; crocodile 11; garter snake 1.5; snake 6
+water moccasin 6; pit viper 7; python 9; cobra 8; soldier 8; sergeant 11; kobold zombie 2.5
+gnome zombie 3.5; orc zombie 3.5; dwarf zombie 4.5; elf zombie 4; human zombie 4.5; ettin zombie 11
+giant zombie 18; kobold mummy 2.5; gnome mummy 3.5; orc mummy 3.5; dwarf mummy 3.5; elf mummy 5
+human mummy 10; ghoul 8; wererat 5; werejackal 5; werewolf 9; Woodland-elf 13; Green-elf 14; Grey-elf 15
+elf-lord 18; straw golem 3; paper golem 2; rope golem 11; gold golem 8; leather golem 7; ape 6
+owlbear 16; carnivorous ape 10; white unicorn 10; gray unicorn 10; black unicorn 10; lichen 1
+violet fungus 7; leocrotta 21; wumpus 10.5; quantum mechanic 3; water nymph 2; wood nymph 2
+mountain nymph 2; shrieker 0; acid blob 1; floating eye 0; blue jelly 0; brown mold 0; green mold 0
+yellow mold 3; red mold 0; spotted jelly 0; giant eel 15; electric eel 15; jellyfish 8; piranha 6
+shark 18; cockatrice 8; chickatrice 6; minotaur 40; long worm 6; baby long worm 4; baby purple worm 4
+barrow wight 6; wraith 8; stalker 12; human 8; elf 10; hill giant 12; stone giant 14; lieutenant 14
+captain 25; couatl 14
+"""
+
+_PASSIVE = (
+    *("floating eye", "blue jelly", "brown mold", "green mold", "yellow mold", "red mold", "gas spore"),
+    *("spotted jelly", "cockatrice", "chickatrice", "green slime", "acid blob"),
+)
+_DEADLY_TOUCH = frozenset(_PASSIVE) - {"acid blob", "yellow mold", "red mold"}
+_THIEVES = frozenset(("water nymph", "wood nymph", "mountain nymph", "leprechaun", "monkey"))
+_SESSILE_SPEED = 1
+
+_HUMAN_CLASS, _MINOTAUR = 53, "minotaur"
+_BAD_TO_EAT = (
+    *(
+        "cockatrice",
+        "chickatrice",
+        "were",
+        "zombie",
+        "mummy",
+        "dog",
+        "kitten",
+        "cat",
+        "bat",
+        "mimic",
+        "Medusa",
+    ),
+    *("green slime", "stalker", "leprechaun", "nymph", "elf", "human", "nurse", "quantum", "lizard", "golem"),
+    *("vampire", "ghoul", "wraith", "doppelganger", "chameleon", "gremlin"),
+)
+_POISONOUS, _ACIDIC = 0x10000000, 0x08000000
+
+
+def _edible(entry: Any) -> bool:
+    bad = any(word in entry.mname for word in _BAD_TO_EAT) or ord(entry.mlet) == _HUMAN_CLASS
+    return not bad and not entry.mflags1 & (_POISONOUS | _ACIDIC) and entry.cnutrit > 0
+
+
+_HOSTILE, _PEACEFUL = 0x00100000, 0x00200000
+
+
+class Species(NamedTuple):
+    """One kind of monster."""
+
+    number: int
+    name: str
+    level: int
+    speed: int
+    armor: int
+    damage: float
+    """Average damage of a round in which every attack hits."""
+    never_touch: bool
+    """Whether to hit it, or to be near it when it dies, may be one's end."""
+    thief: bool
+    fears_elbereth: bool
+    always_hostile: bool
+    always_peaceful: bool
+    shopkeeper: bool
+    edible: bool
+    """Whether a fresh corpse of it is good to eat for everybody but its own kind."""
+    stays: bool
+    """Whether it never leaves its square, or all but never."""
+
+
+@functools.cache
+def all_species() -> tuple[Species, ...]:
+    """Every kind of monster, by number."""
+    from nle import nethack as nh
+
+    damage = _damage()
+    return tuple(_species(nh.permonst(number), number, damage) for number in range(nh.NUMMONS))
+
+
+def _damage() -> dict[str, float]:
+    entries = [entry.rpartition(" ") for line in _DAMAGE.split("\n") for entry in line.split(";") if entry]
+    return {name.strip(): float(amount) for name, _, amount in entries}
+
+
+def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
+    name, level = entry.mname, entry.mlevel
+    return Species(
+        number=number,
+        name=name,
+        level=level,
+        speed=entry.mmove,
+        armor=entry.ac,
+        damage=damage.get(name, 1 + 1.2 * level),
+        never_touch=name in _DEADLY_TOUCH,
+        thief=name in _THIEVES,
+        fears_elbereth=ord(entry.mlet) != _HUMAN_CLASS and name != _MINOTAUR,
+        always_hostile=bool(entry.mflags2 & _HOSTILE),
+        always_peaceful=bool(entry.mflags2 & _PEACEFUL),
+        shopkeeper=name == "shopkeeper",
+        edible=_edible(entry),
+        stays=entry.mmove <= _SESSILE_SPEED,
+    )

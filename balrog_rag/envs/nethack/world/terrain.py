@@ -1,0 +1,104 @@
+"""The ground of a level: NetHack's map symbols by number, and where one can walk."""
+
+UNKNOWN = -1
+STONE = 0
+WALLS = frozenset(range(1, 12))
+DOORWAY, OPEN_DOORS, CLOSED_DOORS = 12, frozenset((13, 14)), frozenset((15, 16))
+BARS, TREE = 17, 18
+FLOOR, DARK_FLOOR, CORRIDOR, LIT_CORRIDOR = 19, 20, 21, 22
+STAIRS_UP, STAIRS_DOWN, LADDER_UP, LADDER_DOWN = 23, 24, 25, 26
+ALTAR, GRAVE, THRONE, SINK, FOUNTAIN = 27, 28, 29, 30, 31
+POOL, ICE, LAVA, WATER = 32, 33, 34, 41
+BRIDGES_DOWN, BRIDGES_UP = frozenset((35, 36)), frozenset((37, 38))
+AIR, CLOUD = 39, 40
+PIT, SPIKED_PIT, HOLE, TRAP_DOOR, TELEPORTER, LEVEL_TELEPORTER = 52, 53, 54, 55, 56, 57
+MAGIC_PORTAL, WEB, VIBRATING_SQUARE = 58, 59, 64
+KNOWN = 65
+"""Symbols above are no ground but what flies over it."""
+
+UP, DOWN = frozenset((STAIRS_UP, LADDER_UP)), frozenset((STAIRS_DOWN, LADDER_DOWN))
+STAIRS = UP | DOWN
+WET = frozenset((POOL, LAVA, WATER))
+TRAPS = frozenset(range(42, VIBRATING_SQUARE))
+FALLS = frozenset((HOLE, TRAP_DOOR))
+"""Traps that lead down."""
+HARMLESS = frozenset((45, 60))
+"""Traps that only make a noise, or are a statue."""
+INDOORS = frozenset((FLOOR, DARK_FLOOR, *STAIRS, ALTAR, GRAVE, THRONE, SINK, FOUNTAIN, ICE, POOL))
+"""What the inside of a room is made of."""
+STRAIGHT = OPEN_DOORS | CLOSED_DOORS
+"""Squares entered and left in a straight line only."""
+
+_BLOCKED, _FREE, _TRAPPED = 0, 1, 2
+_FREE_SYMBOLS = frozenset((*range(12, 17), *range(19, 32), ICE, *BRIDGES_DOWN, AIR, CLOUD, VIBRATING_SQUARE))
+
+
+def _passage() -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    careful = [code in _FREE_SYMBOLS or code in HARMLESS for code in range(KNOWN)] + [False]
+    daring = [free or code in TRAPS for code, free in enumerate(careful)]
+    return tuple(careful), tuple(daring)
+
+
+CAREFUL, DARING = _passage()
+"""By symbol: whether one walks there; daring walks over traps. UNKNOWN finds the last entry, a no."""
+
+WIDTH, HEIGHT = 79, 21
+SIZE = WIDTH * HEIGHT
+
+
+def spot(x: int, y: int) -> int:
+    """A square's number: squares are counted row by row, as in NLE's arrays laid flat."""
+    return y * WIDTH + x
+
+
+def xy(place: int) -> tuple[int, int]:
+    """Column and row of a square."""
+    return place % WIDTH, place // WIDTH
+
+
+HEADINGS = {
+    (0, -1): "k",
+    (1, 0): "l",
+    (0, 1): "j",
+    (-1, 0): "h",
+    (1, -1): "u",
+    (1, 1): "n",
+    (-1, 1): "b",
+    (-1, -1): "y",
+}
+"""Steps by their keys, the straight ones first."""
+
+
+def _around(place: int) -> tuple[tuple[int, bool], ...]:
+    x, y = xy(place)
+    return tuple(
+        (spot(x + dx, y + dy), bool(dx and dy))
+        for dx, dy in HEADINGS
+        if 0 <= x + dx < WIDTH and 0 <= y + dy < HEIGHT
+    )
+
+
+AROUND = tuple(_around(place) for place in range(SIZE))
+"""By square: its neighbours, each with whether it lies diagonally."""
+NEAR = tuple(tuple(place for place, _ in around) for around in AROUND)
+"""By square: its neighbours."""
+
+
+def distance(one: int, other: int) -> int:
+    """Steps between two squares where nothing is in the way."""
+    return max(abs(one % WIDTH - other % WIDTH), abs(one // WIDTH - other // WIDTH))
+
+
+def heading(start: int, end: int) -> int:
+    """The key that leads from a square towards another on a straight line; 0 where no line leads there."""
+    dx, dy = end % WIDTH - start % WIDTH, end // WIDTH - start // WIDTH
+    if (dx or dy) and (not dx or not dy or abs(dx) == abs(dy)):
+        return ord(HEADINGS[(dx > 0) - (dx < 0), (dy > 0) - (dy < 0)])
+    return 0
+
+
+def line(start: int, end: int) -> list[int]:
+    """The squares between two squares on a straight line, without either."""
+    steps = distance(start, end)
+    dx, dy = (end % WIDTH - start % WIDTH) // steps, (end // WIDTH - start // WIDTH) // steps
+    return [start + n * (dx + WIDTH * dy) for n in range(1, steps)]

@@ -1,0 +1,210 @@
+"""All that a player has seen of a game: its levels, its monsters, its own body and what it carries."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.envs.nethack.world import kinds as k
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item, read_item
+from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.envs.nethack.world.species import Species, all_species
+
+HUNGRY, WEAK, FAINTING = 2, 3, 4
+"""States of hunger, as the bottom line counts them."""
+STONED, SLIMED, STRANGLED, FOOD_POISONED, ILL, BLIND, DEAF, STUNNED, CONFUSED, HALLUCINATING, LEVITATING = (
+    1 << bit for bit in range(11)
+)
+"""Bits of the body's condition."""
+DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
+
+_REMEMBERED_TURNS = 40
+_STRIDE = 3
+"""Squares a monster may have moved between two looks at it and still be taken for the same one."""
+
+
+@dataclass(slots=True)
+class Monster:
+    """A monster in sight, or one that was felt."""
+
+    place: int
+    species: Species | None
+    """None where it was felt but not seen."""
+    tame: bool
+    peaceful: bool | None = None
+    """Whether it is peaceful; None until somebody has looked."""
+    seen: int = 0
+    """The turn in which it was last seen."""
+    first: int = 0
+    still: int = 0
+    """Since when it stands where it stands."""
+
+    @property
+    def hostile(self) -> bool:
+        """Whether it is to be reckoned an enemy: neither tame nor known to be peaceful."""
+        return not self.tame and not self.peaceful
+
+
+@dataclass(slots=True)
+class Body:
+    """The numbers of the bottom lines."""
+
+    place: int = 0
+    hp: int = 0
+    max_hp: int = 0
+    depth: int = 0
+    power: int = 0
+    armor: int = 10
+    level: int = 1
+    turn: int = 0
+    hunger: int = 1
+    load: int = 0
+    condition: int = 0
+    gold: int = 0
+    strength: int = 10
+    score: int = 0
+
+    def read(self, s: list[int]) -> None:
+        """Take over NLE's bottom-line numbers."""
+        self.place = t.spot(s[0], s[1])
+        self.strength, self.hp, self.max_hp, self.depth = s[3], s[10], s[11], s[12]
+        self.gold, self.power, self.armor, self.level = s[13], s[14], s[16], s[18]
+        self.turn, self.hunger, self.load, self.condition = s[20], s[21], s[22], s[25]
+        self.score = s[9]
+
+
+@dataclass
+class World:
+    """Everything that was seen, brought up to date by every screen."""
+
+    body: Body = field(default_factory=Body)
+    levels: dict[Place, Level] = field(default_factory=dict)
+    monsters: list[Monster] = field(default_factory=list)
+    """Those shown now."""
+    items: list[Item] = field(default_factory=list)
+    message: str = ""
+    swallowed: bool = False
+    over: bool = False
+    """Whether the game has ended."""
+    _memory: dict[Place, list[Monster]] = field(default_factory=dict)
+    _carried: bytes = b""
+    _place: Place = field(default=Place(0, 0))
+    _known: tuple[int, int, Place] | None = None
+
+    @property
+    def level(self) -> Level:
+        """The level where the player is."""
+        return self.levels[self._place]
+
+    @property
+    def place(self) -> Place:
+        """Which level that is."""
+        return self._place
+
+    def see(self, screen: Screen) -> None:
+        """Take over what the screen shows."""
+        stats = screen.blstats.tolist()
+        if stats[11] <= 0:
+            self.over = True
+            return
+        self.body.read(stats)
+        self.message = screen.message
+        self._enter(Place(stats[23], stats[24]))
+        self._see_map(screen)
+        if "Closed for inventory" in self.message:
+            self.level.forbid(
+                near for near in t.NEAR[self.body.place] if self.level.terrain[near] in t.CLOSED_DOORS
+            )
+        self._see_items(screen)
+
+    def _enter(self, place: Place) -> None:
+        if place != self._place or place not in self.levels:
+            self._place = place
+            self.levels.setdefault(place, Level(place)).arrived = self.body.turn
+            self.monsters = []
+            self._known = None
+
+    def _see_map(self, screen: Screen) -> None:
+        glyphs = screen.glyphs.ravel()
+        kinds = k.kinds()
+        here = self.body.place
+        self.swallowed = bool(kinds.swallowed[glyphs].any())
+        if self.swallowed:
+            self.monsters = []
+            return
+        changed = self.level.see(glyphs, self.body.turn)
+        self.level.visited[here] = 1
+        now = (here, self.body.turn, self._place)
+        if changed or now != self._known:
+            self._known = now
+            self._see_monsters(glyphs, kinds)
+
+    def _see_monsters(self, glyphs: NDArray[Any], kinds: k.Kinds) -> None:
+        places = np.flatnonzero(kinds.creature[glyphs]).tolist()
+        memory = self._memory.setdefault(self._place, [])
+        turn = self.body.turn
+        old = [monster for monster in memory if turn - monster.seen <= _REMEMBERED_TURNS]
+        self.monsters = []
+        for place in places:
+            if place == self.body.place:
+                continue
+            self.monsters.append(self._recognize(place, int(glyphs[place]), kinds, old))
+            if (known := self.monsters[-1].species) and known.shopkeeper:
+                self._see_shop(place)
+        self._memory[self._place] = old + self.monsters
+
+    def _see_shop(self, keeper: int) -> None:
+        """The room in which a shopkeeper stands is a shop, and no way leads through it."""
+        level = self.level
+        if level.terrain[keeper] in t.INDOORS and keeper not in level.shop:
+            room = level.room(keeper)
+            level.shop |= room
+            level.forbid(room)
+
+    def _recognize(self, place: int, glyph: int, kinds: k.Kinds, old: list[Monster]) -> Monster:
+        """The monster shown at a square: one seen before if one of its kind was near, else a new one."""
+        number = kinds.species[glyph]
+        felt = kinds.shows[glyph] == k.UNSEEN
+        species = None if felt or number < 0 else all_species()[number]
+        tame, turn = kinds.shows[glyph] == k.PET, self.body.turn
+        best = None
+        for monster in old:
+            if monster.species is species and monster.tame == tame:
+                far = t.distance(place, monster.place)
+                if far <= _STRIDE + (turn - monster.seen) and (best is None or far < best[0]):
+                    best = far, monster
+        if best is None:
+            peaceful = True if species and species.always_peaceful else None
+            return Monster(place, species, tame, peaceful, seen=turn, first=turn, still=turn)
+        known = best[1]
+        old.remove(known)
+        if known.place != place:
+            known.place, known.still = place, turn
+        known.seen = turn
+        return known
+
+    def _see_items(self, screen: Screen) -> None:
+        carried = screen.inv_strs.tobytes()
+        if carried == self._carried:
+            return
+        self._carried = carried
+        self.items = [
+            read_item(chr(letter), line.tobytes().split(b"\0")[0].decode("latin-1"))
+            for letter, line in zip(screen.inv_letters.tolist(), screen.inv_strs, strict=True)
+            if letter
+        ]
+
+    def item(self, *names: str) -> Item | None:
+        """The first item carried whose name holds one of these words, in their order."""
+        for name in names:
+            for item in self.items:
+                if name in item.name:
+                    return item
+        return None
+
+    def monster_at(self, place: int) -> Monster | None:
+        """The monster shown at a square."""
+        return next((monster for monster in self.monsters if monster.place == place), None)

@@ -1,0 +1,194 @@
+"""The exam of the player without a model: many games straight on the engine, by role, with intervals.
+
+python benchmarks/bots.py [--games 100] [--seed 0] [--character @] [--processes 1] [--log FILE]
+
+Game n of a seed has the game seeds that episode n of a run with that `run.seed` has.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from statistics import mean, median
+
+from rich.console import Console
+from rich.table import Table
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.envs.nethack.delver import Plan, delver
+from balrog_rag.envs.nethack.nethack import NetHackEngine
+from balrog_rag.envs.nethack.progression import table as worth
+from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.episode.spec import episode_name, episode_seeds
+
+TASK = "nle/NetHackChallenge-v0"
+KEYS, STANDSTILL = 100_000, 150
+RESAMPLES = 10_000
+XP, DEPTH, TURN, DNUM, DLEVEL = 18, 12, 20, 23, 24
+MINES = 2
+
+
+def spec(seed: int, number: int, character: str) -> GameSpec:
+    env, _, task = TASK.partition("/")
+    seeds = episode_seeds(seed, episode_name(TASK, number))
+    return GameSpec(env, task, seeds, character=character, max_steps=KEYS, no_progress=STANDSTILL)
+
+
+def play(number: int, seed: int, character: str, plan: Plan) -> dict:
+    """One game under BALROG's limits."""
+    engine = NetHackEngine(spec(seed, number, character), None)
+    engine.start()
+    screen = Screen(engine.arrays)
+    begun = time.process_time()
+    facts = _play(engine, delver(screen, 0, plan), screen)
+    facts |= {"number": number, "seconds": time.process_time() - begun}
+    engine.close()
+    return facts
+
+
+def _play(engine: NetHackEngine, program, screen: Screen) -> dict:
+    stats, live = engine.arrays["blstats"], engine.arrays["blstats"].copy()
+    deepest, grown, stood, turn, pressed, ended = 1, 1, 0, -1, 0, ""
+    longest = 0
+    events: dict[str, tuple[int, int, int]] = {}
+    key = next(program)
+    while True:
+        press = engine.press(key)
+        pressed += 1
+        if stats[11] > 0:
+            live[:] = stats
+            deepest, grown = max(deepest, int(stats[DEPTH])), max(grown, int(stats[XP]))
+            stood = stood + 1 if turn == stats[TURN] else 0
+            turn = int(stats[TURN])
+            longest = max(longest, stood)
+            now = (turn, int(stats[XP]), int(stats[DEPTH]))
+            if stats[DNUM] == MINES:
+                events.setdefault("mines", now)
+            carried = engine.arrays["inv_strs"].tobytes()
+            if b"pick-axe" in carried or b"mattock" in carried or b"broad pick" in carried:
+                events.setdefault("digger", now)
+                if stats[DNUM] == 0:
+                    events.setdefault("digger in main", now)
+        ended = press.ended or ("steps" if pressed >= KEYS else "no_progress" if stood >= STANDSTILL else "")
+        if ended:
+            break
+        key = program.send(screen)
+    end = engine.facts(ended, live)
+    value = max(worth().get(f"Dlvl:{deepest}", 0), worth().get(f"Xp:{grown}", 0))
+    return {
+        "role": end["xlogfile"]["role"],
+        "race": end["xlogfile"]["race"],
+        "progression": value,
+        "depth": deepest,
+        "level": grown,
+        "ended": str(ended),
+        "death": end["death"],
+        "where": f"{int(live[DNUM])}:{int(live[DLEVEL])}",
+        "turns": int(live[TURN]),
+        "keys": pressed,
+        "longest_standstill": longest,
+        "events": events,
+    }
+
+
+def plan_of(settings: list[str]) -> Plan:
+    pairs = (setting.split("=", 1) for setting in settings)
+    return Plan(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in ((name, json.loads(text)) for name, text in pairs)
+        }
+    )
+
+
+def games(args: argparse.Namespace) -> Iterator[dict]:
+    run = partial(play, seed=args.seed, character=args.character, plan=plan_of(args.plan))
+    numbers = range(args.first, args.first + args.games)
+    if args.processes == 1:
+        yield from map(run, numbers)
+        return
+    with get_context("spawn").Pool(args.processes) as pool:
+        yield from pool.imap_unordered(run, numbers)
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean."""
+    dice = Random(0)
+    means = sorted(mean(dice.choices(values, k=len(values))) for _ in range(RESAMPLES // 5))
+    return means[len(means) // 40], means[-len(means) // 40 - 1]
+
+
+def percent(values: list[float]) -> str:
+    low, high = interval(values)
+    return f"{100 * mean(values):.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def by(played: list[dict], title: str, key: Callable[[dict], str], console: Console) -> None:
+    groups: dict[str, list[dict]] = defaultdict(list)
+    for game in played:
+        groups[key(game)].append(game)
+    out = Table(title, "games", "progression %", "median depth", "experience", "turns", "keys")
+    for name, group in sorted(groups.items(), key=lambda item: -mean(g["progression"] for g in item[1])):
+        out.add_row(
+            name,
+            str(len(group)),
+            percent([game["progression"] for game in group]),
+            *(f"{median(game[what] for game in group):g}" for what in ("depth", "level", "turns", "keys")),
+        )
+    console.print(out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="number of the first game")
+    parser.add_argument("--seed", type=int, default=0, help="run.seed")
+    parser.add_argument("--character", default="@")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--plan", nargs="*", default=[], help="NAME=VALUE of the player's plan, as JSON")
+    parser.add_argument("--log", type=Path, help="write each game's facts as one line of JSON")
+    args = parser.parse_args()
+    played = []
+    for game in games(args):
+        played.append(game)
+        if args.log:
+            with args.log.open("a") as log:
+                log.write(json.dumps(game) + "\n")
+    report(played, Console())
+
+
+def report(played: list[dict], console: Console) -> None:
+    by(played, "role", lambda game: game["role"], console)
+    by(played, "race", lambda game: game["race"], console)
+    by(played, "deepest", lambda game: f"{min(game['depth'], 30):2}", console)
+    for title, count in (
+        ("end", Counter(game["ended"] for game in played)),
+        ("death", Counter(game["death"].split(",")[0] for game in played)),
+    ):
+        console.print(title, ", ".join(f"{name} {n}" for name, n in count.most_common(40)))
+    for event in ("mines", "digger", "digger in main"):
+        group = [game for game in played if event in game["events"]]
+        if group:
+            console.print(
+                f"{event}: {len(group)} games, mean {percent([g['progression'] for g in group])} %, "
+                f"at experience level {mean(g['events'][event][1] for g in group):.1f}"
+            )
+    keys, seconds = sum(game["keys"] for game in played), sum(game["seconds"] for game in played)
+    stopped = sum(game["ended"] == "no_progress" for game in played)
+    console.print(f"games {len(played)}, mean progression {percent([g['progression'] for g in played])} %")
+    console.print(
+        f"stopped by the {STANDSTILL}-key rule {stopped}, longest standstill "
+        f"{max(game['longest_standstill'] for game in played)} keys"
+    )
+    console.print(
+        f"{keys / seconds:,.0f} key presses a second of processor time, {seconds / len(played):.2f} s a game"
+    )
+
+
+if __name__ == "__main__":
+    main()

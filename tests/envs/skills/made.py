@@ -1,0 +1,60 @@
+"""Made levels for skills to be tried on: MiniHack's level descriptions, played key by key."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from balrog_rag.envs.nethack.skills.player import Player
+from balrog_rag.envs.nethack.world.screen import Screen
+
+_KEYS = ("glyphs", "blstats", "message", "tty_chars", "tty_cursor", "inv_strs", "inv_letters")
+
+HEAD = """MAZE: "mylevel",' '
+FLAGS:premapped
+GEOMETRY:center,center
+"""
+
+
+class MadeGame:
+    """A game on a made level, and a player who looks at it."""
+
+    def __init__(self, task: Any, seed: int) -> None:
+        self._game = task.nethack
+        self.screen = Screen(self._game._obs_buffers)
+        self.player = Player(self.screen, seed)
+        self.pressed: list[int] = []
+
+    def run(self, skill: Callable[..., Generator[int, Screen, Any]], *args: Any, limit: int = 5000) -> Any:
+        """Play a skill to its end, and return what it said."""
+        program = skill(self.player, *args)
+        try:
+            key = next(program)
+            for _ in range(limit):
+                self.pressed.append(key)
+                self._game.step(key)
+                key = program.send(self.screen)
+        except StopIteration as stop:
+            return stop.value
+        raise AssertionError(f"the skill did not end within {limit} keys")
+
+
+@contextmanager
+def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) -> Iterator[MadeGame]:
+    """A game on the level of this description."""
+    from minihack import MiniHack
+
+    task = MiniHack(
+        des_file=HEAD.replace("FLAGS:premapped\n", "") + description,
+        character=character,
+        observation_keys=_KEYS,
+        pet=False,
+        autopickup=False,
+        fix_moon_phase=True,
+        max_episode_steps=10**6,
+    )
+    try:
+        task.nethack.set_initial_seeds(seed, seed, False, None)
+        task.reset()
+        yield MadeGame(task, seed)
+    finally:
+        task.close()

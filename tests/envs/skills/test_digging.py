@@ -1,0 +1,46 @@
+from balrog_rag.envs.nethack.skills import digging, gear, moving, surviving
+from tests.envs.skills.made import made
+
+ROOM = """MAP
+-----------
+|.........|
+|.........|
+|.........|
+-----------
+ENDMAP
+REGION:(0,0,10,4),lit,"ordinary"
+BRANCH:(2,2,2,2),(0,0,0,0)
+OBJECT:('(',"pick-axe"),(2,2)
+"""
+
+
+def take_it(player):
+    return (yield from gear.pick_up(player, lambda text: "pick-axe" in text))
+
+
+def test_a_hole_is_dug_and_elbereth_stands_in_the_pit():
+    with made(ROOM) as game:
+        player = game.player
+        game.run(take_it)
+        assert gear.digger(player)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert player.body.depth == 2
+        assert bytes(game.pressed).count(b"Elbereth") >= 1
+
+
+def test_no_hole_is_dug_beside_water():
+    with made(ROOM.replace("|.........|", "|..}......|", 1)) as game:
+        player = game.player
+        game.run(take_it)
+        assert not digging.diggable(player.level, player.here)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+
+
+def test_elbereth_is_written_and_read():
+    with made(ROOM) as game:
+        assert game.run(surviving.guarded) == "bare"
+        for _ in range(10):
+            game.run(surviving.engrave)
+            if game.run(surviving.guarded) == "guarded":
+                break
+        assert game.run(surviving.guarded) == "guarded"
