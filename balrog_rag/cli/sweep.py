@@ -179,9 +179,14 @@ def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> No
 def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> None:
     from balrog_rag.cli.ending import troubles
 
+    said: dict[str, list[str]] = {}
     for run, outcome in zip(runs, outcomes, strict=True):
         for line in troubles(outcome):
-            print(one_line(f"{run.label}: {line}"), file=sys.stderr)
+            said.setdefault(line, []).append(run.label)
+    for line, labels in said.items():
+        where = f"{labels[0]}: " if len(labels) == 1 else ""
+        times = f" (in {len(labels)} of {len(runs)} runs)" if len(labels) > 1 else ""
+        print(one_line(f"{where}{line}{times}"), file=sys.stderr)
     if any(outcome.exit_code for outcome in outcomes):
         print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
 

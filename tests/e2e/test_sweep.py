@@ -46,7 +46,8 @@ def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "go on with it: python -m balrog_rag.eval -m resume=results/s" in err
+    assert err.splitlines().count("go on with it: python -m balrog_rag.eval -m resume=results/s") == 1
+    assert len([line for line in err.splitlines() if line.startswith("stopped by SIGINT; nothing")]) == 1
     done = command("balrog_rag.eval", "resume=results/s", "--log", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     events = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
