@@ -30,6 +30,8 @@ class Corpus:
 
 FOLDER = "folder"
 """What reads a folder of pages; such a corpus is named by its path."""
+GAMES = "games"
+"""The folder of wiki_index with pages about other games than NetHack."""
 
 
 def built_folder() -> Path:
@@ -50,10 +52,17 @@ def load(name: str, cut: Cut) -> Corpus:
     for file in (data("wiki_index") / f"{name}.jsonl", imported(name, cut)):
         if file.is_file():
             return _stored(name, file)
-    names = [known for known in registry.corpora.names() if known != FOLDER]
+    if name in games():
+        return _read(name, registry.corpora.get(FOLDER)(data("wiki_index") / GAMES / name), cut)
+    names = [known for known in registry.corpora.names() if known != FOLDER] + games()
     if name not in names:
         raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{nearest(name, names)}")
     raise KnowledgeError(_absent(name, cut))
+
+
+def games() -> list[str]:
+    """The games whose rules are explained in pages of our own."""
+    return sorted(path.name for path in (data("wiki_index") / GAMES).iterdir() if path.is_dir())
 
 
 def imported(name: str, cut: Cut) -> Path:
