@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TextIO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import inert
 
 INTERRUPTED = 130
@@ -44,7 +45,7 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
         return code
     except BalrogError as error:
-        print(f"error: {inert(str(error))}", file=sys.stderr)
+        print(f"error: {inert(redact(str(error)))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(stopped, file=sys.stderr)

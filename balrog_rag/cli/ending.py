@@ -10,6 +10,7 @@ from balrog_rag.results.summary import Summary
 from balrog_rag.results.tables import print_summary
 from balrog_rag.results.terminal import console
 from balrog_rag.run.run import RunOutcome
+from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many
 
@@ -46,4 +47,4 @@ def troubles(outcome: RunOutcome) -> list[str]:
     if tally.open:
         verb = "is" if len(tally.open) == 1 else "are"
         lines.append(f"{many(len(tally.open), 'episodes')} {verb} not finished")
-    return lines
+    return [redact(line) for line in lines]

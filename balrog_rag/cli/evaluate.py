@@ -25,6 +25,7 @@ from balrog_rag.config.frozen import (
     thaw,
     with_value,
 )
+from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config, ModelConfig, RunConfig
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
@@ -38,7 +39,6 @@ from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import RunOutcome, play_runs
 from balrog_rag.run.services import LiveStudio, cast_of, settled
 from balrog_rag.util import extras
-from balrog_rag.util.secrets import redact
 
 
 def evaluate(overrides: list[str]) -> int:
@@ -167,7 +167,7 @@ def check_new(config: Config) -> None:
 
 def check(config: Config) -> None:
     """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
-    refuse_secrets(plain(config))
+    refuse_in(plain(config))
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
@@ -179,16 +179,6 @@ def refuse_unpriced(model: ModelConfig) -> None:
     """Refuse a dollar cap that no price could keep, before a call is paid for."""
     if not asyncio.run(price_known(model)):
         raise unpriced("limits", model.name)
-
-
-def refuse_secrets(tree: dict[str, Any]) -> None:
-    """A key written into the configuration would end in the run folder: say where it belongs instead."""
-    for key, value in leaf_items(tree):
-        if isinstance(value, str) and redact(value) != value:
-            raise ConfigError(
-                f"{key}: looks like a secret; put it into an environment variable (or .env) "
-                f"and write {key}=env:NAME, so that no run folder holds it"
-            )
 
 
 def play_in(run: Path, config: Config, specs: list[EpisodeSpec]) -> int:

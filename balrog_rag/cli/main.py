@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from balrog_rag import __version__
 from balrog_rag.cli.command_line import ended
+from balrog_rag.config.plain_secrets import refuse_in_words
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.stopping import leave
 
@@ -16,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _evaluate(words: list[str]) -> int:
+    refuse_in_words(words)
     if words and words[0] in COMMANDS:
         return _which_command(words)
     if any(word.startswith("-") for word in words):
@@ -49,6 +51,7 @@ def which_command(words: Sequence[str]) -> int:
 
 
 def _which_command(words: Sequence[str]) -> int:
+    refuse_in_words(words)
     first, rest = (words[0], " ".join(words)) if words else ("", "")
     if first == "--version":
         print(f"balrog_rag {__version__}")

@@ -1,5 +1,6 @@
 """From words on a command line to one checked Config; every mistake is one line that names the key."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from balrog_rag.config import schema
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.mistakes import in_mapping, one_line_errors, refuse_misleading
+from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.paths import data
@@ -18,6 +20,7 @@ def compose(overrides: list[str]) -> schema.Config:
     from hydra import initialize_config_dir
     from omegaconf import flag_override
 
+    refuse_in_words(overrides)
     register_schema()
     refuse_misleading(overrides)
     words = [as_hydra_wants(word) for word in overrides]
@@ -26,7 +29,9 @@ def compose(overrides: list[str]) -> schema.Config:
         chosen = composed.hydra.runtime.choices
         with flag_override(composed, ["struct", "readonly"], False):
             del composed["hydra"]
-        return _completed(typed(composed), preset_provider(chosen.get("model")))
+        config = _completed(typed(composed), preset_provider(chosen.get("model")))
+    refuse_in(asdict(config))
+    return config
 
 
 def _completed(config: schema.Config, provider: str | None) -> schema.Config:

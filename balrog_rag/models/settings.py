@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
@@ -42,7 +42,10 @@ def keys_missing(litellm: Any, said: Mapping[str, Any]) -> list[str]:
 
 def _address(config: ModelConfig) -> str | None:
     if config.base_url:
-        return _checked(secrets.resolve(config.base_url))
+        address = _checked(secrets.resolve(config.base_url))
+        parts = urlsplit(address)
+        secrets.remember(*(unquote(part) for part in (parts.username, parts.password) if part))
+        return address
     if config.name.startswith("hosted_vllm/") and not os.environ.get("HOSTED_VLLM_API_BASE"):
         # LiteLLM would send prompts and key to OpenAI.
         raise ConfigError(

@@ -12,6 +12,7 @@ from typing import Self
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Answered, Ended, Event, Started, Troubled
 from balrog_rag.util.files import text_file
+from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
 
@@ -50,7 +51,7 @@ class EvalLog:
     def _write(self, level: str, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         try:
-            self._file.write(f"{stamp} {level} {one_line(text)}\n")
+            self._file.write(f"{stamp} {level} {one_line(redact(text))}\n")
         except OSError as error:
             raise RunFolderError(f"{self._file.name}: cannot be written ({error.strerror})") from error
 

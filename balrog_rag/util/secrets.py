@@ -15,9 +15,14 @@ from balrog_rag.contracts.errors import ConfigError
 HIDDEN = "[redacted]"
 SHORTEST = 8
 SECRET_NAME = re.compile(
-    r"(?:key|token|secret|password|passwd|credential|auth|cookie|signature)s?$|^authorization$", re.IGNORECASE
+    r"(?:key|token|secret|password|passwd|passphrase|credential|auth|authorization|bearer|jwt|cookie|signature)s?$",
+    re.IGNORECASE,
 )
-NO_SECRET_NAME = re.compile(r"(?:max|min|_?n|stop|pad|bos|eos|per_minute)_?(?:token|key)s?$", re.IGNORECASE)
+NO_SECRET_NAME = re.compile(
+    r"(?:max|min|_?n|stop|pad|bos|eos|sep|cls|mask|unk|per_minute|cache|idempotency|sort)[_-]?(?:token|key)s?$",
+    re.IGNORECASE,
+)
+VARIABLE = re.compile(r"env:[A-Za-z_]\w*")
 
 # One pattern for every kind of key that can be told by its looks; the groups named `keep` stay readable.
 SHAPES = re.compile(
@@ -40,7 +45,7 @@ SHAPES = re.compile(
         ["'\\]*\s*(?:[:=]|%3A|%3D)\s*["'\\]*(?:(?:Bearer|Basic)\s+)?
       )[^\s"'\\,;&}<>]{6,}
     | (?P<query>[?&](?:key|token|sig|signature|code)=)[^&\s"'<>]{6,}
-    | (?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s:@"'<>]{1,256}:[^/\s@"'<>]{1,256}(?=@)
+    | (?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@"'<>?\#]{1,512}(?=@)  # whoever stands before a host
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
@@ -120,9 +125,14 @@ def _hide(found: re.Match[str]) -> str:
     return f"{kept}{HIDDEN}"
 
 
+def names_variable(value: str) -> bool:
+    """Whether a value is `env:NAME`."""
+    return VARIABLE.fullmatch(value) is not None
+
+
 def resolve(value: str) -> str:
     """`env:NAME` as that variable's value, so that a configuration names a secret and never holds one."""
-    if not value.startswith("env:"):
+    if not names_variable(value):
         return value
     name = value.removeprefix("env:")
     if name not in os.environ:
@@ -146,7 +156,7 @@ def secret_values(value: Any, name: str = "") -> Iterator[str]:
 def redact_tree(value: Any, name: str = "") -> Any:
     """A configuration or a record without secrets: values of secret names are hidden, texts redacted."""
     if isinstance(value, str):
-        named = is_secret_name(name) and len(value) >= SHORTEST and not value.startswith("env:")
+        named = is_secret_name(name) and len(value) >= SHORTEST and not names_variable(value)
         return HIDDEN if named else redact(value)
     if isinstance(value, Mapping):
         return {key: redact_tree(item, str(key)) for key, item in value.items()}

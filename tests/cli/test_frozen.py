@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli.evaluate import folder_for, refuse_secrets, resumed_config
+from balrog_rag.cli.evaluate import folder_for, resumed_config
 from balrog_rag.cli.fork import recast
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import folder
 from balrog_rag.run.services import settled
@@ -24,9 +25,9 @@ def made(run: Path, *words: str) -> Path:
 def test_a_name_with_dots_is_part_of_a_configuration() -> None:
     little, much = (plain(compose([PRIOR.format(factor)])) for factor in (0.5, 0.7))
     assert config_digest(little) != config_digest(much)
-    refuse_secrets(little)
+    refuse_in(little)
     with pytest.raises(ConfigError, match=r"model\.extra_headers\.'x\.key': looks like a secret"):
-        refuse_secrets({"model": {"extra_headers": {"x.key": "sk-proj-0123456789abcdefghij"}}})
+        refuse_in({"model": {"extra_headers": {"x.key": "sk-proj-0123456789abcdefghij"}}})
 
 
 def test_a_resume_compares_names_with_dots(tmp_path: Path) -> None:
