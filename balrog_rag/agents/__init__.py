@@ -40,6 +40,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
     from balrog_rag.agents.prompts import Prompts
 
     Prompts(config.prompts).check(own_prompts(config.name))
+    refuse_placeless(config)
     if config.name == "few_shot" and not config.demonstrations:
         raise ConfigError(
             "agent.demonstrations: few_shot has none to show; make a file with "
@@ -50,11 +51,31 @@ def resolve(config: AgentConfig) -> AgentConfig:
     return replace(config, demonstrations_digest=content_digest(config.demonstrations))
 
 
+def refuse_placeless(config: AgentConfig) -> None:
+    """Refuse an instruction of one's own that has no place for what `system` would add to it."""
+    from balrog_rag.agents.prompts import Prompts, wants
+
+    prompts = Prompts(config.prompts)
+    needed = {"balrog": (), "improved": ("advice",), "paper": ("advice", "warning")}[config.system]
+    for name, text in config.prompts.items():
+        kind, _, game = name.partition("_")
+        for part in needed if kind == "instruction" else ():
+            if prompts.has(f"{part}_{game}") and part not in wants(text):
+                raise ConfigError(
+                    f"agent.system={config.system}: agent.prompts.{name} has no place for it; write "
+                    f"{{{{ {part} }}}} there, or choose agent.system=balrog"
+                )
+
+
+OF_GAMES = ("instruction", "advice", "warning")
+"""Prompts that each environment may have its own of."""
+
+
 def own_prompts(name: str) -> list[str]:
     """Prompts that may have no file here: the agent's own, and an environment's instruction and advice."""
     of_agent: Mapping[str, str] = getattr(_player(name), "own_prompts", {})
     games = registry.environments.names()
-    return [*of_agent, *(f"instruction_{game}" for game in games), *(f"advice_{game}" for game in games)]
+    return [*of_agent, *(f"{kind}_{game}" for kind in OF_GAMES for game in games)]
 
 
 def _player(name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from balrog_rag.cli.evaluate import resume
 from balrog_rag.cli.sweep import outcomes_on_disk, tell
+from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
@@ -65,9 +66,3 @@ def job(config: Any) -> int:
     except BalrogError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-
-
-def quoted(text: str) -> str:
-    """A word that Hydra's grammar takes as it is."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

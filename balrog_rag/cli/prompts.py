@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, ended, file_to_write, within
+from balrog_rag.cli.command_line import Parser, ended, file_to_write, folder_to_write, within
 from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request
 from balrog_rag.contracts.errors import ConfigError
 
@@ -45,6 +45,17 @@ def parser() -> argparse.ArgumentParser:
     demonstrate.add_argument("file", type=Path, help="the file to write")
     demonstrate.add_argument("--steps", type=int, help="the first so many steps alone")
     demonstrate.set_defaults(run=_demonstrate)
+    bring = commands.add_parser(
+        "import",
+        help="the prompts of your own BALROG checkout, as files for agent.prompts=@FOLDER",
+        description="Reads the texts out of the checkout's Python files, without running them, and writes "
+        "one file a prompt. agent.prompts=@FOLDER then plays with exactly these words.",
+    )
+    bring.add_argument("checkout", type=Path, metavar="CHECKOUT", help="a clone of BALROG's repository")
+    bring.add_argument(
+        "--out", type=Path, default=Path("balrog_prompts"), metavar="FOLDER", help="(default: %(default)s)"
+    )
+    bring.set_defaults(run=_import)
     return top
 
 
@@ -73,6 +84,22 @@ def _demonstrate(options: argparse.Namespace) -> int:
     turns = made.turns[: options.steps]
     write(options.file, type(made)(made.task, made.source, turns))
     print(f"{options.file}: {len(turns)} turns of {made.task}")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from balrog_rag.cli.checkout import read, write
+    from balrog_rag.contracts import registry
+    from balrog_rag.util.terminal_safe import one_line
+
+    folder_to_write("--out", options.out)
+    found = read(options.checkout, registry.environments.names())
+    write(found, options.out)
+    for name, text in found.prompts.items():
+        print(f"{name:<22} {len(text):>6,} characters")
+    for name, why in found.left_out.items():
+        print(one_line(f"left out: {name}: {why}"))
+    print(f"play with them: agent.prompts=@{options.out}")
     return 0
 
 

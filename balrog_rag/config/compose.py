@@ -22,6 +22,7 @@ def compose(overrides: list[str]) -> schema.Config:
 
     refuse_in_words(overrides)
     register_schema()
+    overrides = [word for given in overrides for word in _with_files(given)]
     refuse_misleading(overrides)
     words = [as_hydra_wants(word) for word in overrides]
     with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
@@ -42,6 +43,24 @@ def _completed(config: schema.Config, provider: str | None) -> schema.Config:
     # Here alone: what a run folder says, which may be a stranger's, is taken to the letter.
     agent.prompts = {name: _text(f"agent.prompts.{name}", text) for name, text in agent.prompts.items()}
     return config
+
+
+def _with_files(word: str) -> list[str]:
+    """`agent.prompts=@FOLDER` as one word for each prompt file there; any other word as it is."""
+    key, _, given = word.lstrip("+").partition("=")
+    folder = Path(given.strip("'\"")[1:]).expanduser()
+    if key != "agent.prompts" or not given.strip("'\"").startswith("@"):
+        return [word]
+    files = sorted(folder.glob("*.j2"))
+    if not files:
+        raise ConfigError(f"{word}: holds no prompt files (NAME.j2)")
+    return [f"agent.prompts.{file.stem}={quoted(f'@{file}')}" for file in files]
+
+
+def quoted(text: str) -> str:
+    """A value that Hydra's grammar takes to the letter."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _text(key: str, given: str) -> str:
