@@ -3,7 +3,7 @@
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from balrog_rag.cli.command_line import Parser, ended, folder_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError
@@ -90,18 +90,32 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _submit(options: argparse.Namespace) -> int:
-    from balrog_rag.config.compose import compose
-    from balrog_rag.config.frozen import plain
     from balrog_rag.results.leaderboard.submission import Metadata, submit
 
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name or "", not options.closed, options.site, False, options.date)
-    protocol = plain(compose(["env=balrog", "agent=naive"]))
-    target, objections = submit(options.folder, options.out, metadata, _planned(options.folder), protocol)
+    run = options.folder
+    target, told = submit(run, options.out, metadata, _planned(run), _balrogs(run))
     print(f"submission: {target}")
-    for objection in objections:
-        print(inert(f"note: {objection}"))
+    for line in told:
+        print(inert(line))
     return 0
+
+
+BALROGS = ("naive", "cot", "robust_naive", "robust_cot", "few_shot", "dummy")
+"""The agents that are BALROG's own."""
+
+
+def _balrogs(run: Path) -> dict[str, Any]:
+    """BALROG's stock configuration, with the run's agent where that is one of BALROG's."""
+    from balrog_rag.config.compose import compose
+    from balrog_rag.config.frozen import plain
+    from balrog_rag.results.folder import frozen_config
+
+    agent = frozen_config(run).config.get("agent", {}).get("name")
+    return plain(
+        compose(["experiment=balrog", "model=openai", *([f"agent={agent}"] if agent in BALROGS else [])])
+    )
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -120,7 +134,7 @@ def _differences(path: Path) -> list[str]:
     from balrog_rag.results.leaderboard.verified import verify
 
     try:
-        return verify(path, _planned(path), _play_again, lambda line: print(inert(line)))
+        return verify(path, _planned(path), _balrogs(path), _play_again, lambda line: print(inert(line)))
     except BalrogError as error:
         return [str(error)]
 

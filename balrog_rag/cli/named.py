@@ -12,8 +12,10 @@ from balrog_rag.results.arms import short
 from balrog_rag.results.experiments import Arm, Experiment, find
 
 FILLED_IN = ("run.experiment", "run.departures")
-FREE = (*CHANGEABLE_ON_RESUME, "run.", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
-"""How the words begin with which every experiment may be played: by any model, anywhere, at any pace."""
+FREE = (*CHANGEABLE_ON_RESUME, "run.")
+"""How the keys begin that are no part of an experiment: where, how fast and how long at most."""
+FREE_WORDS = ("experiment=", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
+"""How other words begin with which every experiment may be played: by any model."""
 
 
 def experiment_of(words: Sequence[str]) -> Experiment | None:
@@ -36,8 +38,7 @@ def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
 
 def departures(config: Config, experiment: Experiment, words: Sequence[str], arm: Arm) -> list[str]:
     """Every setting that is not the experiment's own, beside those that it leaves open."""
-    free = (*FREE, *experiment.free, "experiment=")
-    kept = [word for word in words if _bare(word).startswith(free)]
+    kept = [word for word in words if _is_free(_bare(word), experiment)]
     ours, its = plain(config), plain(compose([*kept, *arm.overrides]))
     retrieves = agents.retrieves(config.agent)
     keys = [
@@ -46,7 +47,13 @@ def departures(config: Config, experiment: Experiment, words: Sequence[str], arm
         if not key.startswith(FREE) and (retrieves or not key.startswith("knowledge."))
     ]
     before, now = dict(leaf_items(its)), dict(leaf_items(ours))
-    told = [f"{key}={_said(now.get(key))} instead of {_said(before.get(key))}" for key in keys]
+    own = sorted(key.rpartition(".")[2] for key in keys if key.startswith("agent.prompts."))
+    told = [f"prompts of one's own: {', '.join(own)}"] if own else []
+    told += [
+        f"{key}={_said(now.get(key))} instead of {_said(before.get(key))}"
+        for key in keys
+        if not key.startswith("agent.prompts.")
+    ]
     return told + (_other_passages(config, experiment) if retrieves else [])
 
 
@@ -57,6 +64,14 @@ def _other_passages(config: Config, experiment: Experiment) -> list[str]:
     if expected is None or (held := knowledge.count(config.knowledge)) == expected:
         return []
     return [f"{held:,} passages in knowledge.corpus={corpus} instead of {expected:,}"]
+
+
+def _is_free(word: str, experiment: Experiment) -> bool:
+    """Whether an experiment leaves this to whoever plays it: a whole word, or how one begins."""
+    whole = [free for free in experiment.free if not free.endswith(("=", ".", "@"))]
+    begun = (*FREE_WORDS, *(free for free in experiment.free if free not in whole))
+    key = word.partition("=")[0]
+    return word in whole or word.startswith(begun) or key.startswith(FREE)
 
 
 def _said(value: object) -> str:

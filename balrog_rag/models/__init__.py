@@ -25,6 +25,7 @@ def prompt_limit(config: ModelConfig, max_prompt_tokens: int | None) -> int | No
     room = context - (config.max_tokens or 0)
     if room <= 0:
         raise ConfigError(
-            f"model.max_tokens={config.max_tokens}: no room for a prompt in a context of {context} tokens"
+            f"model.max_tokens={config.max_tokens}: leaves no room for a prompt in the {context} tokens of "
+            f"{config.name}'s context; lower it, or choose another model, e.g. model=openai"
         )
     return room if max_prompt_tokens is None else min(room, max_prompt_tokens)

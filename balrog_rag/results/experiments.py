@@ -37,7 +37,7 @@ class Experiment(msgspec.Struct, frozen=True):
     whose: str = ""
     """Whose experiment it is, as in "not the paper's"; empty: one of ours."""
     free: tuple[str, ...] = ()
-    """Keys, or beginnings of keys, that it leaves to whoever plays it."""
+    """Words that it leaves to whoever plays it; those that end in = . or @ are how such words begin."""
     passages: Mapping[str, int] = {}
     """How many passages each corpus had there."""
 

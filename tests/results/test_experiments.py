@@ -41,6 +41,34 @@ def test_the_papers_experiment_has_the_papers_settings():
     assert config.model.temperature == 0.0
 
 
+def test_balrogs_experiment_has_balrogs_values():
+    """Its balrog/config/config.yaml of 2026-03-16, as far as it decides how an episode goes."""
+    config = compose(["+experiment=balrog", "model=openai"])
+    env, agent, model = config.env, config.agent, config.model
+    assert (env.episodes, env.character, env.actions, env.layout) == (5, "@", "balrog", "hybrid")
+    assert (env.max_steps["nle"], env.max_steps["minihack"], env.no_progress) == (100_000, 100, 150)
+    assert (env.skip_more, env.autopickup, env.seeding, env.seeds) == (True, None, "spread", [])
+    assert len(env.tasks) == 9
+    assert (agent.name, agent.system, agent.instruction_role) == ("naive", "balrog", "user")
+    assert (agent.max_text_history, agent.max_image_history, agent.max_cot_history) == (16, 0, 1)
+    assert (agent.max_icl_history, agent.lenient, agent.fallback, agent.reason_words) == (
+        1000,
+        False,
+        "none",
+        None,
+    )
+    assert (agent.history.window, agent.observation.map, agent.observation.past_maps) == (
+        "slide",
+        "full",
+        "all",
+    )
+    assert not any(
+        [agent.retrieval.enabled, agent.notebook.enabled, agent.loops.enabled, agent.batch.size > 1]
+    )
+    assert (model.temperature, model.max_tokens, model.thinking_budget) == (1.0, 8192, None)
+    assert (model.fuse_roles, model.constrain, config.limits.steps) == (False, False, None)
+
+
 def test_the_first_table_compares_whole_passages_with_summaries():
     found = experiments.find("paper_table1")
     configs = [compose(["experiment=paper_table1", "model=scripted", *arm.overrides]) for arm in found.arms]

@@ -321,6 +321,11 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     assert stem.with_suffix(".csv").is_file()
     assert "python -m balrog_rag.leaderboard verify" in (target / "README.md").read_text()
     assert main(["verify", str(target)]) == 0
+    card = (target / "harness.md").read_text()
+    (target / "harness.md").write_text(card.replace("| 12 | null |", "| null | null |"))
+    assert main(["verify", str(target)]) == 1
+    assert "harness.md: does not follow from the journals" in capsys.readouterr().out
+    (target / "harness.md").write_text(card)
     (target / "README.md").write_text((target / "README.md").read_text().replace("0.00", "99.0"))
     assert main(["verify", str(target)]) == 1
     assert "README.md: does not follow from the journals" in capsys.readouterr().out
@@ -332,31 +337,65 @@ def test_a_submission_carries_no_claim_to_be_verified(run, tmp_path):
     assert not list((tmp_path / "out").rglob("verified.json"))
 
 
-def test_what_is_not_balrogs_protocol_is_said_key_by_key(tmp_path, capsys):
+def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, capsys):
     words = [
         "agent=naive", "agent.lenient=true", "agent.batch.size=2", "env.episodes=6", "limits.steps=2",
         f"env.tasks=[nle/{TASK},minihack/MiniHack-Room-5x5-v0]", "env.character=val-dwa-law-fem",
         "env.no_progress=99", "env.skip_more=false", "env.max_steps.nle=500",
-        "env.autopickup=false", "env.seeding=fixed", "run.name=odd",
+        "env.autopickup=false", "env.seeding=fixed", "run.name=odd", "agent.prompts.closing=Go",
     ]  # fmt: skip
     assert evaluate(*words, cwd=tmp_path).returncode == 0
-    run = tmp_path / "results/odd"
-    assert main(["submit", str(run), "--name", "Odd", "--out", str(tmp_path / "out")]) == 0
-    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
-    assert [note.removeprefix("note: ") for note in notes if "protocol" in note] == [
-        "agent.batch.size=2: BALROG's protocol is 1",
-        "agent.lenient=true: BALROG's protocol is false",
-        "env.actions=full: BALROG's protocol is balrog",
-        "env.autopickup=false: BALROG's protocol is null",
-        "env.character=val-dwa-law-fem: BALROG's protocol is @",
-        "env.max_steps.nle=500: BALROG's protocol is 100000",
-        "env.no_progress=99: BALROG's protocol is 150",
-        "env.seeding=fixed: BALROG's protocol is spread",
-        "env.skip_more=false: BALROG's protocol is true",
-        "limits.steps=2: BALROG's protocol is null",
+    run, out = tmp_path / "results/odd", tmp_path / "out"
+    assert main(["submit", str(run), "--name", "Odd", "--date", "2026-11-21", "--out", str(out)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    start = said.index("harness card: 14 settings not BALROG's")
+    assert said[start + 1 : start + 16] == [
+        "  agent.batch.low: 0.5 (BALROG: 0.5)",
+        "  agent.batch.size: 2 (BALROG: 1)",
+        "  agent.lenient: true (BALROG: false)",
+        "  env.actions: full (BALROG: balrog)",
+        "  env.autopickup: false (BALROG: null)",
+        "  env.character: val-dwa-law-fem (BALROG: @)",
+        "  env.max_steps.nle: 500 (BALROG: 100000)",
+        "  env.no_progress: 99 (BALROG: 150)",
+        "  env.seeding: fixed (BALROG: spread)",
+        "  env.skip_more: false (BALROG: true)",
+        "  limits.steps: 2 (BALROG: null)",
+        "  model.context: 1000000 (BALROG: null)",
+        "  model.max_tokens: 4096 (BALROG: 8192)",
+        "  model.temperature: null (BALROG: 1.0)",
+        "  Instructions, lists of actions and prompts are in this project's words, but for 1 text of the "
+        "submitter's: closing.",
     ]
-    assert "note: nle: 6 episodes; BALROG plays 5" in notes
-    assert "note: minihack/MiniHack-Room-5x5-v0: no task of BALROG's" in notes
+    assert "note: nle: 6 episodes; BALROG plays 5" in said
+    assert "note: minihack/MiniHack-Room-5x5-v0: no task of BALROG's" in said
+    page = (out / "20261121_naive_scripted/harness.md").read_text()
+    assert "| env.no\\_progress | 99 | 150 |" in page
+    assert "- nle: 6 episodes; BALROG plays 5" in page
+    assert "balrog-nle 0.9.0" in page
+
+
+def test_a_run_of_balrogs_experiment_has_an_empty_card_and_what_it_adds_is_on_it(tmp_path, capsys):
+    task = "env.tasks=[minihack/MiniHack-Corridor-R3-v0]"
+    for name, words in {"stock": ["agent=cot"], "rag": ["agent=naive_rag", "model.temperature=0"]}.items():
+        words = ["+experiment=balrog", *words, task, "env.episodes=1", "env.max_steps.minihack=2"]
+        assert evaluate(*words, f"run.name={name}", cwd=tmp_path).returncode == 0
+    cards = {}
+    for name in ("stock", "rag"):
+        run = str(tmp_path / "results" / name)
+        assert main(["submit", run, "--date", "2026-11-21", "--out", str(tmp_path / name)]) == 0
+        said = capsys.readouterr().out
+        cards[name] = [line.strip() for line in said.splitlines() if "(BALROG:" in line]
+        assert "note: not BALROG's: experiment balrog with " in said
+        assert "env.episodes=1 instead of 5" in said
+    assert cards["stock"] == [
+        "env.max_steps.minihack: 2 (BALROG: 100)",
+        "model.context: 1000000 (BALROG: null)",
+    ]
+    assert "agent.retrieval.enabled: true (BALROG: none)" in cards["rag"]
+    assert "agent.retrieval.k: 3 (BALROG: none)" in cards["rag"]
+    assert "knowledge.index: hybrid (BALROG: none)" in cards["rag"]
+    assert "model.temperature: 0.0 (BALROG: 1.0)" in cards["rag"]
 
 
 def test_a_policy_is_handed_in_without_a_model_it_never_asked(tmp_path, capsys):

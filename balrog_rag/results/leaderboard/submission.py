@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.config.frozen import differing_keys, value_at
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder
-from balrog_rag.results.arms import short
 from balrog_rag.results.episodes import Episode, answering, any_asked
+from balrog_rag.results.experiments import departure
+from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import Run
@@ -30,9 +30,6 @@ ENVIRONMENTS = {"babyai": 50, "babaisai": 120, "crafter": 10, "textworld": 30, "
 """BALROG's environments and how many episodes it plays of each."""
 ROOT_FILES = ("config.json", "run.json", "episodes.csv")
 METADATA, README = "metadata.yaml", "README.md"
-OF_THE_PROTOCOL = ("env.", "limits.steps", "agent.lenient", "agent.batch.size")
-"""Settings in which a run keeps to BALROG's protocol or does not; all else is the agent's own affair."""
-COUNTED_APART = ("env.tasks", "env.episodes", "env.seeds")
 
 
 class Metadata(msgspec.Struct, frozen=True):
@@ -54,7 +51,8 @@ def submit(
     planned: Sequence[EpisodeSpec],
     protocol: dict[str, Any],
 ) -> tuple[Path, list[str]]:
-    """Write the submission's folder into `out`; returns it, and what the board may object to.
+    """Write the submission's folder into `out`; returns it, and what to tell of it: its harness card, and
+    what the board may object to.
 
     `planned` is what the run's configuration asks for, `protocol` the configuration of BALROG's own play.
     """
@@ -71,7 +69,13 @@ def submit(
     folder.write_json(target / "summary.json", summary.overall)
     folder.write_bytes(target / METADATA, msgspec.yaml.encode(metadata))
     folder.write_bytes(target / README, readme(summary, metadata).encode())
-    return target, objections(summary.run, protocol)
+    folder.write_bytes(target / harness.FILE, card(summary.run, protocol).encode())
+    return target, [*harness.told(summary.run, protocol), *objections(summary.run, protocol)]
+
+
+def card(run: Run, protocol: dict[str, Any]) -> str:
+    """The harness card of a run."""
+    return harness.card(run, protocol, miscounted(run, protocol))
 
 
 def check(metadata: Metadata) -> None:
@@ -122,13 +126,10 @@ def name_of(summary: Summary, date: str) -> str:
 
 
 def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
-    """In what the run is not BALROG's protocol, or falls short of it."""
-    said = [
-        f"{key}={short(value_at(run.config, key))}: BALROG's protocol is {short(value_at(protocol, key))}"
-        for key in differing_keys(protocol, run.config)
-        if key.startswith(OF_THE_PROTOCOL) and key not in COUNTED_APART
-    ]
-    said += miscounted(run, protocol)
+    """In what the run falls short of BALROG's protocol, its settings apart."""
+    said = miscounted(run, protocol)
+    if told := departure(run.config):
+        said.append(told)
     played = run.by_env()
     if missing := [env_name for env_name in ENVIRONMENTS if env_name not in played]:
         said.append(
@@ -142,7 +143,7 @@ def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
         said.append(
             f"{len(without)} episodes have no trajectory CSV (run.csv=true writes them), e.g. {without[0]}"
         )
-    return said
+    return [f"note: {line}" for line in said]
 
 
 def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
@@ -197,6 +198,8 @@ def readme(summary: Summary, metadata: Metadata) -> str:
             f"{short_number(scored['output_tokens'])} out"
         )
     lines += [
+        "",
+        f"`{harness.FILE}` names every setting that is not BALROG's.",
         "",
         "Every episode's journal lies beside its results. To replay all of them and compare every screen,",
         "prompt and action: `python -m balrog_rag.leaderboard verify FOLDER`.",

@@ -17,8 +17,9 @@ from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder
 from balrog_rag.results.export import csv_text, row
+from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
-from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, readme
+from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, card, readme
 from balrog_rag.results.runs import Run, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
@@ -29,7 +30,7 @@ Replay = Callable[[Path, Path], str]
 
 Returns the last digest of the journal's chain; nothing where its lines are not chained.
 """
-ROOT_FILES = ("config.json", folder.FORKED, "summary.json", "episodes.csv", METADATA, README)
+ROOT_FILES = ("config.json", folder.FORKED, "summary.json", "episodes.csv", METADATA, README, harness.FILE)
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -45,6 +46,7 @@ class Proof(msgspec.Struct, frozen=True):
 def verify(
     path: Path,
     planned: Sequence[EpisodeSpec],
+    protocol: dict[str, Any],
     replay: Replay,
     told: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
@@ -54,7 +56,7 @@ def verify(
     wrong = [f"{problem.path}: {problem.what}" for problem in run.problems]
     wrong += [f"{name}: unfinished" for name in run.unfinished]
     wrong += off_plan(run, planned)
-    wrong += wrong_files(run)
+    wrong += wrong_files(run, protocol)
     heads: dict[str, str] = {}
     wrong += wrong_replays(run, replay, told, heads)
     if not run.episodes:
@@ -88,7 +90,7 @@ def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None], heads: 
     return wrong
 
 
-def wrong_files(run: Run) -> list[str]:
+def wrong_files(run: Run, protocol: dict[str, Any]) -> list[str]:
     """Files of the folder that say something else than its journals."""
     summary = summarise(run)
     expected: dict[Path, Any] = {run.folder / "summary.json": summary.overall}
@@ -101,6 +103,7 @@ def wrong_files(run: Run) -> list[str]:
     texts = {run.folder / "episodes.csv": csv_text(row(episode) for episode in run.episodes)}
     if (run.folder / METADATA).exists():
         texts[run.folder / README] = _readme(run, summary)
+        texts[run.folder / harness.FILE] = card(run, protocol)
     wrong += [path for path, text in texts.items() if _bytes(path) != text.encode()]
     return [f"{path}: does not follow from the journals" for path in wrong]
 

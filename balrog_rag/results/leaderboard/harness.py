@@ -1,0 +1,103 @@
+"""The harness card of a submission: every setting that is not BALROG's, and what no setting makes equal."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from balrog_rag.config.frozen import differing_keys, leaf_items
+from balrog_rag.episode.spec import REACH
+from balrog_rag.results.arms import short
+from balrog_rag.results.episodes import any_asked
+from balrog_rag.results.report.markdown import escaped
+from balrog_rag.results.runs import Run
+from balrog_rag.util.wording import many
+
+FILE = "harness.md"
+COMPARED = ("env.", "limits.steps", "agent.", "model.")
+NO_SETTINGS = (
+    *("env.tasks", "env.episodes", "env.seeds", "agent.prompts.", "agent.demonstrations_digest"),
+    *("model.name", "model.backend", "model.options.", *(f"model.{name}" for name in REACH["model"])),
+)
+"""What is counted, or named apart, or says where the model is and not how it is asked."""
+ADDITIONS = {
+    "agent.retrieval.enabled": ("agent.retrieval.", "knowledge."),
+    "agent.notebook.enabled": ("agent.notebook.",),
+    "agent.loops.enabled": ("agent.loops.",),
+}
+"""What BALROG has not: where it is switched on, all that shapes it is named."""
+UNSEEN = (
+    "knowledge.corpus_digest",
+    "knowledge.options.",
+    *(f"knowledge.{name}" for name in REACH["knowledge"]),
+)
+
+ALWAYS = (
+    "NetHack and MiniHack are played by the packages nle and minihack, whose versions run.json names; BALROG "
+    "plays its forks balrog-nle 0.9.0 and minihack 0.1.6.",
+    "A game's seeds follow from run.seed and the episode's name, and its clock is pinned; BALROG's seeds "
+    "follow from the time of day.",
+    "An interrupted game goes on where it was; BALROG leaves it out. Failed calls are asked again as "
+    "model.retry says; BALROG gives up after five.",
+    "A prompt beyond the model's context loses its oldest turns; BALROG sends it whole.",
+    "A two-digit answer is typed; in BALROG it ends the game with an error.",
+    "score, depth, gold, experience level and time are the living game's; BALROG's records hold zeros.",
+)
+"""Where this harness is not BALROG's whatever is set."""
+
+
+class Setting(NamedTuple):
+    """A setting that is not BALROG's."""
+
+    key: str
+    here: str
+    balrogs: str
+
+
+def unlike(run: Run, protocol: Mapping[str, Any]) -> list[Setting]:
+    """Every setting of a run that is not BALROG's."""
+    here, theirs = dict(leaf_items(run.config)), dict(leaf_items(protocol))
+    added = tuple(part for switch, parts in ADDITIONS.items() if here.get(switch) for part in parts)
+    keys = [key for key in differing_keys(protocol, run.config) if key.startswith(COMPARED)]
+    keys += [key for key in here if key.startswith(added) and key not in keys]
+    if here.get("agent.batch.size") != theirs.get("agent.batch.size"):
+        keys.append("agent.batch.low")
+    asked = any_asked(run.episodes)
+    return [
+        Setting(key, _shown(here, key), "none" if key.startswith(added) else _shown(theirs, key))
+        for key in sorted(set(keys))
+        if not key.startswith((*NO_SETTINGS, *UNSEEN)) and (asked or not key.startswith("model."))
+    ]
+
+
+def words(run: Run) -> str:
+    """Whose words the model reads."""
+    own = sorted(run.config.get("agent", {}).get("prompts", {}))
+    but = f", but for {many(len(own), 'texts')} of the submitter's: {', '.join(own)}" if own else ""
+    return f"Instructions, lists of actions and prompts are in this project's words{but}."
+
+
+def card(run: Run, protocol: Mapping[str, Any], counted: list[str]) -> str:
+    """The card as a file; `counted` says of which environments and tasks more or less was played."""
+    rows = unlike(run, protocol)
+    table = [f"| {escaped(key)} | {escaped(here)} | {escaped(theirs)} |" for key, here, theirs in rows]
+    lines = [
+        "# Harness card",
+        "",
+        "What is not as in BALROG's stock configuration (`+experiment=balrog`).",
+        "",
+    ]
+    if rows:
+        lines += ["", "| setting | here | BALROG |", "| --- | --- | --- |", *table, ""]
+    else:
+        lines += ["no setting.", ""]
+    lines += [f"- {escaped(said)}" for said in [*counted, words(run), *ALWAYS]]
+    return "\n".join([*lines, ""])
+
+
+def told(run: Run, protocol: Mapping[str, Any]) -> list[str]:
+    """The card's settings and words for a terminal."""
+    rows = [f"  {key}: {here} (BALROG: {theirs})" for key, here, theirs in unlike(run, protocol)]
+    return [f"harness card: {many(len(rows), 'settings')} not BALROG's", *rows, f"  {words(run)}"]
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    return " ".join(short(values[key]).split()) if key in values else "none"
