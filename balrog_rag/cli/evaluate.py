@@ -30,8 +30,8 @@ from balrog_rag.config.schema import Config, ModelConfig, RunConfig
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import capped_in_dollars, unpriced
+from balrog_rag.models.calls import price_known
 from balrog_rag.models.keys import refuse_unanswerable
-from balrog_rag.models.prices import price_known
 from balrog_rag.results import folder
 from balrog_rag.run.backend import Run
 from balrog_rag.run.plan import plan
@@ -177,7 +177,7 @@ def check(config: Config) -> None:
 
 def refuse_unpriced(model: ModelConfig) -> None:
     """Refuse a dollar cap that no price could keep, before a call is paid for."""
-    if not asyncio.run(price_known(model)):
+    if not price_known(model):
         raise unpriced("limits", model.name)
 
 

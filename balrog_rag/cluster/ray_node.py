@@ -22,7 +22,7 @@ from balrog_rag.episode.journal import End, Entry
 from balrog_rag.episode.play import Stage, play
 from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import Cast
-from balrog_rag.models.client import LiteLLMModel
+from balrog_rag.models.client import RemoteModel
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.run.scheduler import passes
 from balrog_rag.run.services import LiveStudio
@@ -183,7 +183,7 @@ class NodeStudio(LiveStudio):
     def model(self, cast: Cast) -> Model | None:
         """The model, shared by all episodes of the node."""
         model = super().model(cast)
-        if isinstance(model, LiteLLMModel) and not isinstance(model.pace, SharedPace):
+        if isinstance(model, RemoteModel) and not isinstance(model.pace, SharedPace):
             name = model_name(cast)
             model.pace = self.paces[name] = SharedPace(name, self._line)
         return model

@@ -259,6 +259,10 @@ class ModelConfig:
     tokens_per_minute: int | None = key("tokens a minute at most, in and out; null: no limit", ge=1)
     connect_timeout: float = key("seconds after which a connection not yet made has failed", ge=0.01)
     timeout: float = key("seconds one attempt may take as a whole, slow bodies included", ge=0.01)
+    max_answer_bytes: int = key(
+        "bytes read of one answer, a sixteenth of them through LiteLLM; a longer one counts as broken",
+        ge=1024,
+    )
     retry: RetryConfig = field(default_factory=RetryConfig)
     options: dict[str, Any] = key("further options of a backend, by name")
 

@@ -101,7 +101,7 @@ models: Registry[Any] = Registry(
     "model",
     {
         "scripted": "balrog_rag.models.scripted:ScriptedModel",
-        "litellm": "balrog_rag.models.client:LiteLLMModel",
+        "litellm": "balrog_rag.models.client:RemoteModel",
         "local": "balrog_rag.models.local:LocalModel",
         "replay": "balrog_rag.models.replaying:ReplayingModel",
     },

@@ -27,7 +27,7 @@ class Cast(msgspec.Struct, frozen=True):
 REACH = {
     "model": (
         *("base_url", "api_key_env", "connect_timeout", "timeout", "retry", "price", "price_table"),
-        *("concurrency", "requests_per_minute", "tokens_per_minute"),
+        *("concurrency", "requests_per_minute", "tokens_per_minute", "max_answer_bytes"),
     ),
     "knowledge": ("folder", "threads"),
 }

@@ -1,17 +1,26 @@
-"""How one attempt at a call goes out: LiteLLM's ordinary way, or the direct one where there is one."""
+"""How one attempt at a call goes out: this project's own way to servers it knows, LiteLLM's to all others."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from balrog_rag.models import direct, transport
-from balrog_rag.models.wire import Turns
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import Message
+from balrog_rag.models.prices import Answer, Card
 
 
 class Call(Protocol):
-    """Sends a prompt once; gives LiteLLM's response object or raises one of LiteLLM's errors."""
+    """Sends a prompt once."""
 
-    async def __call__(self, turns: Turns) -> Any:
-        """Send it."""
+    def open(self) -> Card:
+        """Load what the first call needs, which may take seconds; tells what the model costs."""
+        ...
+
+    def keys_missing(self) -> list[str]:
+        """Variables, any of which would hold the provider's key, where none is set; asked once it is open."""
+        ...
+
+    async def __call__(self, messages: Sequence[Message]) -> Answer:
+        """Send them; raises `failures.Failed` where no answer comes of it."""
         ...
 
     async def close(self) -> None:
@@ -19,44 +28,19 @@ class Call(Protocol):
         ...
 
 
-def make(litellm: Any, settings: Mapping[str, Any]) -> Call:
-    """The call of the model that these settings name; made in a running event loop."""
-    quick = direct.prepare(litellm, settings)
-    return Ordinary(litellm, settings) if quick is None else Quick(quick, lambda: Ordinary(litellm, settings))
+def call_of(config: ModelConfig) -> Call:
+    """The way to this model; wrong settings are a ConfigError here, before anything is loaded."""
+    from balrog_rag.models.own_server import OwnServer, speaks
+
+    if speaks(config):
+        return OwnServer(config)
+    from balrog_rag.models.through_litellm import LiteLLMCall
+
+    return LiteLLMCall(config)
 
 
-class Quick:
-    """The direct call, until the server redirects one: from then on LiteLLM follows."""
-
-    def __init__(self, quick: direct.Direct, otherwise: Callable[[], Call]) -> None:
-        self._quick, self._otherwise = quick, otherwise
-        self._ordinary: Call | None = None
-
-    async def __call__(self, turns: Turns) -> Any:
-        if self._ordinary is None:
-            try:
-                return await self._quick(turns)
-            except direct.Moved:
-                self._ordinary = self._ordinary or self._otherwise()
-        return await self._ordinary(turns)
-
-    async def close(self) -> None:
-        """Give back the connections."""
-        await self._quick.close()
-        if self._ordinary is not None:
-            await self._ordinary.close()
-
-
-class Ordinary:
-    """`litellm.acompletion`, to any provider."""
-
-    def __init__(self, litellm: Any, settings: Mapping[str, Any]) -> None:
-        self._litellm, self._settings = litellm, settings
-        self._client = transport.make_client(litellm, settings["timeout"])
-
-    async def __call__(self, turns: Turns) -> Any:
-        return await self._litellm.acompletion(messages=turns, client=self._client, **self._settings)
-
-    async def close(self) -> None:
-        """Give back the connections."""
-        await self._client.close()
+def price_known(config: ModelConfig) -> bool:
+    """Whether what a call costs can be told before the first one is paid for."""
+    if config.backend == "litellm" and None in (config.price.input, config.price.output):
+        return call_of(config).open().known
+    return config.backend != "scripted" or None not in (config.price.input, config.price.output)

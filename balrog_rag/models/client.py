@@ -1,29 +1,22 @@
-"""Every provider's models through LiteLLM: one call, retried by kind, paced, priced and cut to fit."""
+"""A model behind any address: one call, retried by kind, paced, priced and cut to fit."""
 
 import asyncio
 import random
 import time
-from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Message, Reply, Request
 from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
-from balrog_rag.models import failures, settings, transport, wire
-from balrog_rag.models.failures import Failure, Heard, Kind
+from balrog_rag.models import calls, failures
+from balrog_rag.models.failures import Failed, Failure, Kind
 from balrog_rag.models.fit import shorter
 from balrog_rag.models.keys import missing_key
 from balrog_rag.models.pace import Pace, Slot
-from balrog_rag.models.prices import Card, card_of
+from balrog_rag.models.prices import Card
 from balrog_rag.models.tokens import count_messages
-from balrog_rag.util import litellm_loading, secrets
-
-if TYPE_CHECKING:
-    from balrog_rag.models.calls import Call
-
-CACHE_MARKED = ("claude", "anthropic", "amazon.nova")
-"""Models that cache a prompt's head only where it is marked; the others do so by themselves."""
+from balrog_rag.util import secrets
 
 
 class Tries(msgspec.Struct):
@@ -33,41 +26,36 @@ class Tries(msgspec.Struct):
     begun: float = 0.0
 
 
-class LiteLLMModel:
-    """A model behind any provider that LiteLLM knows, or behind any OpenAI-compatible address."""
+class RemoteModel:
+    """A model behind any provider that LiteLLM knows, or behind an address of one's own."""
 
     def __init__(self, config: ModelConfig) -> None:
         secrets.load_env()
         self.name = config.name
         self._config = config
         self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
-        self._settings = settings.of_config(config)
+        self._call = calls.call_of(config)
         self.trouble = ""
         """Why nothing was answered of late, while it is asked again; empty where all is well."""
         self.retried = 0
         """Attempts that failed and were made again, those of calls without an answer yet included."""
-        self._call: Call | None = None
         self._card: Card | None = None
         self._keys_missing: list[str] = []
         self._keyless = ""
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Import LiteLLM in a thread; call it while games start, or the first call does it."""
-        if self._call is not None:
+        """Load in a thread what calls need; call it while games start, or the first call does it."""
+        if self._card is not None:
             return
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
-        litellm = await litellm_loading.load_aside(self._config.price_table)
-        self._card = card_of(self._config, litellm)
-        from balrog_rag.models import calls  # what it stands on has come with LiteLLM, in that thread
-
-        self._call = calls.make(litellm, self._settings)
+        self._card = await asyncio.to_thread(self._call.open)
         self._keyless = missing_key(self._config)
-        self._keys_missing = settings.keys_missing(litellm, self._settings)
+        self._keys_missing = self._call.keys_missing()
 
     @property
     def notes(self) -> list[str]:
@@ -106,12 +94,11 @@ class LiteLLMModel:
         """The reply after as many attempts as it needs, or that the prompt is too long."""
         bounds = self._config.retry
         tokens = count_messages(messages) + (self._config.max_tokens or 0) // 4
-        body = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks())
         while True:
             async with self.pace.slot(tokens) as slot:
                 tries.count += 1
                 tries.begun = tries.begun or time.monotonic()  # waiting for a place is no sign of trouble
-                outcome = await self._attempt(slot, body, messages, tries.count)
+                outcome = await self._attempt(slot, messages, tries.count)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
                 self.trouble = ""
                 return outcome
@@ -131,42 +118,23 @@ class LiteLLMModel:
         longest = min(bounds.longest_wait, bounds.first_wait * 2.0 ** min(attempt - 1, 30))
         return longest * random.uniform(0.5, 1.0)
 
-    async def _attempt(
-        self, slot: Slot, body: wire.Turns, messages: tuple[Message, ...], attempt: int
-    ) -> Reply | Failure:
+    async def _attempt(self, slot: Slot, messages: tuple[Message, ...], attempt: int) -> Reply | Failure:
         """Send it once."""
-        heard = Heard()
-        transport.heard_now.set(heard)
+        assert self._card is not None
         sent = time.monotonic()
         try:
             async with asyncio.timeout(self._config.timeout):
-                assert self._call is not None
-                response = await self._call(body)
-            reply = wire.incoming(response, messages)
-        except Exception as error:  # noqa: BLE001 - LiteLLM raises what its many providers raise
-            failure = failures.classify(error, heard)
-            if failure.kind is Kind.RATE_LIMIT:
-                self.pace.rate_limited(slot, self._pause(failure))
-            return failure
+                answer = await self._call(messages)
+        except TimeoutError:
+            return Failure(Kind.TIMEOUT, None, "")
+        except Failed as failed:
+            if failed.failure.kind is Kind.RATE_LIMIT:
+                self.pace.rate_limited(slot, self._pause(failed.failure))
+            return failed.failure
+        reply = answer.reply
         self.pace.used(slot, reply.usage.input + reply.usage.output)
-        return self._finish(reply, response, time.monotonic() - sent, attempt)
-
-    def _finish(self, reply: Reply, response: Any, latency: float, attempt: int) -> Reply:
-        assert self._card is not None
-        return Reply(
-            reply.text,
-            reply.reasoning,
-            reply.finish,
-            reply.usage,
-            self._card.cost(reply.usage, response),
-            round(latency, 4),
-            attempt,
-            reply.model,
-        )
-
-    def _marks(self) -> bool:
-        lowered = self.name.lower()
-        return self._config.prompt_cache and any(name in lowered for name in CACHE_MARKED)
+        latency = round(time.monotonic() - sent, 4)
+        return msgspec.structs.replace(reply, cost=self._card.cost(answer), latency=latency, attempts=attempt)
 
     def _pause(self, failure: Failure) -> float | None:
         """Seconds in which no call goes out; a longer Retry-After ends calls instead of holding them."""
@@ -177,5 +145,4 @@ class LiteLLMModel:
         """Give back the connections."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        if self._call is not None:
-            await self._call.close()
+        await self._call.close()

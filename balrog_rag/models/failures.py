@@ -3,11 +3,8 @@
 import email.utils
 import re
 import time
-from collections.abc import Iterator
 from enum import Enum
-from typing import Any
 
-import httpx
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
@@ -15,6 +12,10 @@ from balrog_rag.contracts.errors import ModelError, ModelRefused, ModelUnavailab
 from balrog_rag.util.secrets import redact
 
 LONGEST_TEXT = 300
+LONGEST_ERROR = 16_384
+"""Bytes of an error's body that are read at most: LiteLLM alone takes two microseconds for each."""
+LONGEST_WHOLE = LONGEST_ERROR // 4
+"""Characters of a text that cannot have been cut by that bound, whatever its alphabet."""
 TRANSIENT = frozenset({408, 409, 423, 425, 499})
 NO_CREDIT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
@@ -27,17 +28,7 @@ TOO_LONG = re.compile(
 NO_MODEL = re.compile(
     r"model.{0,80}(?:not.?found|does not exist|not exist|unknown)|unknown model", re.IGNORECASE
 )
-MISSING = re.compile(r"No module named|pip install|LLM Provider NOT provided", re.IGNORECASE)
 SAID = re.compile(r'["\']message["\']\s*:\s*"((?:[^"\\]|\\.)+)"')
-
-
-CONNECTION = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError, httpx.ProxyError)
-"""What goes wrong between here and a server."""
-NOT_SENDABLE = (
-    *(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError),
-    *(ValueError, TypeError, OverflowError),
-)
-"""What goes wrong with an address, a header or a body that nothing can send."""
 
 
 class Kind(Enum):
@@ -61,13 +52,6 @@ class Kind(Enum):
         return self in (Kind.RATE_LIMIT, Kind.SERVER, Kind.NETWORK, Kind.TIMEOUT, Kind.BROKEN)
 
 
-class Heard(msgspec.Struct):
-    """What the transport heard of the answer to one attempt, before anybody made an exception of it."""
-
-    status: int | None = None
-    retry_after: float | None = None
-
-
 class Failure(msgspec.Struct, frozen=True):
     """One failed attempt, in a text without secrets."""
 
@@ -81,59 +65,16 @@ class Failure(msgspec.Struct, frozen=True):
         return f"{self.kind.value}{code}" + (f": {self.text}" if self.text else "")
 
 
-def classify(error: BaseException, heard: Heard) -> Failure:
-    """The failure that this exception of LiteLLM's stands for."""
-    status = heard.status if heard.status is not None else getattr(error, "status_code", None)
-    text = tidy(str(error))
-    if heard.status is None and (status is None or status >= 500 or status == 408):
-        return _unheard(error, text)  # a status that LiteLLM has made up
-    asked = heard.retry_after if heard.retry_after is not None else _retry_after_of(error)
-    return Failure(_kind(error, status, heard, text), status, text, asked)
+class Failed(Exception):
+    """One attempt brought no answer."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
 
 
-def _unheard(error: BaseException, text: str) -> Failure:
-    """The failure where no answer came: told by what the error goes back to, since LiteLLM's own hides it."""
-    causes = list(_causes(error))
-    broken = [cause for cause in causes if isinstance(cause, CONNECTION)]
-    wrong = [cause for cause in causes if isinstance(cause, NOT_SENDABLE)]
-    if broken:
-        late = isinstance(broken[-1], httpx.TimeoutException) and not isinstance(
-            broken[-1], httpx.ConnectTimeout
-        )
-        return Failure(Kind.TIMEOUT if late else Kind.NETWORK, None, tidy(str(broken[-1])) or text)
-    if _is_timeout(error):
-        return Failure(Kind.TIMEOUT, None, text)
-    if MISSING.search(text):
-        return Failure(Kind.REQUEST, None, text)
-    if wrong:
-        return Failure(Kind.UNSENT, None, tidy(str(wrong[-1])) or text)
-    return Failure(Kind.REQUEST if getattr(error, "status_code", None) is None else Kind.NETWORK, None, text)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and what it goes back to, the root last."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _kind(error: BaseException, status: int | None, heard: Heard, text: str) -> Kind:
-    if _is_timeout(error):
-        return Kind.TIMEOUT
-    if heard.status is not None and heard.status < 300:
-        return Kind.BROKEN
-    if type(error).__name__ == "ContextWindowExceededError":
-        return Kind.CONTEXT
-    if heard.status is None and MISSING.search(text):
-        return Kind.REQUEST
-    return _by_status(status, text)
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return isinstance(error, TimeoutError) or type(error).__name__ in ("Timeout", "APITimeoutError")
-
-
-def _by_status(status: int | None, text: str) -> Kind:
+def by_status(status: int | None, text: str) -> Kind:
+    """What an answer with this status and this text is."""
     if status is None:
         return Kind.REQUEST
     if status == 429:
@@ -153,12 +94,19 @@ def _by_status(status: int | None, text: str) -> Kind:
 
 def tidy(text: str) -> str:
     """A provider's error text on one short line, without secrets and without control characters."""
+    text = shortened(text)
     said = SAID.search(text)
-    text = text.partition(" To drop these, ")[0]  # LiteLLM's advice on settings that do not stand here
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", redact(said[1] if said else text)).split())
     line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp says so of plain HTTP as well
-    line = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", line)
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " ..."
+
+
+def shortened(text: str) -> str:
+    """The part of a text that is looked at; a secret that the bound has cut in two is not in it."""
+    if len(text) < LONGEST_WHOLE:
+        return text
+    text = redact(text[:LONGEST_ERROR])
+    return text[: len(text) // 2]
 
 
 def seconds_to_wait(value: str | None) -> float | None:
@@ -177,14 +125,6 @@ def _seconds_until(date: str) -> float | None:
         return None if when is None else max(0.0, email.utils.mktime_tz(when) - time.time())
     except (ValueError, OverflowError):  # no such day, or one beyond all calendars
         return None
-
-
-def _retry_after_of(error: Any) -> float | None:
-    headers = (
-        getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None) or {}
-    )
-    value = headers.get("retry-after")
-    return seconds_to_wait(value) if isinstance(value, str) else None
 
 
 ADVICE = {

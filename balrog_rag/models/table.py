@@ -1,42 +1,47 @@
-"""LiteLLM's table of models, read from its file: what a model's context is, without importing LiteLLM."""
+"""LiteLLM's table of models, read from its file: context and prices, without importing LiteLLM."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 FILE = "model_prices_and_context_window_backup.json"
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """What the table says of a model, as far as it is needed before LiteLLM is loaded."""
-
-    max_input_tokens: int | float | str | None = None
-    max_tokens: int | float | str | None = None
-
-    @property
-    def context(self) -> int | None:
-        """Tokens a prompt and its answer may have."""
-        for said in (self.max_input_tokens, self.max_tokens):
-            if isinstance(said, int | float) and said > 0:
-                return int(said)
-        return None
-
-
 def context_of(name: str) -> int | None:
-    """The context of a model by its LiteLLM id; None where the table does not know it."""
-    table = _table()
+    """Tokens that a prompt and its answer may have, by the model's LiteLLM id; None where nobody knows."""
     parts = name.split("/")
-    candidates = ["/".join(parts[place:]) for place in range(len(parts))]
-    entry = next((table[candidate] for candidate in candidates if candidate in table), None)
-    return entry.context if entry is not None else None
+    for candidate in ("/".join(parts[place:]) for place in range(len(parts))):
+        if candidate in _table():
+            entry = line(candidate)
+            for said in (entry.get("max_input_tokens"), entry.get("max_tokens")):
+                if isinstance(said, int | float) and said > 0:
+                    return int(said)
+            return None
+    return None
+
+
+def openai_line(model: str) -> Mapping[str, Any]:
+    """The line of OpenAI's model of that name; a model tuned from another is priced under that one's."""
+    base = ":".join(model.split(":")[:2]) if model.startswith("ft:") else model
+    entries = (line(name) for name in (f"openai/{model}", model, base))
+    return next((entry for entry in entries if entry.get("litellm_provider") == "openai"), {})
+
+
+def line(name: str) -> Mapping[str, Any]:
+    """What the table says under exactly that name; empty where it does not have it."""
+    raw = _table().get(name)
+    entry: Any = msgspec.json.decode(raw) if raw is not None else {}
+    return entry if isinstance(entry, dict) else {}
 
 
 @cache
-def _table() -> dict[str, Entry]:
+def _table() -> dict[str, msgspec.Raw]:
     found = find_spec("litellm")
     if found is None or found.origin is None:
         return {}
     path = Path(found.origin).parent / FILE
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, Entry]) if path.is_file() else {}
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw]) if path.is_file() else {}

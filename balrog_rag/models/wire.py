@@ -1,18 +1,37 @@
-"""Between this project's words and LiteLLM's: a request's messages out, a reply in."""
+"""Between this project's words and a provider's: a request's messages out, the parts of a reply in."""
 
+import asyncio
+import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from balrog_rag.contracts.data import Message, Reply, Usage
 from balrog_rag.models.tokens import count_messages, count_text
 from balrog_rag.util.secrets import redact
 
+T = TypeVar("T")
 Turns = list[dict[str, Any]]
-"""Messages as LiteLLM takes them."""
+"""Messages as OpenAI's protocol and LiteLLM take them."""
 
 MOST_CACHE_MARKS = 4
 """Anthropic takes no more in one prompt."""
+LONGEST_ANSWER = 1 << 18
+"""Characters kept of an answer, and of its reasoning: more than any model says on purpose."""
+SLICE = 1 << 15
+LONGEST_NAME = 500
+LONGEST_NUMBER = 32
+MOST_TOKENS = 1 << 53
+"""A count of tokens from here on is none."""
+SMALL = 1 << 18
+"""Bytes up to which a part of an answer may hold a list: reading a longer one would take too long."""
+FORGIVEN = 1 << 18
+"""Bytes up to which a body that is not quite JSON is read nevertheless."""
+NOTHING = msgspec.Raw(b"null")
+THOUGHT = re.compile(r"<(think|thinking)>(.*?)</\1>(.*)", re.DOTALL)
 
 
 def fused(messages: Iterable[Message]) -> list[Message]:
@@ -28,7 +47,7 @@ def fused(messages: Iterable[Message]) -> list[Message]:
 
 
 def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool) -> Turns:
-    """The messages as LiteLLM takes them; `mark` sets the cache marks that Anthropic's models want."""
+    """The messages as they are sent; `mark` sets the cache marks that Anthropic's models want."""
     turns = fused(messages) if fuse else messages
     marked = {place for place, turn in enumerate(turns) if mark and turn.stable}
     kept = set(sorted(marked)[-MOST_CACHE_MARKS:])
@@ -49,43 +68,92 @@ def _png(image: bytes) -> str:
     return f"data:image/png;base64,{b64encode(image).decode()}"
 
 
-def incoming(response: Any, messages: Sequence[Message]) -> Reply:
-    """LiteLLM's response as a reply; no text, a refusal and a tool call are answers as well."""
-    choice = response.choices[0]
-    message = choice.message
-    text = message.content if isinstance(message.content, str) else ""
-    refused = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
-    finish = "refusal" if refused and not text else str(choice.finish_reason or "stop")
+def decoded(body: bytes, kind: type[T]) -> T:
+    """A body as that Struct; raises ValueError or RecursionError where it is none."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        if len(body) > FORGIVEN:
+            raise
+    # Half a sign, or NaN among log-probabilities: Python's own decoder takes both.
+    loose = json.loads(body, parse_constant=lambda name: None)
+    return msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode("utf-8", "replace"), type=kind)
+
+
+def text(raw: msgspec.Raw) -> str:
+    """A text, or the texts of a list of parts; nothing for all else."""
+    data = bytes(raw)
+    if data.startswith(b'"'):
+        return msgspec.json.decode(data, type=str)
+    if data.startswith(b"[") and len(data) <= SMALL:
+        parts = json.loads(data)
+        return "".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part)
+    return ""
+
+
+def number(raw: msgspec.Raw) -> Any:
+    """A number, or nothing."""
+    return msgspec.json.decode(raw) if len(bytes(raw)) <= LONGEST_NUMBER else None
+
+
+async def reply(
+    text: str, reasoning: str, finish: str, counted: Usage | None, model: str, messages: Sequence[Message]
+) -> Reply:
+    """A reply without its price, of what a provider said to these messages."""
     return Reply(
-        _sound(text),
-        reasoning=_sound(str(getattr(message, "reasoning_content", None) or refused or "")),
-        finish=finish,
-        usage=_usage(getattr(response, "usage", None)) or _estimate(messages, text),
-        model=_sound(str(response.model or "")),
+        await kept(text),
+        reasoning=await kept(reasoning),
+        finish=finish if len(text) <= LONGEST_ANSWER else "length",
+        usage=counted or estimate(messages, text[:LONGEST_ANSWER]),
+        model=(await sound(model[:SLICE]))[:LONGEST_NAME],
     )
 
 
-def _sound(text: str) -> str:
-    """The text without secrets and without halves of signs (lone surrogates), which no journal can hold."""
-    return redact(text).encode("utf-8", "replace").decode()
+async def kept(text: str) -> str:
+    """As much of a text as is kept; the end of a longer one, where a secret may be cut in two, is not."""
+    seen = await sound(text[: LONGEST_ANSWER + SLICE])
+    return (seen if len(text) <= LONGEST_ANSWER + SLICE else seen[:-SLICE])[:LONGEST_ANSWER]
 
 
-def _usage(counted: Any) -> Usage | None:
-    """The provider's count, or None where it sent none."""
-    if counted is None or not (counted.prompt_tokens or counted.completion_tokens):
+async def sound(text: str) -> str:
+    """The text without secrets and without halves of signs, which no journal holds.
+
+    A long text is looked through slice by slice, so that other episodes go on meanwhile; and twice, since
+    a secret may lie across the border of two slices.
+    """
+    if len(text) <= SLICE:
+        return redact(text).encode("utf-8", "replace").decode()
+    for begin in (0, SLICE // 2):
+        slices = [text[:begin], *(text[at : at + SLICE] for at in range(begin, len(text), SLICE))]
+        for place, part in enumerate(slices):
+            slices[place] = redact(part).encode("utf-8", "replace").decode()
+            await asyncio.sleep(0)
+        text = "".join(slices)
+    return text
+
+
+def thought_apart(text: str) -> tuple[str, str]:
+    """A thought that a model writes in front of its answer, and the answer."""
+    found = THOUGHT.match(text)
+    return (found[2], found[3]) if found else ("", text)
+
+
+def usage(taken: Any, given: Any, cached: Any = 0, reasoning: Any = 0) -> Usage | None:
+    """The provider's count, or None where it sent none that can be."""
+    read, said = tokens(taken), tokens(given)
+    if not (read or said):
         return None
-    taken = max(0, counted.prompt_tokens or 0)
-    return Usage(
-        input=taken,
-        output=max(0, counted.completion_tokens or 0),
-        cached=min(taken, _detail(counted, "prompt_tokens_details", "cached_tokens")),
-        reasoning=_detail(counted, "completion_tokens_details", "reasoning_tokens"),
-    )
+    return Usage(read, said, min(read, tokens(cached)), tokens(reasoning))
 
 
-def _detail(counted: Any, group: str, name: str) -> int:
-    return max(0, int(getattr(getattr(counted, group, None), name, None) or 0))
+def tokens(counted: Any) -> int:
+    """A number of tokens as it may be counted; 0 for what is none."""
+    whole = isinstance(counted, int) or (isinstance(counted, float) and counted.is_integer())
+    return int(counted) if whole and 0 < counted < MOST_TOKENS else 0
 
 
-def _estimate(messages: Sequence[Message], text: str) -> Usage:
+def estimate(messages: Sequence[Message], text: str) -> Usage:
+    """About what a call took, where the provider does not say."""
     return Usage(count_messages(messages), count_text(text))

@@ -19,6 +19,8 @@ def load(price_table: str = "carried") -> Any:
         # LiteLLM's own HTTP path for OpenAI-compatible endpoints; through the OpenAI SDK, building one
         # request of 33 messages takes about 5 ms longer.
         os.environ.setdefault("EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER", "true")
+        # Its filter of secrets takes a second for a megabyte of error; every text passes our own.
+        os.environ.setdefault("LITELLM_DISABLE_REDACT_SECRETS", "true")
         os.environ.setdefault("LITELLM_LOG", "ERROR")
         os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env above its own folder
         litellm = _import_uncollected("litellm")

@@ -24,7 +24,8 @@ NO_SECRET_NAME = re.compile(
 )
 VARIABLE = re.compile(r"env:[A-Za-z_]\w*")
 
-# One pattern for every kind of key that can be told by its looks; the groups named `keep` stay readable.
+# One pattern for every kind of key that can be told by its looks; the named groups stay readable.
+# What may stand in front of a fixed sign is bounded: else a text full of beginnings takes minutes.
 SHAPES = re.compile(
     r"""
       \b(?:sk|rk|pk)-[A-Za-z0-9_-]{12,}                        # OpenAI, Anthropic, DeepSeek, OpenRouter, ...
@@ -35,7 +36,7 @@ SHAPES = re.compile(
     | \b(?:AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}                  # AWS
     | \bhf_[A-Za-z0-9]{12,}                                    # Hugging Face
     | \b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # JSON web tokens
+    | \beyJ[A-Za-z0-9_-]{8,600}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]*  # JSON web tokens
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     | (?P<bearer>\b(?:Bearer|Basic)(?:\s|%20|\+)+)(?=\S{0,200}\d|\S{24})[A-Za-z0-9._~+/=%-]{8,}
     | (?P<named>
@@ -45,7 +46,7 @@ SHAPES = re.compile(
         ["'\\]*\s*(?:[:=]|%3A|%3D)\s*["'\\]*(?:(?:Bearer|Basic)\s+)?
       )[^\s"'\\,;&}<>]{6,}
     | (?P<query>[?&](?:key|token|sig|signature|code)=)[^&\s"'<>]{6,}
-    | (?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@"'<>?\#]{1,512}(?=@)  # whoever stands before a host
+    | (?P<scheme>\b[a-z][a-z0-9+.-]{0,24}://)[^/\s@"'<>?\#]{1,512}(?=@)  # whoever stands before a host
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )

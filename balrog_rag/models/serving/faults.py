@@ -8,7 +8,7 @@ import msgspec
 
 from balrog_rag.models.serving.http import Connection, HttpRequest, head
 
-BIG = 4 * 1024 * 1024
+BIG, HUGE = 200 * 1024, 3 * 1024 * 1024
 DRIP_SECONDS = 0.02
 
 
@@ -92,6 +92,10 @@ async def _big(exchange: Exchange) -> None:
     exchange.connection.send(200, exchange.body("x" * BIG + exchange.text))
 
 
+async def _huge(exchange: Exchange) -> None:
+    exchange.connection.send(200, exchange.body("x" * HUGE + exchange.text))
+
+
 async def _bad_utf8(exchange: Exchange) -> None:
     marked = exchange.body("\u0001" + exchange.text)
     exchange.connection.send(200, marked.replace(b"\\u0001", b"\xff\xfe\xc3"))
@@ -133,6 +137,7 @@ FAULTS: dict[str, Fault] = {
     "length": _cut_short,
     "half-a-sign": _half_a_sign,
     "big": _big,
+    "huge": _huge,
     "tool-call": lambda exchange: _message("tool_calls", content=None, tool_calls=TOOL_CALL)(exchange),
     "400": _status(400, "temperature must be a number", "invalid_request_error", "bad_value"),
     "401": _status(401, "incorrect key", "invalid_request_error", "invalid_api_key"),

@@ -1,0 +1,129 @@
+"""OpenAI's protocol for chat completions, as its own API, vLLM, llama.cpp and many others speak it."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models import settings, wire
+from balrog_rag.models.prices import Answer
+
+PATH = "/chat/completions"
+REASONING_MODELS = re.compile(r"o\d|gpt-[5-9]")
+"""OpenAI's models that refuse `max_tokens`, wherever they are reached."""
+
+
+class NoAnswer(ValueError):
+    """A body that holds no completion."""
+
+
+def fields(config: ModelConfig, model: str, url: str) -> dict[str, Any]:
+    """The body but for the messages; unset things are not sent at all."""
+    if config.thinking_budget is not None:
+        raise ConfigError(
+            f"model.thinking_budget: {config.name} counts no thinking; set model.reasoning_effort, "
+            "or what the server takes in model.extra_body"
+        )
+    longest = "max_completion_tokens" if _is_openais(model, url) else "max_tokens"
+    said = {
+        "model": model,
+        "temperature": config.temperature,
+        longest: config.max_tokens,
+        "reasoning_effort": config.reasoning_effort,
+        "stop": config.stop or None,
+        "seed": config.seed,
+    }
+    said = {name: value for name, value in said.items() if value is not None}
+    return said | settings.further_fields(config)
+
+
+def _is_openais(model: str, url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host == "api.openai.com" or host.endswith(".api.openai.com") or bool(REASONING_MODELS.match(model))
+
+
+def turns(messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
+    """The messages as they are sent."""
+    return wire.outgoing(messages, fuse=fuse, mark=False)
+
+
+class _Message(msgspec.Struct, frozen=True, gc=False):
+    content: msgspec.Raw = wire.NOTHING
+    refusal: msgspec.Raw = wire.NOTHING
+    reasoning_content: msgspec.Raw = wire.NOTHING
+    reasoning: msgspec.Raw = wire.NOTHING
+
+
+class _Choice(msgspec.Struct, frozen=True, gc=False):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Body(msgspec.Struct, frozen=True, gc=False):
+    choices: msgspec.Raw
+    usage: msgspec.Raw = wire.NOTHING
+    model: str | None = None
+    service_tier: str | None = None
+
+
+class _Details(msgspec.Struct, frozen=True):
+    cached_tokens: Any = 0
+    reasoning_tokens: Any = 0
+    cache_write_tokens: Any = 0
+    cache_creation_tokens: Any = 0
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    prompt_tokens: Any = 0
+    completion_tokens: Any = 0
+    prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _Details | None = None
+
+
+async def read(body: bytes, messages: Sequence[Message]) -> Answer:
+    """The answer in a body; no text, a refusal and a tool call are answers as well."""
+    whole = wire.decoded(body, _Body)
+    choice = _first(whole.choices)
+    message, finish = choice.message, choice.finish_reason or "stop"
+    text, refused = wire.text(message.content), wire.text(message.refusal)
+    reasoning = wire.text(message.reasoning_content) or wire.text(message.reasoning)
+    if not reasoning:
+        reasoning, text = wire.thought_apart(text)
+    if refused and not text:
+        finish, reasoning = "refusal", reasoning or refused
+    counted = _counted(whole.usage)
+    details = counted.prompt_tokens_details or _Details()
+    usage = wire.usage(
+        counted.prompt_tokens,
+        counted.completion_tokens,
+        details.cached_tokens,
+        (counted.completion_tokens_details or details).reasoning_tokens,
+    )
+    written = details.cache_write_tokens or details.cache_creation_tokens
+    reply = await wire.reply(text, reasoning, finish, usage, whole.model or "", messages)
+    return Answer(reply, written=wire.tokens(written), tier=whole.service_tier or "")
+
+
+def _first(choices: msgspec.Raw) -> _Choice:
+    """The first choice; of a list that is too long to be read whole, only if it is the only one."""
+    if len(bytes(choices)) > wire.SMALL:
+        (only,) = msgspec.json.decode(choices, type=tuple[_Choice])
+        return only
+    several = msgspec.json.decode(choices, type=list[_Choice])
+    if not several:
+        raise NoAnswer("it holds no choice")
+    return several[0]
+
+
+def _counted(raw: msgspec.Raw) -> _Usage:
+    if len(bytes(raw)) <= wire.SMALL:
+        try:
+            return msgspec.json.decode(raw, type=_Usage | None) or _Usage()
+        except msgspec.DecodeError:
+            pass
+    return _Usage()

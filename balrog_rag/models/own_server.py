@@ -1,0 +1,194 @@
+"""Servers asked without LiteLLM: vLLM, Ollama, llama.cpp, OpenAI itself, and whatever speaks as they do.
+
+A call through LiteLLM takes two to three milliseconds of processor time, and its import two seconds, which
+shows where one's own server answers hundreds of episodes at once.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from balrog_rag import __version__
+from balrog_rag.config.schema import ModelConfig
+from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models import ollama, openai, settings, table
+from balrog_rag.models.failures import (
+    LONGEST_WHOLE,
+    Failed,
+    Failure,
+    Kind,
+    by_status,
+    seconds_to_wait,
+    shortened,
+    tidy,
+)
+from balrog_rag.models.prices import Answer, Card, Prices
+from balrog_rag.util import litellm_loading
+
+if TYPE_CHECKING:
+    from balrog_rag.models.posting import Heard, Poster
+
+
+class Speech(Protocol):
+    """How servers of one kind are spoken to."""
+
+    PATH: str
+    """Where they take prompts, below their address."""
+
+    def fields(self, config: ModelConfig, model: str, url: str) -> dict[str, Any]:
+        """The body but for the messages."""
+        ...
+
+    def turns(self, messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
+        """The messages in their words."""
+        ...
+
+    async def read(self, body: bytes, messages: Sequence[Message]) -> Answer:
+        """The answer in a body; raises ValueError or RecursionError where there is none."""
+        ...
+
+
+class Server(msgspec.Struct, frozen=True):
+    """A kind of server, known by the first part of a model's LiteLLM id."""
+
+    protocol: Speech
+    key: str
+    """The variable that holds its key."""
+    bases: tuple[str, ...]
+    """The variables that may hold its address."""
+    base: str | None = None
+    """Its address where nothing says another."""
+
+
+SERVERS = {
+    "openai": Server(
+        openai, "OPENAI_API_KEY", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1"
+    ),
+    "hosted_vllm": Server(openai, "HOSTED_VLLM_API_KEY", ("HOSTED_VLLM_API_BASE",)),
+    "ollama_chat": Server(ollama, "OLLAMA_API_KEY", ("OLLAMA_API_BASE",), "http://127.0.0.1:11434"),
+}
+NO_CHATS = ("responses", "completion")
+"""What LiteLLM's table says of models of OpenAI's that take no chat completions; it knows how to ask them."""
+
+
+def speaks(config: ModelConfig) -> bool:
+    """Whether this model's server is one of those."""
+    kind, _, model = config.name.partition("/")
+    if kind not in SERVERS or not model:
+        return False
+    odd = model.startswith("responses/") or table.openai_line(model).get("mode") in NO_CHATS
+    return kind != "openai" or not odd
+
+
+class OwnServer:
+    """One model of one server."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        kind, _, self._model = config.name.partition("/")
+        self._config, self._server = config, SERVERS[kind]
+        self._given = _address(config, self._server)
+        self._url = _url(self._given or self._server.base or "", self._server.protocol.PATH)
+        self._key = settings.key(config) or os.environ.get(self._server.key)
+        self._headers = _headers(config, self._key)
+        self._fields = self._server.protocol.fields(config, self._model, self._url)
+        _encodable(self._fields)
+        self._poster: Poster | None = None
+
+    def open(self) -> Card:
+        """Import aiohttp, and read what the model costs."""
+        import balrog_rag.models.posting  # noqa: F401 - what the first call imports otherwise
+
+        return Card.of(self._config, self._line())
+
+    def _line(self) -> Mapping[str, Any]:
+        """What LiteLLM's table says of OpenAI's models; the newest table is LiteLLM's to fetch."""
+        if not self._config.name.startswith("openai/"):
+            return {}
+        if self._config.price_table == "online" and not Prices.of_config(self._config).known:
+            litellm = litellm_loading.load(self._config.price_table)
+            newest: Mapping[str, Any] = litellm.model_cost.get(self._model, {})
+            return newest
+        return table.openai_line(self._model)
+
+    def keys_missing(self) -> list[str]:
+        """OpenAI's own, where nothing names a key or another address."""
+        needed = self._server.base is not None and self._given is None and self._url.startswith("https")
+        return [self._server.key] if needed and not self._key else []
+
+    async def __call__(self, messages: Sequence[Message]) -> Answer:
+        protocol = self._server.protocol
+        turns = protocol.turns(messages, self._config.fuse_roles)
+        heard = await self._post(_encoded({**self._fields, "messages": turns}))
+        if heard.status >= 300:
+            raise Failed(refusal(heard))
+        try:
+            return await protocol.read(heard.body, messages)
+        except (ValueError, RecursionError) as error:
+            said = heard.text[:LONGEST_WHOLE]
+            raise Failed(Failure(Kind.BROKEN, heard.status, tidy(f"{error}: {said}"))) from error
+
+    async def _post(self, body: bytes) -> "Heard":
+        if self._poster is None:
+            from balrog_rag.models.posting import Poster
+
+            config = self._config
+            self._poster = Poster(self._url, self._headers, config.connect_timeout, config.max_answer_bytes)
+        return await self._poster.post(body)
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        if self._poster is not None:
+            await self._poster.close()
+
+
+def refusal(heard: "Heard") -> Failure:
+    """What an answer with an error's status is."""
+    text = shortened(heard.text)
+    asked = seconds_to_wait(heard.headers.get("retry-after"))
+    return Failure(by_status(heard.status, text), heard.status, tidy(text), asked)
+
+
+def _address(config: ModelConfig, server: Server) -> str | None:
+    """The server's address, where the configuration or the environment says one."""
+    named = next((os.environ[name] for name in server.bases if os.environ.get(name)), None)
+    address = settings.address(config) or (settings.checked(named) if named else None)
+    if address is None and server.base is None:
+        raise ConfigError(
+            f"model.base_url=null: {config.name} is a server of your own; "
+            f"set model.base_url, or {server.bases[0]} in the environment or .env"
+        )
+    return address
+
+
+def _url(address: str, path: str) -> str:
+    """Where prompts go at that address, which may name the place itself."""
+    parts = urlsplit(address)
+    base = parts.path.rstrip("/").removesuffix(path)
+    if path.startswith("/api/"):
+        base = base.removesuffix("/v1")  # where Ollama speaks OpenAI's protocol
+    return urlunsplit(parts._replace(path=base + path))
+
+
+def _headers(config: ModelConfig, key: str | None) -> dict[str, str]:
+    """The headers of every call, those of the configuration over our own."""
+    own = {"user-agent": f"balrog_rag/{__version__}"} | ({"authorization": f"Bearer {key}"} if key else {})
+    return own | {name.lower(): value for name, value in settings.headers(config).items()}
+
+
+def _encodable(body: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(body, allow_nan=False)
+    except ValueError as error:
+        raise ConfigError(f"model.extra_body: {error}; write it as JSON knows it") from error
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half a sign, which only an escape can hold
+        return json.dumps(body).encode()

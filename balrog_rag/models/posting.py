@@ -1,0 +1,161 @@
+"""One POST over aiohttp: bounded in what is read, sent once, redirected without its keys.
+
+aiohttp takes a quarter of httpx's processor time for a prompt of 33 messages (`benchmarks/llm.py`).
+"""
+
+import os
+import ssl
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import msgspec
+import yarl
+
+from balrog_rag.models.bodies import Unreadable, bounded
+from balrog_rag.models.failures import LONGEST_ERROR, Failed, Failure, Kind, tidy
+
+REDIRECTS = (301, 302, 303, 307, 308)
+KEEPING_THE_METHOD = (307, 308)
+MOST_REDIRECTS = 5
+KEEP_ALIVE = 4
+"""Seconds a connection is kept for the next call; vLLM closes one after 5 idle seconds."""
+CARRIED_ELSEWHERE = ("content-type", "accept-encoding", "user-agent")
+"""The only headers that a redirect to another host is followed with: all others may hold a key."""
+
+_kept: ContextVar[bool] = ContextVar("_kept", default=False)
+"""Whether this task's request goes over a connection that was kept from an earlier one."""
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What was answered: status, headers, and as much of the body as may be read."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text, in the alphabet that it says it is in."""
+        _, _, charset = self.headers.get("content-type", "").partition("charset=")
+        try:
+            return self.body.decode(charset.partition(";")[0].strip(" \"'") or "utf-8", "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+
+class Poster:
+    """Connections to one address; made in a running event loop."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], connect_timeout: float, most: int) -> None:
+        """At most `most` bytes of a good answer are read; `connect_timeout` is in seconds."""
+        self._url = yarl.URL(url)
+        self._headers = {"content-type": "application/json", "accept-encoding": "identity", **headers}
+        self._most = most
+        self._proxy = proxy_for(url)
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_create_start.append(_fresh)
+        self._session = aiohttp.ClientSession(
+            # How many at once is for the pace to say.
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=_trust(url)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout),
+            auto_decompress=False,
+            trace_configs=[tracing],
+        )
+
+    async def post(self, body: bytes) -> Heard:
+        """Send it and follow where it is sent on to; raises Failed where nothing whole comes back."""
+        try:
+            return await self._follow(body)
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise Failed(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+        except (ValueError, TypeError, OverflowError) as error:  # an address or a header that is none
+            raise Failed(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+        except aiohttp.ClientResponseError as error:
+            raise Failed(Failure(Kind.BROKEN, None, tidy(f"no HTTP: {error.message}"))) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Failed(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
+
+    async def _follow(self, body: bytes) -> Heard:
+        url, headers = self._url, self._headers
+        for _ in range(MOST_REDIRECTS):
+            heard = await self._once(url, headers, body)
+            if heard.status not in REDIRECTS:
+                return heard
+            here, url = url, _elsewhere(url, heard)
+            if url.origin() != here.origin():
+                headers = {name: value for name, value in headers.items() if name in CARRIED_ELSEWHERE}
+        raise Failed(Failure(Kind.MODEL, heard.status, "a call is sent on without end"))
+
+    async def _once(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> Heard:
+        try:
+            return await self._send(url, headers, body)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+            if not _kept.get():
+                raise
+            return await self._send(url, headers, body)  # the server had closed it while nobody looked
+
+    async def _send(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> Heard:
+        _kept.set(True)
+        async with self._session.post(
+            url, headers=headers, data=body, allow_redirects=False, proxy=self._proxy
+        ) as answer:
+            _kept.set(False)  # it did answer
+            return Heard(answer.status, answer.headers, await self._read(answer))
+
+    async def _read(self, answer: aiohttp.ClientResponse) -> bytes:
+        """The body; of one that goes on beyond the bound the rest is never read, its connection closed."""
+        good = answer.status < 300
+        packed, most = answer.headers.get("content-encoding", ""), self._most if good else LONGEST_ERROR
+        try:
+            parts = bounded(answer.content.iter_any(), packed, most, good)
+            return b"".join([part async for part in parts])
+        except (aiohttp.ClientError, Unreadable) as error:
+            raise Failed(Failure(Kind.BROKEN, answer.status, tidy(str(error)))) from error
+        finally:
+            if not answer.content.at_eof():
+                answer.close()
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        await self._session.close()
+
+
+async def _fresh(*_: Any) -> None:
+    """aiohttp makes a connection for the request of this task."""
+    _kept.set(False)
+
+
+def _elsewhere(url: yarl.URL, heard: Heard) -> yarl.URL:
+    """Where a redirect points; one that would turn the call into another is a failure."""
+    place = heard.headers.get("location", "")
+    if heard.status not in KEEPING_THE_METHOD or not place:
+        said = f"it has moved to {place or 'somewhere else'}; set model.base_url accordingly"
+        raise Failed(Failure(Kind.MODEL, heard.status, tidy(said)))
+    there = url.join(yarl.URL(place))
+    if there.scheme not in ("http", "https") or not there.host:
+        raise Failed(Failure(Kind.MODEL, heard.status, tidy(f"it has moved to {place}, which is no server")))
+    return there
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for that address."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy and not proxy_bypass(parts.hostname or "") else None
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    """Who is believed: those whom SSL_CERT_FILE or SSL_CERT_DIR name, else the system's and certifi's."""
+    if urlsplit(url).scheme != "https":
+        return True
+    context = ssl.create_default_context()
+    if not os.environ.get("SSL_CERT_FILE") and not os.environ.get("SSL_CERT_DIR"):
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
