@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= local,dev
-BENCHES := heart language envs llm prompts knowledge runner results bots
+BENCHES := heart language envs llm hostile prompts knowledge runner results bots
 
 .DEFAULT_GOAL := help
 .PHONY: help setup eval test test-all check bench index report view clean
