@@ -30,7 +30,7 @@ AT_PAGE = 3
 
 
 def spec(seed: int, task: str = "NetHackChallenge-v0", env: str = "nle", **rest) -> GameSpec:
-    return GameSpec(env, task, Seeds(seed, seed), max_steps=10**9, no_progress=0, **rest)
+    return GameSpec(env, task, Seeds(seed, seed), 10**9, {"no_progress": 0, **rest})
 
 
 def words(steps: int) -> list[str]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
 from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Style, read
-from balrog_rag.agents.prompts import Prompts
+from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.history import History
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Role, TaskView
+from balrog_rag.contracts.kinds import kind_of
 
 
 class Player(Protocol):
@@ -58,8 +59,9 @@ class BaseAgent:
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
         """`view` is all that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
-        self.prompts = Prompts({**self.own_prompts, **config.prompts})
-        self.history = History(config, self.prompts)
+        kind = kind_of(view.env)
+        self.prompts = Prompts({**of_kind(kind), **self.own_prompts, **config.prompts})
+        self.history = History(config, self.prompts, kind.senses)
         self._head = self.head()
         if config.fallback == "letters" and self.style is TAGS:
             self.style = TAGS_OR_LETTERS
@@ -128,6 +130,7 @@ class Wrapper:
         """`inner` may be a wrapper itself."""
         self.inner = inner
         self.style, self.prompts, self.view = inner.style, inner.prompts, inner.view
+        self.senses = kind_of(inner.view.env).senses
 
     async def act(self, observation: Observation) -> Decision:
         """Decide what to do now."""

@@ -1,16 +1,14 @@
 """Loop detection: an agent that keeps giving the same answer to the same screen is told so."""
 
 from collections import Counter, deque
+from collections.abc import Hashable
 
 from msgspec.structs import replace
 
 from balrog_rag.agents.base import Player, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.agents.prompts.screen import picture
 from balrog_rag.config.schema import LoopsConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
-
-Screen = tuple[str, str, str]
 
 
 class Loops(Wrapper):
@@ -20,13 +18,13 @@ class Loops(Wrapper):
         """`config` says how many times make a loop, and how far back is looked."""
         super().__init__(inner)
         self.config = config
-        self._past: deque[tuple[Screen, str]] = deque(maxlen=config.window)
-        self._screen: Screen = ("", "", "")
+        self._past: deque[tuple[Hashable, str]] = deque(maxlen=config.window)
+        self._screen: Hashable = None
         self._warned = False
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with a warning where it has been here too often."""
-        self._screen = screen(observation)
+        self._screen = self.senses.screen(observation)
         prompt = await self.inner.ask(observation)
         answers = Counter(action for place, action in self._past if place == self._screen)
         action, times = answers.most_common(1)[0] if answers else ("", 0)
@@ -44,10 +42,5 @@ class Loops(Wrapper):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Take note of what somebody else answered."""
-        self._past.append((screen(observation), decision.action))
+        self._past.append((self.senses.screen(observation), decision.action))
         self.inner.recall(observation, decision)
-
-
-def screen(observation: Observation) -> Screen:
-    """What makes two moments the same: all that is shown but the status lines, where turns go on counting."""
-    return observation.text("message"), picture(observation), observation.text("inventory")

@@ -23,11 +23,11 @@ class Notebook(Wrapper):
         self._chars = config.chars
         self._order = self.prompts.render("notebook_order", lines=config.lines)
         self._notes: deque[str] = deque(maxlen=config.lines)
-        self._turn = 0
+        self._time = ""
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with the notes and how to write one."""
-        self._turn = observation.numbers["turn"]
+        self._time = self.senses.time(observation.numbers)
         prompt = await self.inner.ask(observation)
         prompt.before.append(self.prompts.render("notebook", notes=list(self._notes)))
         prompt.order = f"{self._order}\n\n{prompt.order}"
@@ -41,15 +41,14 @@ class Notebook(Wrapper):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Keep the notes of a decision made elsewhere, if it has any."""
-        self._turn = observation.numbers["turn"]
+        self._time = self.senses.time(observation.numbers)
         _, rest = self._keep(decision.answer)
         self.inner.recall(observation, replace(decision, answer=rest))
 
     def _keep(self, answer: str) -> tuple[int, str]:
         """How many notes an answer holds, now kept, and what else it says."""
         found, rest = sections(answer, NOTE)
-        notes = [
-            f"turn {self._turn}: {tamed(' '.join(note.split())[: self._chars])}" for note in found if note
-        ]
+        begin = f"{self._time}: " if self._time else ""
+        notes = [f"{begin}{tamed(' '.join(note.split())[: self._chars])}" for note in found if note]
         self._notes.extend(notes)
         return len(notes), rest

@@ -42,7 +42,7 @@ class Retrieval(Wrapper):
         """Every stage is a switch of `config`."""
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
-        self._noticer = Noticer(config.forget, config.low)
+        self._noticer = Noticer(self.senses, config.forget, config.low)
         self._known: OrderedDict[str, Found] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._order = self._query_order([])

@@ -44,17 +44,18 @@ def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
     from balrog_rag.contracts.registry import nearest
     from balrog_rag.results import terminal
-    from balrog_rag.results.arms import departures
+    from balrog_rag.results.arms import departures, in_order
     from balrog_rag.results.comparing import duel
-    from balrog_rag.results.scoring import MEASURES
+    from balrog_rag.results.scoring import measures_of
     from balrog_rag.results.terminal import say
 
     check_plan(options)
-    measures = {measure.name: measure for measure in MEASURES}
-    if options.measure not in measures:
-        raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
     arms = [one_arm(path) for path in options.runs]
     refuse_strangers(arms)
+    envs = in_order(env for arm in arms for env in arm.by_env())
+    measures = {measure.name: measure for measure in measures_of(envs)}
+    if options.measure not in measures:
+        raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
     found = duel(arms[0], arms[1], measures[options.measure], options.detect)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):

@@ -5,7 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.minihack import boxoban
 from balrog_rag.util.terminal_safe import inert
 from balrog_rag.util.wording import many
@@ -27,7 +31,7 @@ def _carry_out(options: argparse.Namespace) -> int:
         return _build(options.source, options.workers)
     if options.command == "conform":
         return _conform(options.files, options.pictures)
-    return _list(options.env)
+    return _options(options.env) if options.command == "options" else _list(options.env)
 
 
 def _fetch(source: str) -> int:
@@ -49,11 +53,24 @@ def _build(source: Path | None, workers: int) -> int:
 
 
 def _list(env: str) -> int:
-    from balrog_rag.envs.tasks import known_tasks
-
-    for task in known_tasks(env):
+    for task in kind_of(env).tasks():
         print(f"{env}/{task}")
     return 0
+
+
+def _options(env: str) -> int:
+    for field in msgspec.inspect.type_info(kind_of(env).options).fields:  # type: ignore[attr-defined]
+        print(f"env.{field.name}={_default(field)}  {_meaning(field.type)}")
+    return 0
+
+
+def _default(field: msgspec.inspect.Field) -> str:
+    return {None: "null", True: "true", False: "false"}.get(field.default, str(field.default))
+
+
+def _meaning(kind: msgspec.inspect.Type) -> str:
+    extra = getattr(kind, "extra_json_schema", None) or {}
+    return str(extra.get("description", ""))
 
 
 def _conform(files: Sequence[Path], pictures: bool) -> int:
@@ -116,5 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         "--no-pictures", dest="pictures", action="store_false", help="leave the pictures uncompared"
     )
     tasks = commands.add_parser("tasks", help="list the tasks of an environment")
-    tasks.add_argument("env", choices=["nle", "minihack"], help="the environment")
+    tasks.add_argument("env", choices=registry.environments.names(), help="the environment")
+    settings = commands.add_parser("options", help="list the options of an environment's games")
+    settings.add_argument("env", choices=registry.environments.names(), help="the environment")
     return parser

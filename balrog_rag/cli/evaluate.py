@@ -34,7 +34,7 @@ from balrog_rag.models.calls import price_known
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
 from balrog_rag.run.backend import Run
-from balrog_rag.run.plan import plan
+from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import RunOutcome, play_runs
 from balrog_rag.run.services import LiveStudio, cast_of, settled
@@ -152,7 +152,7 @@ def planned(config: Config) -> list[EpisodeSpec]:
 
 def check_games(specs: list[EpisodeSpec]) -> None:
     """Say now which game does not exist."""
-    from balrog_rag.envs import check_game
+    from balrog_rag.contracts.kinds import check_game
 
     for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
         check_game(game)
@@ -184,7 +184,7 @@ def refuse_unpriced(model: ModelConfig) -> None:
 def play_in(run: Path, config: Config, specs: list[EpisodeSpec]) -> int:
     """Play into a run folder that exists, tell what came of it, and return the exit code."""
     with folder.locked(run):
-        record_attempt(run, fingerprint())
+        record_attempt(run, fingerprint(kinds_in(config)), kinds_in(config))
         outcome = asyncio.run(play_together([Run(run, config, specs)]))[0]
         tell(run, outcome, config)
     return outcome.exit_code

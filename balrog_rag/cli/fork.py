@@ -17,6 +17,7 @@ from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import Fork
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
+from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import cast_of, settled
 
@@ -44,7 +45,9 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
     )
     folder.create(out, plain(config))
     folder.write_json(out / folder.FORKED, [spec])
-    header = Header(journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions())
+    header = Header(
+        journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config))
+    )
     copy_until(recording, at, header, out)
     return play_in(out, config, [spec])
 

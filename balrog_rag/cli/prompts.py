@@ -60,10 +60,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from balrog_rag.agents.prompts import fingerprint, source, wants
+    from balrog_rag.agents.prompts import fingerprint, sources, wants
+    from balrog_rag.contracts import registry
+    from balrog_rag.contracts.kinds import kind_of
 
-    for name, content in fingerprint().items():
-        print(f"{content}  {name:<22} {', '.join(wants(source(name)))}".rstrip())
+    kinds = [kind_of(name) for name in registry.environments.names()]
+    texts = sources(kinds)
+    for name, content in fingerprint(kinds).items():
+        print(f"{content}  {name:<22} {', '.join(wants(texts[name]))}".rstrip())
     return 0
 
 

@@ -25,6 +25,7 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.run.backend import Run
+from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import RunOutcome, play_runs
 from balrog_rag.run.scheduler import Tally
@@ -119,7 +120,7 @@ def play_all(runs: list[Run]) -> int:
     with ExitStack() as locks:
         for run in runs:
             locks.enter_context(folder.locked(run.folder))
-            record_attempt(run.folder, fingerprint())
+            record_attempt(run.folder, fingerprint(kinds_in(run.config)), kinds_in(run.config))
         outcomes = asyncio.run(_play_groups(alike(runs)))
         return tell(runs, [outcomes[run.label] for run in runs])
 

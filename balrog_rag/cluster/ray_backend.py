@@ -38,6 +38,7 @@ from balrog_rag.models.pace import Pace
 from balrog_rag.results.folder import frozen_config, journal_path
 from balrog_rag.run.backend import Player, Run
 from balrog_rag.run.episodes import JournaledPlayer
+from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.util.files import text_file
 from balrog_rag.workers.framing import Failed
@@ -221,7 +222,14 @@ class RayPlayer(JournaledPlayer):
     def __init__(
         self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool], troupe: "RayTroupe"
     ) -> None:
-        super().__init__(run.folder, frozen_config(run.folder).digest, versions(), budget, watcher, stopping)
+        super().__init__(
+            run.folder,
+            frozen_config(run.folder).digest,
+            versions(kinds_in(run.config)),
+            budget,
+            watcher,
+            stopping,
+        )
         self._label, self._troupe = run.label, troupe
 
     async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:

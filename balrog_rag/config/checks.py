@@ -6,6 +6,7 @@ from typing import Any
 from balrog_rag.config.schema import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of, settled
 
 
 def check(config: Any) -> None:
@@ -24,7 +25,7 @@ def check_together(config: Any) -> None:
     """Raise a ConfigError for keys of a new run that contradict each other, though each is right alone."""
     env, agent = config.env, config.agent
     if not env.tasks:
-        raise ConfigError("env.tasks: names no task; write e.g. env.tasks=[nle/NetHackChallenge-v0]")
+        raise ConfigError("env.tasks: names no task; write env.tasks=[env/task]")
     for name in env.max_steps:
         if name not in (known := registry.environments.names()):
             raise ConfigError(f"env.max_steps.{name}: no such environment{registry.nearest(name, known)}")
@@ -32,16 +33,23 @@ def check_together(config: Any) -> None:
         raise ConfigError(
             "env.seeds: env.seeding=spread takes none; add env.seeding=list or fixed, or set run.seed instead"
         )
-    ours = all(task.partition("/")[0] in ("nle", "minihack") for task in env.tasks)
-    if ours and agent.max_image_history and env.layout != "image":
+    _check_pictures(env, agent)
+
+
+def _check_pictures(env: Any, agent: Any) -> None:
+    """Pictures are made where an agent looks at them, and looked at where they are made."""
+    kinds = [kind_of(name) for name in dict.fromkeys(task.partition("/")[0] for task in env.tasks)]
+    shown = [kind for kind in kinds if kind.pictures(settled(kind, env.options, kinds))]
+    if agent.max_image_history and not shown:
+        hints = dict.fromkeys(f"; add {kind.picture_hint}" for kind in kinds if kind.picture_hint)
         raise ConfigError(
             f"agent.max_image_history={agent.max_image_history}: "
-            f"env.layout={env.layout} makes no images; add env.layout=image"
+            f"{' and '.join(kind.title for kind in kinds)} makes no images as it is set{''.join(hints)}"
         )
-    if env.layout == "image" and not agent.max_image_history and agent.name in registry.agents.names():
+    if shown and not agent.max_image_history and agent.name in registry.agents.names():
         raise ConfigError(
-            "env.layout=image: agent.max_image_history=0 shows none of the images; "
-            "add agent.max_image_history=1, or use env.layout=language"
+            f"{shown[0].picture_hint or 'env.options'}: agent.max_image_history=0 shows none of the images; "
+            "add agent.max_image_history=1, or ask for none"
         )
 
 

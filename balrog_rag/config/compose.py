@@ -1,6 +1,6 @@
 """From words on a command line to one checked Config; every mistake is one line that names the key."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +76,25 @@ def _text(key: str, given: str) -> str:
 
 def as_hydra_wants(word: str) -> str:
     """A user need not know which groups have a default (no `+`), nor which mappings take new names (`++`)."""
+    word = in_full(word)
     name = word.partition("=")[0]
     if name.startswith("+") and name.lstrip("+") in group_options():
         return word.lstrip("+")
     return f"++{word}" if in_mapping(name) else word
+
+
+def in_full(word: str) -> str:
+    """`env.NAME=...` of an option of a kind of game as `env.options.NAME=...`."""
+    key, _, value = word.partition("=")
+    section, _, name = key.lstrip("+~").partition(".")
+    if (
+        section != "env"
+        or not name
+        or "." in name
+        or name in {spec.name for spec in fields(schema.EnvConfig)}
+    ):
+        return word
+    return f"{key.replace('env.', 'env.options.', 1)}={value}"
 
 
 def typed(composed: Any) -> schema.Config:

@@ -29,7 +29,7 @@ def key(
 
 
 MOST_SEED = 2**63 - 1
-"""NetHack's dice take seeds up to this."""
+"""Dice take seeds up to this."""
 
 
 @dataclass
@@ -49,24 +49,12 @@ class RunConfig:
 class EnvConfig:
     """The games: which tasks, how often, how they are seeded, shown and ended."""
 
-    tasks: list[str] = key("tasks as env/task, e.g. nle/NetHackChallenge-v0")
-    episodes: int = key("episodes per task", ge=1, le=100_000)
-    character: str = key("NetHack character, e.g. @ (any) or val-dwa-law-fem")
-    actions: str = key(
-        "full: every answer that works is taken; balrog: exactly those that BALROG takes",
-        choices=("full", "balrog"),
-    )
-    layout: str = key(
-        "hybrid: words and the map; language: words; image: words and a picture of the map",
-        choices=("hybrid", "language", "image"),
-    )
-    skip_more: bool = key("press through --More-- and join the messages")
-    max_steps: dict[str, int] = key("key presses after which a game is ended, by environment", ge=1)
-    no_progress: int = key(
-        "key presses without game time passing after which a game is ended; 0: never", ge=0
-    )
-    autopickup: bool | None = key(
-        "pick up what one steps on; null: as BALROG in its tasks, elsewhere as the task"
+    tasks: list[str] = key("tasks as env/task; `python -m balrog_rag.envs tasks NAME` lists them")
+    episodes: int | None = key("episodes per task; null: as the kind of game has it", ge=1, le=100_000)
+    max_steps: dict[str, int] = key(
+        "a game's own steps, such as key presses, after which it is ended, by environment; others: as the "
+        "kind has it",
+        ge=1,
     )
     seeding: str = key(
         "spread: every episode its own game; fixed: one game for all; list: env.seeds in turn",
@@ -75,7 +63,10 @@ class EnvConfig:
     seeds: list[int] = key(
         "the seeds of env.seeding=list, or the first for =fixed (run.seed where empty)", ge=0, le=MOST_SEED
     )
-    options: dict[str, Any] = key("further options: des_file of MiniHack's Custom tasks, or a plug-in's")
+    options: dict[str, Any] = key(
+        "options of the kinds of game (`python -m balrog_rag.envs options NAME`); env.NAME=... is short for "
+        "env.options.NAME=..., and env.options.KIND.NAME=... is for games of one kind alone"
+    )
 
 
 @dataclass

@@ -130,6 +130,13 @@ class Observation(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         """The parts shown for the newest moment only."""
         return _joined(part for part in self.parts if part.shown == "now")
 
+    @property
+    def screen(self) -> str:
+        """What a person is shown of the moment: message and map, or all parts where there is no map."""
+        if seen := self.text("map"):
+            return f"{self.text('message')}\n{seen}"
+        return "\n".join(part.text for part in self.parts if part.shown != "never" and part.text)
+
     def text(self, name: str) -> str:
         """The part of that name; empty where there is none."""
         return next((part.text for part in self.parts if part.name == name), "")
@@ -190,7 +197,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Seeds(msgspec.Struct, frozen=True):
-    """NetHack's own seeds: the game's dice, the display's dice, and the level generator's if kept apart."""
+    """The game's dice; a kind that keeps dice of the display or of levels apart takes the others, too."""
 
     core: int
     disp: int
@@ -201,15 +208,10 @@ class GameSpec(msgspec.Struct, frozen=True):
     """Everything that decides a game: same spec, same actions, same observations."""
 
     env: str
-    """Registered environment: nle, minihack, or a plug-in's."""
+    """Registered kind of game."""
     task: str
     seeds: Seeds
-    character: str = "@"
-    actions: str = "full"
-    layout: str = "hybrid"
-    skip_more: bool = True
     max_steps: int = 100_000
-    """Key presses after which the game is ended."""
-    no_progress: int = 150
-    autopickup: bool | None = None
+    """After how many of the game's own steps, such as key presses, it is ended."""
     options: Mapping[str, Any] = {}
+    """Complete, as the kind's own schema has them."""

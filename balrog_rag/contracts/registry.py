@@ -52,6 +52,11 @@ class Registry(Generic[T]):
         """Every name that can be used, plug-ins included; imports none of them."""
         return sorted({*self._builtin, *self._added, *self._points()})
 
+    def rank(self, name: str) -> int:
+        """The place of a built-in among those of its kind; a plug-in comes after all of them."""
+        places = list(self._builtin)
+        return places.index(name) if name in places else len(places)
+
     def get(self, name: str) -> T:
         """The factory of that name, or a ConfigError naming the nearest ones."""
         if name in self._added:
@@ -108,7 +113,10 @@ models: Registry[Any] = Registry(
 )
 environments: Registry[Any] = Registry(
     "environment",
-    {"nle": "balrog_rag.envs.nethack.nethack:make", "minihack": "balrog_rag.envs.minihack.minihack:make"},
+    {
+        "nle": "balrog_rag.envs.nethack.kind:NETHACK",
+        "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
+    },
 )
 embedders: Registry[Any] = Registry(
     "embedder",

@@ -141,11 +141,6 @@ def _spend_style(board: Scoreboard) -> Style:
 Column = tuple[str, int, Callable[[Row], str]]
 
 
-def _hp(row: Row) -> str:
-    numbers = row.observation.numbers
-    return f"{numbers['hp']}/{numbers['max_hp']}"
-
-
 def _pace(row: Row) -> str:
     seconds = row.seconds_per_step
     return "–" if seconds is None else f"{seconds:.2f}"
@@ -153,33 +148,44 @@ def _pace(row: Row) -> str:
 
 COLUMNS: Sequence[Column] = (
     ("step", 6, lambda row: str(row.step)),
-    ("Dlvl", 4, lambda row: str(row.observation.numbers["depth"])),
-    ("XL", 3, lambda row: str(row.observation.numbers["experience_level"])),
-    ("HP", 8, _hp),
     ("prog %", 6, lambda row: f"{100 * row.progress.value:.2f}"),
     ("tokens", 7, lambda row: short_number(row.input + row.output)),
     ("dollars", 8, lambda row: money(row.dollars, row.unpriced)),
     ("s/step", 6, _pace),
 )
-LEFT_OUT_FIRST = ("s/step", "tokens", "dollars", "XL", "Dlvl", "HP", "prog %", "step")
+LEFT_OUT_FIRST = ("s/step", "tokens", "dollars")
+LEFT_OUT_LAST = ("prog %", "step")
 ACTION = 18
 """Cells that an action needs to be told from others; columns are left out for it."""
 
 
-def _columns(room: int) -> list[Column]:
-    """Those that leave room for the action."""
-    columns = list(COLUMNS)
-    for name in LEFT_OUT_FIRST:
+def _columns(rows: Sequence[Row], room: int) -> list[Column]:
+    """Those that leave room for the action; a kind of game's own columns stand behind the step."""
+    counted = {column.title: column.width for row in rows for column in row.kind.columns}
+    own: list[Column] = [(title, width, _counted(title)) for title, width in counted.items()]
+    columns = [COLUMNS[0], *own, *COLUMNS[1:]]
+    narrow_first = sorted(counted, key=lambda title: counted[title])
+    for name in (*LEFT_OUT_FIRST, *narrow_first, *LEFT_OUT_LAST):
         if sum(size + 1 for _, size, _ in columns) + ACTION <= room:
             break
         columns = [column for column in columns if column[0] != name]
     return columns
 
 
+def _counted(title: str) -> Callable[[Row], str]:
+    """A cell of a kind's own column; empty for games of kinds that have none of that title."""
+
+    def cell(row: Row) -> str:
+        found = next((column for column in row.kind.columns if column.title == title), None)
+        return found.text(row.observation.numbers) if found else ""
+
+    return cell
+
+
 def _table(view: View, width: int, room: int) -> list[Line]:
     rows = list(view.board.rows.values())
     name_width = min(34, max(12, width // 4)) if not view.board.sweep else min(44, max(12, width // 3))
-    columns = _columns(width - name_width - 1)
+    columns = _columns(rows, width - name_width - 1)
     titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
     found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
     shown = max(1, room - 1)
@@ -203,12 +209,11 @@ def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
 
 
 def _row(row: Row, name_width: int, cells: str, width: int, selected: bool) -> Line:
-    numbers = row.observation.numbers
     name = set_cell_size(_short(row.episode, name_width), name_width)
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
     style = CHOSEN if selected else PLAIN
-    in_danger = numbers["max_hp"] and numbers["hp"] * 3 <= numbers["max_hp"]
+    in_danger = row.kind.danger(row.observation.numbers)
     rest = set_cell_size(f"  {action}{waiting}", max(0, width - name_width - len(cells) - 1))
     return [
         Segment(f" {name}", style + ACCENT),
@@ -243,16 +248,15 @@ def _cut(text: str, most: int) -> str:
 
 def _screen(row: Row, width: int, room: int) -> list[Line]:
     """An episode's live screen: what the agent sees, what it thought, what it looked up."""
-    seen, numbers = row.observation, row.observation.numbers
+    seen = row.observation
     facts = [
         f" {_short(row.episode)}", f"   step {row.step}",
-        f"   Dlvl {numbers['depth']}", f"  XL {numbers['experience_level']}", f"  HP {_hp(row)}",
-        f"  T {numbers['turn']}",
+        f"   {row.kind.headline(seen.numbers)}",
         f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
     ]  # fmt: skip
     above = [
         *_flowed([Segment(fact, BOLD) for fact in facts], width),
-        *_texts(seen.text("message"), PLAIN, width),
+        *_texts(row.kind.senses.message(seen), PLAIN, width),
     ]
     below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
     if row.query:
@@ -262,7 +266,8 @@ def _screen(row: Row, width: int, room: int) -> list[Line]:
         below += _texts(f"answer: {row.answer}", DIM, width)
     if row.reasoning:
         below += _texts(f"reasoning: {row.reasoning}", DIM, width)
-    picture = _picture(inert(seen.text("map")).expandtabs(8).splitlines(), room - len(above), len(below))
+    shown = inert(seen.text("map") or seen.screen).expandtabs(8).splitlines()
+    picture = _picture(shown, room - len(above), len(below))
     return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
 
 

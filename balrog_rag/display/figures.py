@@ -61,7 +61,7 @@ class Interim:
             )
 
     async def _make(self, percents: list[float]) -> None:
-        bounds = Bounds(binary=not self._board.nethack)
+        bounds = Bounds(binary=self._board.solved_or_not)
         scores = [Score(percent) for percent in percents]
         try:
             self._interval = await asyncio.to_thread(mean_interval, scores, bounds, method="smooth")

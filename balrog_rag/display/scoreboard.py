@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from balrog_rag.contracts.data import Observation, Passage, Reply
+from balrog_rag.contracts.data import GameSpec, Observation, Passage, Reply
 from balrog_rag.contracts.events import (
     Answered,
     Asked,
@@ -19,9 +19,9 @@ from balrog_rag.contracts.events import (
     Stepped,
     Troubled,
 )
+from balrog_rag.contracts.kinds import Progress, kind_of, value_of
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.run.backend import Run
-from balrog_rag.run.progress import Progress
 
 WINDOW = 60.0
 """Seconds that the rate looks back on."""
@@ -33,18 +33,21 @@ class Row:
     """One episode in play."""
 
     __slots__ = (
-        "action", "answer", "begun", "calls", "dollars", "episode", "input", "live_from", "live_steps",
+        "action", "answer", "begun", "calls", "dollars", "episode", "input", "kind", "live_from",
+        "live_steps",
         "observation", "output", "passages", "progress", "query", "reasoning", "step", "unpriced", "waiting",
     )  # fmt: skip
 
-    def __init__(self, episode: str, observation: Observation) -> None:
+    def __init__(self, episode: str, game: GameSpec, observation: Observation) -> None:
         self.episode, self.observation = episode, observation
+        self.kind = kind_of(game.env)
         self.begun = self.live_from = time.monotonic()
         self.step = self.live_steps = self.calls = self.input = self.output = self.unpriced = 0
         self.dollars = 0.0
         self.action = self.answer = self.query = self.reasoning = self.waiting = ""
         self.passages: Sequence[Passage] = ()
-        self.progress = Progress(episode)
+        self.progress: Progress = self.kind.progress(game)
+        self.progress.see(observation.numbers, 0.0, "")
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -79,7 +82,10 @@ class Scoreboard:
         self.holds_calls = runs[0].config.runner.backend == "local"
         """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
-        self.nethack = all(spec.game.env == "nle" for spec in specs)
+        self.solved_or_not = all(kind_of(spec.game.env).solved_or_not for spec in specs)
+        """Whether every game's progression is 0 or 1."""
+        self._games = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec.game
+                       for run in runs for spec in run.specs}  # fmt: skip
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
         self.notes: list[str] = []
         self.model_troubles: Callable[[], list[str]] = list
@@ -102,8 +108,8 @@ class Scoreboard:
         """Count it in."""
         match event:
             case Started():  # or begun again after a worker was lost
-                row = self.rows[event.episode] = Row(event.episode, event.observation)
-                row.progress.see(event.observation.numbers)
+                game = self._games[event.episode]
+                self.rows[event.episode] = Row(event.episode, game, event.observation)
             case Asked():
                 self.rows[event.episode].waiting = event.request.purpose
             case Answered():
@@ -141,14 +147,15 @@ class Scoreboard:
         row.live_steps += 1
         row.action, row.observation = event.taken, after.observation
         row.answer, row.reasoning = event.decision.answer, event.decision.reasoning
-        row.progress.see(after.observation.numbers, after.reward)
+        row.progress.see(after.observation.numbers, after.reward, "")
         self.steps += row.live_steps > 0
 
     def _ended(self, event: Ended) -> None:
         """Its row goes."""
         row = self.rows.pop(event.episode)
+        row.progress.see(row.observation.numbers, 0.0, event.outcome)
         seconds, tokens = time.monotonic() - row.begun, row.input + row.output
-        progression, how = row.progress.value, event.how
+        progression, how = value_of(row.progress, row.kind), event.how
         self._count(
             Over(event.episode, event.outcome, event.steps, progression, seconds, row.dollars, tokens, how)
         )

@@ -1,6 +1,7 @@
 """A watcher that prints an episode as it is replayed; all text from games and models is made inert."""
 
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import inert, one_line
 
@@ -51,17 +52,16 @@ class Printer:
     def _step(self, event: Stepped) -> None:
         """The action and the screen that came of it."""
         decision, taken, after = event.decision, event.taken, event.after
-        numbers = after.observation.numbers
+        kind = kind_of(event.episode.partition("/")[0])
         note = "" if decision.action == taken else f"  (answer {inert(decision.action)!r} is no valid action)"
         message = after.observation.text("message")
         print(
             f"step {event.step}: {inert(taken)}{note}  "
-            f"Dlvl {numbers['depth']} XL {numbers['experience_level']} "
-            f"HP {numbers['hp']}/{numbers['max_hp']} T {numbers['turn']} reward {after.reward:g}"
+            f"{kind.headline(after.observation.numbers)} reward {after.reward:g}"
             + (f"  {one_line(message)[:MESSAGE]}" if self._brief else "")
         )
         if not self._brief:
-            print(inert(message) + "\n" + inert(after.observation.text("map")))
+            print(inert(after.observation.screen))
 
     def close(self, verdict: Verdict) -> None:
         """The last line."""

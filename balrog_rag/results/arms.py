@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.frozen import tree_digest
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.spec import REACH
 from balrog_rag.results import folder, sweeps
@@ -44,7 +45,7 @@ class Arm(msgspec.Struct):
         return f"{name} (forked)" if self.forked else name
 
     def by_env(self) -> dict[str, list[Episode]]:
-        """Its episodes by environment, NetHack first."""
+        """Its episodes by environment, in the order in which these are shown."""
         grouped: dict[str, list[Episode]] = {}
         for episode in self.episodes:
             grouped.setdefault(episode.env, []).append(episode)
@@ -52,8 +53,8 @@ class Arm(msgspec.Struct):
 
 
 def in_order(envs: Iterable[str]) -> list[str]:
-    """Environments as they are shown: NetHack first, the others by name."""
-    return sorted(set(envs), key=lambda env: (env != "nle", env))
+    """Environments as they are shown: in the order in which they are registered, plug-ins' last by name."""
+    return sorted(set(envs), key=lambda env: (registry.environments.rank(env), env))
 
 
 def departures(arms: Iterable[Arm]) -> list[str]:

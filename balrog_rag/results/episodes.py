@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.episode.outcome import Outcome
 
 ENDED_BY_GAME = frozenset(
@@ -104,18 +105,13 @@ class Episode(msgspec.Struct, dict=True):
     progression: float = 0.0
     """BALROG's, from 0 to 1."""
     highest: str | None = None
-    """The achievement that gave it, e.g. Xp:3."""
-    dungeon_levels: list[str] = []
-    experience_levels: list[str] = []
-    max_depth: int = 0
-    max_experience_level: int = 0
-    max_score: int = 0
-    depth: int = 0
-    experience_level: int = 0
-    score: int = 0
-    gold: int = 0
-    turns: int = 0
-    """These five as they last stood while the game was alive; NetHack zeroes them at its end."""
+    """What gave it, in the words of the kind of game."""
+    milestones: dict[str, list[str]] = {}
+    """What was reached in turn, by the names that BALROG's record has for such lists."""
+    last: dict[str, int] = {}
+    """Every number of the game as it last stood."""
+    most: dict[str, int] = {}
+    """The highest that each of them was."""
     steps: int = 0
     keys: int = 0
     invalid: int = 0
@@ -139,12 +135,12 @@ class Episode(msgspec.Struct, dict=True):
 
     @property
     def env(self) -> str:
-        """The environment, e.g. nle."""
+        """The environment, by its registered name."""
         return self.name.partition("/")[0]
 
     @property
     def task(self) -> str:
-        """The task, e.g. NetHackChallenge-v0."""
+        """The task."""
         return self.name.partition("/")[2].rpartition("/")[0]
 
     @property
@@ -159,9 +155,17 @@ class Episode(msgspec.Struct, dict=True):
 
     @property
     def game_name(self) -> str:
-        """Names the game played: equal names are the same dungeon and character."""
-        seeds = self.game.seeds
-        return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{self.game.character}"
+        """Names the game played: equal names are the same world."""
+        return kind_of(self.game.env).identity(self.game)
+
+    def measured(self, measure: Measure) -> int:
+        """One of the kind's own measures."""
+        return (self.last if measure.taken == "last" else self.most).get(measure.number, 0)
+
+    @property
+    def ended_by(self) -> str:
+        """How the game ended in its own words, such as what killed the player."""
+        return kind_of(self.game.env).ending(self.facts)
 
     @property
     def seconds(self) -> float:

@@ -2,20 +2,23 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 
 PURPOSES = ("act", "query", "summary", "rerank", "other")
 
 
-def row(episode: Episode) -> dict[str, Any]:
-    """One episode's numbers by name, the same names in the same order for every episode."""
+def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
+    """One episode's numbers by name, the same names in the same order for every episode of these kinds."""
     total, lookups = episode.total, episode.lookups
     return {
         "episode": episode.name,
@@ -27,17 +30,12 @@ def row(episode: Episode) -> dict[str, Any]:
         "core_seed": episode.game.seeds.core,
         "disp_seed": episode.game.seeds.disp,
         "lgen_seed": episode.game.seeds.lgen,
-        "character": episode.game.character,
+        "options": json_text(episode.game.options),
         "outcome": episode.outcome,
-        "death": str(episode.facts.get("death") or ""),
+        "ended_by": episode.ended_by,
         "progression_percent": episode.percent,
         "highest_achievement": episode.highest or "",
-        "max_depth": episode.max_depth,
-        "max_experience_level": episode.max_experience_level,
-        "max_score": episode.max_score,
-        "score": episode.score,
-        "gold": episode.gold,
-        "turns": episode.turns,
+        **_measures(episode, kinds),
         "steps": episode.steps,
         "key_presses": episode.keys,
         "invalid_actions": episode.invalid,
@@ -61,6 +59,23 @@ def row(episode: Episode) -> dict[str, Any]:
     }
 
 
+def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
+    """What these kinds of game count; blank where the episode's kind does not."""
+    own = {measure.name: measure for measure in kind_of(episode.env).measures}
+    names = dict.fromkeys(measure.name for kind in kinds for measure in kind.measures)
+    return {name: episode.measured(own[name]) if name in own else None for name in names}
+
+
+def json_text(value: Any) -> str:
+    """Any plain value on one line, its keys in order."""
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
+    """The kinds of game of these episodes, each once."""
+    return [kind_of(name) for name in dict.fromkeys(episode.env for episode in episodes)]
+
+
 def _count(episode: Episode, purpose: str) -> int:
     calls = episode.calls.get(purpose)
     return calls.count if calls else 0
@@ -82,9 +97,16 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if formula else value
 
 
+def episodes_csv(episodes: Iterable[Episode]) -> str:
+    """The rows of these episodes as CSV."""
+    every = list(episodes)
+    kinds = kinds_of(every)
+    return csv_text(row(episode, kinds) for episode in every)
+
+
 def write_csv(path: Path, episodes: Iterable[Episode]) -> None:
     """Write the rows of these episodes as CSV."""
-    folder.write_bytes(path, csv_text(row(episode) for episode in episodes).encode())
+    folder.write_bytes(path, episodes_csv(episodes).encode())
 
 
 def has_parquet() -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Lookup, Start, Step
 from balrog_rag.results.arms import run_folders
-from balrog_rag.results.export import row
+from balrog_rag.results.export import kinds_of, row
 from balrog_rag.results.runs import load
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def episodes(*runs: str | Path) -> "DataFrame":
     from pandas import DataFrame
 
     folders = [folder for run in runs for folder in run_folders(Path(run))]
-    rows = [{"run": run.name, **row(episode)} for run in folders for episode in load(run, False).episodes]
+    found = [(run.name, episode) for run in folders for episode in load(run, False).episodes]
+    kinds = kinds_of(episode for _, episode in found)
+    rows = [{"run": run, **row(episode, kinds)} for run, episode in found]
     return DataFrame(rows).convert_dtypes()
 
 

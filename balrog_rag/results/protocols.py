@@ -71,8 +71,8 @@ def paper_score(runs: Sequence[Sequence[Episode]]) -> PaperScore | None:
         100 * mean,
         pstdev(episode.percent for episode in best),
         100 * error,
-        max(episode.max_depth for episode in best),
-        max(episode.max_experience_level for episode in best),
+        max(episode.most.get("depth", 0) for episode in best),
+        max(episode.most.get("experience_level", 0) for episode in best),
         fmean(episode.percent for batch in batches for episode in batch),
     )
 
@@ -86,7 +86,7 @@ def challenge_score(episodes: Sequence[Episode]) -> ChallengeScore | None:
     played = nethack(episodes)
     if not played:
         return None
-    points = [float(episode.score) for episode in played]
+    points = [float(episode.last.get("score", 0)) for episode in played]
     won = sum(episode.outcome == Outcome.ASCENDED for episode in played)
     return ChallengeScore(won, median(points), fmean(points))
 
@@ -97,10 +97,10 @@ def netplay_score(episodes: Sequence[Episode]) -> NetPlayScore | None:
     if not played:
         return None
     return NetPlayScore(
-        _spread([episode.max_score for episode in played]),
-        _spread([episode.max_depth for episode in played]),
-        _spread([episode.max_experience_level for episode in played]),
-        _spread([episode.turns for episode in played]),
+        _spread([episode.most.get("score", 0) for episode in played]),
+        _spread([episode.most.get("depth", 0) for episode in played]),
+        _spread([episode.most.get("experience_level", 0) for episode in played]),
+        _spread([episode.last.get("turn", 0) for episode in played]),
     )
 
 

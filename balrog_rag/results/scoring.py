@@ -1,18 +1,17 @@
 """From episodes to scores: progression and the other measures, with intervals and what they can show."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 
 import msgspec
 import numpy as np
 
+from balrog_rag.contracts.kinds import Measure as Counted
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.statistics import design
 from balrog_rag.results.statistics.interval import Interval, average_interval, mean_interval
 from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws
-
-PLANNED_FOR = 0.4
-"""Points of progression that a plan for NetHack is shown for: about a gap between neighbours in rank."""
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -23,19 +22,15 @@ class Measure(msgspec.Struct, frozen=True):
     unit: str
     of: Callable[[Episode], float]
     bounds: Bounds = Bounds()
-    nethack_only: bool = False
+    kind: str = ""
+    """The kind of game that counts it; empty where every episode has it."""
+    drawn: bool = False
+    """Whether reports draw it beside progression."""
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
 PROGRESSION = Measure("progression", "progression", "points", lambda episode: episode.percent)
-MEASURES = (
-    PROGRESSION,
-    Measure("depth", "deepest dungeon level", "levels", lambda e: e.max_depth,
-            Bounds(1.0, 50.0, rise=1.0), nethack_only=True),
-    Measure("experience", "highest experience level", "levels", lambda e: e.max_experience_level,
-            Bounds(1.0, 30.0, rise=1.0), nethack_only=True),
-    Measure("score", "in-game score", "score points", lambda e: e.score, _COUNT, True),
-    Measure("turns", "turns survived", "turns", lambda e: e.turns, _COUNT, True),
+COMMON = (
     Measure("steps", "agent steps", "steps", lambda e: e.steps, _COUNT),
     Measure("invalid", "invalid actions in 100 steps", "in 100 steps",
             lambda e: 100 * e.invalid / e.steps if e.steps else 0.0, Bounds(0.0, 100.0, rise=0.0)),
@@ -44,6 +39,25 @@ MEASURES = (
     Measure("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
     Measure("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
 )  # fmt: skip
+"""Counted of every episode, whatever it plays."""
+
+
+def measures_of(envs: Iterable[str]) -> list[Measure]:
+    """Progression, what the kinds of these names count themselves, and what every episode has."""
+    return [PROGRESSION, *(_own(env, each) for env in envs for each in kind_of(env).measures), *COMMON]
+
+
+def _own(env: str, counted: Counted) -> Measure:
+    bounds = _COUNT if counted.counted else Bounds(counted.low, counted.high, rise=counted.low)
+    return Measure(
+        counted.name,
+        counted.title,
+        counted.unit,
+        lambda e: float(e.measured(counted)),
+        bounds,
+        env,
+        drawn=not counted.counted,
+    )
 
 
 def scores(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> list[Score]:
@@ -55,11 +69,11 @@ def scores(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> list[
 
 
 def bounds_by_env(envs: Sequence[str], measure: Measure = PROGRESSION) -> dict[str, Bounds]:
-    """What the measure's values can be: NetHack's progression has rungs, other tasks are solved or not."""
+    """What the measure's values can be, by the kinds of game."""
+    if measure.name != PROGRESSION.name:
+        return dict.fromkeys(envs, measure.bounds)
     solved = Bounds(0.0, 100.0, binary=True)
-    return {
-        env: solved if measure.name == PROGRESSION.name and env != "nle" else measure.bounds for env in envs
-    }
+    return {env: solved if kind_of(env).solved_or_not else measure.bounds for env in envs}
 
 
 def interval(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> Interval:
@@ -89,7 +103,7 @@ def outlook(episodes: Sequence[Episode]) -> str:
     if spread < NO_SPREAD:
         return f"{said}; too little spread seen to say what such a run could detect."
     least = design.detectable(spread, count, count)
-    aim = PLANNED_FOR if episodes[0].env == "nle" else 10.0
+    aim = kind_of(episodes[0].env).detect
     needed = design.episodes_needed(aim, spread)
     told = f"; against another {_many(count, what)} it " + (
         f"detects {least:.1f} points" if isfinite(least) else "can detect no difference at all"

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.experiments import departure
@@ -141,8 +142,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
         "num_steps": episode.steps,
         "failed_candidates": episode.failed_candidates,
     }
-    if episode.env == "nle":
-        record |= _nethack_stats(episode)
+    record |= kind_of(episode.env).record(episode)
     return record | {
         "progression": episode.progression,
         "end_reason": end_reason(episode),
@@ -153,23 +153,10 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     }
 
 
-def _nethack_stats(episode: Episode) -> dict[str, Any]:
-    return {
-        "score": episode.score,
-        "depth": episode.depth,
-        "gold": episode.gold,
-        "experience_level": episode.experience_level,
-        "time": episode.turns,
-        "dlvl_list": episode.dungeon_levels,
-        "xplvl_list": episode.experience_levels,
-        "highest_achievement": episode.highest,
-    }
-
-
 def end_reason(episode: Episode) -> str:
-    """How it ended, with NetHack's words for a death."""
-    death = str(episode.facts.get("death") or "")
-    return f"{episode.outcome}: {death}" if death else episode.outcome
+    """How it ended, with the game's own words for it, such as what killed the player."""
+    said = episode.ended_by
+    return f"{episode.outcome}: {said}" if said else episode.outcome
 
 
 def agent_keys(agent: Mapping[str, Any]) -> dict[str, Any]:

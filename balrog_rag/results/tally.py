@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.data import Reply
-from balrog_rag.envs.nethack.progression import Progression
+from balrog_rag.contracts.kinds import kind_of, value_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
@@ -43,7 +43,8 @@ class _Tally:
         self._queries: set[str] = set()
         self._searched = self._acted = -1
         self._asks = (player.agent.get("retrieval") or {}).get("when") == "asked"
-        self._progression = Progression()
+        self._kind = kind_of(spec.game.env)
+        self._progress = self._kind.progress(spec.game)
 
     def take(self, entry: journal.Event) -> None:
         """Count an entry in."""
@@ -54,7 +55,7 @@ class _Tally:
         elif isinstance(entry, Lookup):
             self._lookup(entry)
         elif isinstance(entry, Start):
-            self._see(entry.numbers, 0)
+            self._see(entry.numbers, 0.0, 0)
         else:
             self._end(entry)
 
@@ -67,13 +68,10 @@ class _Tally:
         if not line.valid:
             episode.invalid += 1
             episode.failed_candidates.append(line.action)
-        if episode.game.env != "nle":
-            self._progression.reward(line.reward)
-            self._progressed(self._steps)
         if line.notes:
             self._notes(line.notes)
-        if line.numbers:
-            self._see(line.numbers, self._steps)
+        if line.numbers or line.reward:
+            self._see(line.numbers, line.reward, self._steps)
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
         """What the agent noted of its step: how its answer was read, what became of a look-up."""
@@ -83,33 +81,17 @@ class _Tally:
                 counted[value] = counted.get(value, 0) + 1
         self.episode.loops += notes.get("loop") is True
 
-    def _see(self, stats: Mapping[str, int], step: int) -> None:
-        """Take over the numbers that moved, and note first visits."""
-        episode = self.episode
-        if stats.get("depth") == 0:  # NetHack zeroes its numbers when a game is over
-            return
-        episode.score = stats.get("score", episode.score)
-        episode.max_score = max(episode.max_score, episode.score)
-        episode.gold = stats.get("gold", episode.gold)
-        episode.turns = stats.get("turn", episode.turns)
-        if "depth" in stats or "experience_level" in stats:
-            self._climb(stats, step)
-
-    def _climb(self, stats: Mapping[str, int], step: int) -> None:
-        """Another dungeon level or experience level."""
-        episode = self.episode
-        episode.depth = stats.get("depth", episode.depth)
-        episode.experience_level = stats.get("experience_level", episode.experience_level)
-        episode.max_depth = max(episode.max_depth, episode.depth)
-        episode.max_experience_level = max(episode.max_experience_level, episode.experience_level)
-        if episode.game.env == "nle":
-            self._progression.see({"depth": episode.depth, "experience_level": episode.experience_level})
-            self._progressed(step)
-
-    def _progressed(self, step: int) -> None:
-        """Note a new height, where it is one."""
-        if self._progression.value > self.episode.progression:
-            self.episode.progression = self._progression.value
+    def _see(self, moved: Mapping[str, int], reward: float, step: int, ended: str = "") -> None:
+        """Take over the numbers that moved, and note a new height, where it is one."""
+        last, most = self.episode.last, self.episode.most
+        for name, number in moved.items():
+            last[name] = number
+            if number > most.get(name, 0):
+                most[name] = number
+        self._progress.see(last, reward, ended)
+        value = value_of(self._progress, self._kind)
+        if value > self.episode.progression:
+            self.episode.progression = value
             self._mark(step)
 
     def _mark(self, step: int) -> None:
@@ -145,9 +127,9 @@ class _Tally:
         self.ended = True
         episode.outcome, episode.steps = line.outcome, line.steps
         episode.facts = line.facts
-        made = self._progression
-        episode.highest = made.highest_achievement
-        episode.dungeon_levels, episode.experience_levels = made.dlvl_list, made.xplvl_list
+        self._see({}, 0.0, self._steps, line.outcome)
+        episode.highest = self._progress.reached or None
+        episode.milestones = dict(self._progress.milestones())
         self._mark(self._steps)
 
 

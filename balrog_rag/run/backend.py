@@ -14,6 +14,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.folder import frozen_config
 from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveStudio
 from balrog_rag.workers.pool import WorkerPool
@@ -69,7 +70,7 @@ class LocalTroupe:
         return EpisodePlayer(
             run.folder,
             frozen_config(run.folder).digest,  # also where a resume has changed how it is run
-            versions(),
+            versions(kinds_in(run.config)),
             self._pool,
             self._studio,
             budget,

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from balrog_rag.config.schema import Config, EnvConfig
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of, settled
 from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_name, episode_seeds
 from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many
@@ -21,7 +22,7 @@ def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
             steps=config.limits.steps,
         )
         for task in config.env.tasks
-        for number in range(config.env.episodes)
+        for number in range(episodes_of(config, task))
     ]
     return sorted(specs, key=lambda spec: -spec.game.max_steps)
 
@@ -35,26 +36,34 @@ def refuse_tasks(tasks: Sequence[str]) -> None:
             raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
 
 
-def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
-    """The game of one episode."""
+def kinds_in(config: Config) -> list[EnvironmentKind]:
+    """The kinds of game of a run, each once."""
+    return [kind_of(name) for name in dict.fromkeys(split(task)[0] for task in config.env.tasks)]
+
+
+def split(qualified: str) -> tuple[str, str]:
+    """The kind's name and the task of env/task."""
     env, _, task = qualified.partition("/")
-    options: EnvConfig = config.env
     if not task:
         raise ConfigError(f"env.tasks: {qualified!r} is no env/task; write e.g. nle/NetHackChallenge-v0")
-    if env not in options.max_steps:
-        raise ConfigError(f"env.max_steps.{env}: no value; set +env.max_steps.{env}=... for task {qualified}")
+    return env, task
+
+
+def episodes_of(config: Config, qualified: str) -> int:
+    """How many episodes of a task are played."""
+    return config.env.episodes or kind_of(split(qualified)[0]).episodes
+
+
+def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
+    """The game of one episode."""
+    env, task = split(qualified)
+    kind = kind_of(env)
     return GameSpec(
         env=env,
         task=task,
         seeds=seeds_for(config, episode_name(qualified, number), number),
-        character=options.character,
-        actions=options.actions,
-        layout=options.layout,
-        skip_more=options.skip_more,
-        max_steps=options.max_steps[env],
-        no_progress=options.no_progress,
-        autopickup=options.autopickup,
-        options=dict(options.options),
+        max_steps=config.env.max_steps.get(env) or kind.max_steps(task),
+        options=settled(kind, config.env.options, kinds_in(config)),
     )
 
 
@@ -68,7 +77,6 @@ def seeds_for(config: Config, episode: str, number: int) -> Seeds:
         return Seeds(core=seed, disp=seed)
     if number >= len(given):
         raise ConfigError(
-            f"env.seeds: {many(len(given), 'seeds')} for {many(config.env.episodes, 'episodes')} a task; "
-            "give one for each"
+            f"env.seeds: {many(len(given), 'seeds')} are fewer than the episodes a task; give one for each"
         )
     return Seeds(core=given[number], disp=given[number])

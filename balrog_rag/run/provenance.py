@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,18 @@ from typing import Any
 import msgspec
 
 from balrog_rag import __version__
+from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.results.folder import write_json
 from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
 
-PACKAGES = ("nle", "minihack", "numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
+PACKAGES = ("numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
 
 
-def versions() -> dict[str, str]:
-    """The versions that can change what an episode is, by package."""
+def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
+    """The versions that can change what an episode of these kinds is, by package."""
     found = {"balrog_rag": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
+    for package in dict.fromkeys([*PACKAGES, *(name for kind in kinds for name in kind.packages)]):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -29,14 +31,14 @@ def versions() -> dict[str, str]:
     return found
 
 
-def record_attempt(run: Path, prompts: dict[str, str]) -> None:
+def record_attempt(run: Path, prompts: dict[str, str], kinds: Iterable[EnvironmentKind]) -> None:
     """Add this start of the run to run.json."""
     path = run / "run.json"
     earlier = _earlier(path)
     attempt = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": redact(" ".join(["python -m balrog_rag.eval", *sys.argv[1:]])),
-        "versions": versions(),
+        "versions": versions(kinds),
         "prompts": prompts,
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
     }

@@ -9,6 +9,7 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Environment, Policy
 from balrog_rag.contracts.data import GameSpec, TaskView, Transition, Turn
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PluginError
+from balrog_rag.contracts.kinds import kind_of
 
 
 class HostedGame:
@@ -17,9 +18,8 @@ class HostedGame:
     def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
         """Make the game and start it; whatever goes wrong is one line."""
         self._name = f"{spec.env}/{spec.task}"
-        factory = registry.environments.get(spec.env)
         with _one_line(self._name, "cannot be made"):
-            self._environment: Environment = factory(spec, ttyrec)
+            self._environment: Environment = kind_of(spec.env).make(spec, ttyrec)
         try:
             with _one_line(self._name, "cannot be started"):
                 self.start: Transition = self._environment.reset()

@@ -14,7 +14,7 @@ from tests.agents.test_golden import SNAPSHOTS, snapshot
 
 GAMES = {
     "nle": (
-        GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), character="mon-hum-neu-mal"),
+        GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), options={"character": "mon-hum-neu-mal"}),
         ("far east", "drop", "d", "drop", "e", "pickup", "a"),
     ),
     "minihack": (

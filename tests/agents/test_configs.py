@@ -17,6 +17,8 @@ from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.envs.nethack.actions import REFUSED_BY_BALROG, nethack_actions
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
@@ -33,6 +35,16 @@ VALUES = {
 
 GROUPS = [OPTIONS["agent"], OPTIONS["env"], OPTIONS["model"]]
 DIAGONAL = list(islice(zip(*map(cycle, GROUPS), strict=False), max(map(len, GROUPS))))
+
+
+@pytest.fixture
+def chess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind of game without prompts of its own."""
+    kind = EnvironmentKind(
+        name="chess", title="Chess", tasks=lambda: ["Chess-v0"], make=lambda spec, ttyrec: None,
+        progress=lambda game: Solved(),
+    )  # fmt: skip
+    monkeypatch.setattr(registry.environments, "_added", {"chess": kind})
 
 
 def composes(agent: str, env: str, model: str) -> bool:
@@ -54,7 +66,8 @@ def test_every_agent_composes_with_every_game_and_model(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("env", ["nle", "minihack", "a plug-in's"])
+@pytest.mark.usefixtures("chess")
+@pytest.mark.parametrize("env", ["nle", "minihack", "chess"])
 def test_every_agent_plays_every_kind_of_game(agent: str, env: str) -> None:
     if agent in registry.policies.names():
         return
@@ -160,6 +173,7 @@ def test_a_prompt_can_be_replaced_by_the_configuration() -> None:
     assert script.last().endswith("\n\nSay far east.")
 
 
+@pytest.mark.usefixtures("chess")
 def test_an_instruction_can_be_made_for_another_game() -> None:
     view = TaskView("chess", "Chess-v0", "Mate.", VIEW.actions, VIEW.accepted, "esc")
     config = agent_config("naive", 'agent.prompts.instruction_chess="{{ goal }} {{ task }}"')
@@ -218,8 +232,10 @@ def test_a_misspelt_prompt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_prompt_file_has_a_hash() -> None:
-    assert set(fingerprint()) == set(names())
-    assert len(set(fingerprint().values())) == len(names())
+    kinds = [kind_of("nle"), kind_of("minihack")]
+    own = {"instruction_nle", "advice_nle", "instruction_minihack"}
+    assert set(fingerprint(kinds)) == {*names(), *own}
+    assert len(set(fingerprint(kinds).values())) == len(names()) + 3
 
 
 def test_the_random_policy_depends_on_its_seed_alone() -> None:

@@ -17,7 +17,7 @@ from balrog_rag.episode.spec import Cast, EpisodeSpec
 from balrog_rag.workers.inline import InlineHouse
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
-GAME = GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), character="mon-hum-neu-mal")
+GAME = GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), options={"character": "mon-hum-neu-mal"})
 ACTIONS = ["far east", "drop", "d", "search", "kick", "north"]
 
 

@@ -188,7 +188,7 @@ async def pick_up(enabled: bool, steps: int) -> tuple[list[str], str]:
         return f"<|ACTION|>{action}<|END|>"
 
     game = await InlineHouse().open(
-        GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), character="mon-hum-neu-mal")
+        GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), options={"character": "mon-hum-neu-mal"})
     )
     *_, menu = await game.play(["drop", "d", "drop", "e", "pickup"])
     config = agent_config("robust_cot", f"agent.loops.enabled={str(enabled).lower()}")

@@ -38,7 +38,7 @@ async def main(env: str, task: str, seed: int, steps: int) -> None:
     import ctypes
 
     seeds = Seeds(seed, seed + 1, seed + 2)
-    spec = GameSpec(env, task, seeds, character="@", max_steps=10**6, no_progress=0)
+    spec = GameSpec(env, task, seeds, max_steps=10**6, options={"no_progress": 0})
     game = InlineGame(spec)
     birthday = read_symbol(game._hosted._environment._engine._game, "ubirthday", ctypes.c_long).value
     dice = random.Random(seed)

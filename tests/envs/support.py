@@ -11,13 +11,17 @@ VALKYRIE = "val-dwa-law-fem"
 
 
 def nethack(seed: int = 3, character: str = VALKYRIE, **rest: Any) -> GameSpec:
-    return GameSpec("nle", "NetHackChallenge-v0", Seeds(seed, seed), character=character, **rest)
+    return _game("nle", "NetHackChallenge-v0", seed, {"character": character, **rest})
 
 
 def minihack(task: str, seed: int = 1, **rest: Any) -> GameSpec:
-    rest = {"max_steps": 100, **rest}
     name = task if task.startswith("MiniHack-") else f"MiniHack-{task}-v0"
-    return GameSpec("minihack", name, Seeds(seed, seed), **rest)
+    return _game("minihack", name, seed, {"max_steps": 100, **rest})
+
+
+def _game(env: str, task: str, seed: int, rest: dict[str, Any]) -> GameSpec:
+    steps = rest.pop("max_steps", 100_000)
+    return GameSpec(env, task, Seeds(seed, seed), steps, rest)
 
 
 def play(spec: GameSpec, actions: Iterable[str], ttyrec: str | None = None) -> list[Transition]:

@@ -7,7 +7,7 @@ import pytest
 
 from balrog_rag.cli.envs import main
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.envs import check_game
+from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.minihack import boxoban
 from tests.envs.support import minihack, play
 

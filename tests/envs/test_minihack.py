@@ -3,8 +3,8 @@ import random
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
+from balrog_rag.envs.minihack.kind import BALROG_TASKS, tasks
 from balrog_rag.envs.minihack.minihack import GOALS, OTHER_GOAL
-from balrog_rag.envs.tasks import BALROG_MINIHACK_TASKS, known_tasks
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, play
@@ -63,7 +63,7 @@ def test_steps_are_capped_at_balrogs_hundred():
     assert transitions[-1].ended == Outcome.STEPS
 
 
-@pytest.mark.parametrize("task", [task for task in BALROG_MINIHACK_TASKS if "Boxoban" not in task])
+@pytest.mark.parametrize("task", [task for task in BALROG_TASKS if "Boxoban" not in task])
 def test_balrogs_tasks_can_be_played_and_repeat(task):
     spec = minihack(task, 5)
     first, second = (play(spec, ["east", "south", "west", "north"] * 5) for _ in range(2))
@@ -72,12 +72,12 @@ def test_balrogs_tasks_can_be_played_and_repeat(task):
 
 
 def test_every_balrog_task_is_registered():
-    assert set(BALROG_MINIHACK_TASKS) <= set(known_tasks("minihack"))
+    assert set(BALROG_TASKS) <= set(tasks())
 
 
 @pytest.mark.slow
 def test_every_registered_task_can_be_played():
-    for task in known_tasks("minihack"):
+    for task in tasks():
         if "Boxoban" in task or "Custom" in task:
             continue
         try:
@@ -102,21 +102,19 @@ def test_goals(task, goal):
 
 
 def test_a_level_of_ones_own():
-    transitions = play(
-        minihack("Navigation-Custom", options={"des_file": LEVEL}), ["east", "east", "east", "east"]
-    )
+    transitions = play(minihack("Navigation-Custom", des_file=LEVEL), ["east", "east", "east", "east"])
     assert transitions[0].observation.numbers["depth"] == 1
     assert transitions[-1].ended == Outcome.SOLVED
 
 
 def test_a_level_that_does_not_compile():
     with pytest.raises(EnvironmentFailure, match="its level description does not compile"):
-        play(minihack("Navigation-Custom", options={"des_file": "MAZE: broken\n"}), [])
+        play(minihack("Navigation-Custom", des_file="MAZE: broken\n"), [])
 
 
 def test_a_custom_task_wants_its_level_and_not_a_path():
     with pytest.raises(ConfigError, match=r"set env\.options\.des_file"):
-        play(minihack("Navigation-Custom", options={"des_file": "level.des"}), [])
+        play(minihack("Navigation-Custom", des_file="level.des"), [])
 
 
 def test_python_dice_are_left_as_they_were():

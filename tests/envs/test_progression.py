@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.util.paths import data
 
@@ -45,7 +46,7 @@ def test_the_best_ever_reached_counts():
     for depth, level in [(1, 1), (2, 1), (4, 1), (3, 2), (1, 2), (60, 2)]:
         progression.see(moment(depth, level))
     assert progression.value == table()["Dlvl:4"]
-    assert progression.highest_achievement == "Dlvl:4"
+    assert progression.reached == "Dlvl:4"
     assert progression.dlvl_list == ["Dlvl:1", "Dlvl:2", "Dlvl:4", "Dlvl:3"]
     assert progression.xplvl_list == ["Xp:1", "Xp:2"]
 
@@ -60,7 +61,7 @@ def test_the_zeros_after_a_game_reach_nothing():
     ("rewards", "value"), [([0.0, -0.01, 1.0], 1.0), ([0.99], 0.0), ([0.0, 1.01], 1.0), ([], 0.0)]
 )
 def test_a_task_is_solved_or_not(rewards, value):
-    progression = Progression()
+    progress = Solved()
     for reward in rewards:
-        progression.reward(reward)
-    assert progression.value == value
+        progress.see({}, reward, "")
+    assert progress.value == value

@@ -31,6 +31,11 @@ def played(env, task, seed, steps, date="", zone=""):
     return json.loads(done.stdout)
 
 
+def first_map(seeds):
+    spec = GameSpec(*NETHACK, seeds, options={"character": "val-dwa-law-fem"})
+    return play(spec, [])[0].observation.text("map")
+
+
 @pytest.mark.parametrize(
     ("env", "task"),
     [NETHACK, ("minihack", "MiniHack-Quest-Hard-v0"), ("minihack", "MiniHack-KeyRoom-S15-v0")],
@@ -108,15 +113,15 @@ def test_pinned_times_stay_within_one_year_in_every_time_zone():
 def test_level_seeds_fix_the_levels_below():
     """The same level seed with other dice: the first level's map is the same for a fixed character."""
     games = [
-        play(GameSpec(*NETHACK, Seeds(core, core, 99), character="val-dwa-law-fem"), [])[0].observation.text(
-            "map"
-        )
+        play(GameSpec(*NETHACK, Seeds(core, core, 99), options={"character": "val-dwa-law-fem"}), [])[
+            0
+        ].observation.text("map")
         for core in (5, 6)
     ]
     free = [
-        play(GameSpec(*NETHACK, Seeds(core, core), character="val-dwa-law-fem"), [])[0].observation.text(
-            "map"
-        )
+        play(GameSpec(*NETHACK, Seeds(core, core), options={"character": "val-dwa-law-fem"}), [])[
+            0
+        ].observation.text("map")
         for core in (5, 6)
     ]
 

@@ -5,8 +5,8 @@ import pytest
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.envs import check_game
-from balrog_rag.envs.tasks import characters, check_character, check_task
+from balrog_rag.contracts.kinds import check_game
+from balrog_rag.envs.nethack.characters import characters, check_character
 from tests.envs.support import nethack
 
 
@@ -25,7 +25,7 @@ from tests.envs.support import nethack
 )
 def test_a_wrong_name_is_one_line_with_the_nearest(env, task, line):
     with pytest.raises(ConfigError) as caught:
-        check_task(env, task)
+        check_game(GameSpec(env, task, Seeds(1, 1)))
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -55,7 +55,7 @@ def test_all_characters_are_right():
 def test_names_are_checked_without_nethack():
     """`--help` and a wrong name must not wait for nle, gymnasium or minihack."""
     code = (
-        "import sys; from balrog_rag.envs import check_game\n"
+        "import sys; from balrog_rag.contracts.kinds import check_game\n"
         "from balrog_rag.contracts.data import GameSpec, Seeds\n"
         "check_game(GameSpec('nle', 'NetHackChallenge-v0', Seeds(1, 1)))\n"
         "check_game(GameSpec('minihack', 'MiniHack-Quest-Easy-v0', Seeds(1, 1)))\n"

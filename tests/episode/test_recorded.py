@@ -11,16 +11,24 @@ from typing import Any
 
 import pytest
 
+from balrog_rag.contracts.kinds import kind_of, settled
 from balrog_rag.episode import journal
 from balrog_rag.run.replay import verify
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
 DEMONSTRATION = Path(__file__).parents[1] / "data" / "recorded" / "demonstration.json"
 
+OPTIONS = ("character", "actions", "layout", "skip_more", "no_progress", "autopickup")
+"""Fields of a game's spec that have become options of its kind."""
+
 
 def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
     """The journal as today's version would have written it: its header says the same in today's fields."""
     header: dict[str, Any] = json.loads(lines[0])
+    game = header["spec"]["game"]
+    old = {name: game.pop(name) for name in OPTIONS}
+    given = {name: value for name, value in {**old, **game["options"]}.items() if value is not None}
+    game["options"] = settled(kind_of(game["env"]), given, [])
     if header["spec"]["cast"]["agent"]["demonstrations"]:
         header["spec"]["cast"]["agent"]["demonstrations"] = [str(DEMONSTRATION)]
     read = journal.decode(json.dumps(header).encode())

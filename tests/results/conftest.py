@@ -71,7 +71,7 @@ class RunBuilder:
     def header(self, name: str, seed: int | None = None, character: str = "@", digest: str = "") -> Header:
         env, task, number = name.rsplit("/", 2)
         core = int(number) if seed is None else seed
-        game = GameSpec(env, task, Seeds(core, core + 1), character)
+        game = GameSpec(env, task, Seeds(core, core + 1), options={"character": character})
         spec = EpisodeSpec(name, game, Cast(self.agent, self.model, {"corpus": "minihack"}))
         return Header(VERSION, spec, spec.digest, digest or self.digest, {"balrog_rag": "0"})
 

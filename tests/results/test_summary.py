@@ -124,7 +124,8 @@ def test_numbers_that_netHack_zeroes_at_the_end_of_a_game_are_not_taken(builder)
         0, [{"depth": 4, "score": 321, "gold": 7}, {"depth": 0, "score": 0, "gold": 0, "turn": 0}]
     )
     episode = load(builder.path).episodes[0]
-    assert (episode.depth, episode.score, episode.gold, episode.max_depth) == (4, 321, 7, 4)
+    assert [episode.last[name] for name in ("depth", "score", "gold")] == [4, 321, 7]
+    assert episode.most["depth"] == 4
 
 
 def test_an_episode_counts_calls_look_ups_and_money(builder):
@@ -165,9 +166,9 @@ def test_rebuilding_gives_the_same_files_whatever_the_index_says(builder):
 
 def test_a_changed_journal_is_read_anew(builder):
     builder.nethack(0, [{"depth": 2}])
-    assert load(builder.path).episodes[0].max_depth == 2
+    assert load(builder.path).episodes[0].most["depth"] == 2
     builder.nethack(0, [{"depth": 2}, {"depth": 3}])
-    assert load(builder.path).episodes[0].max_depth == 3
+    assert load(builder.path).episodes[0].most["depth"] == 3
     assert load(builder.path).fresh == frozenset()
 
 

@@ -10,6 +10,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.contracts.registry import nearest
 
 
@@ -28,9 +29,22 @@ def source(name: str) -> str:
     return files("balrog_rag.agents.prompts").joinpath(f"{name}.j2").read_text("utf-8")
 
 
-def fingerprint() -> dict[str, str]:
-    """The content hash of every prompt file, for a run's provenance."""
-    return {name: digest(source(name)) for name in names()}
+def of_kind(kind: EnvironmentKind) -> dict[str, str]:
+    """The words of a kind of game, under the names by which they can be replaced: `instruction_NAME`."""
+    return {f"{name}_{kind.name}": text for name, text in kind.prompts().items()}
+
+
+def sources(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
+    """Every prompt file and the words of these kinds of game, by name."""
+    texts = {name: source(name) for name in names()}
+    for kind in kinds:
+        texts |= of_kind(kind)
+    return {name: texts[name] for name in sorted(texts)}
+
+
+def fingerprint(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
+    """The content hash of each of them, for a run's provenance."""
+    return {name: digest(text) for name, text in sources(kinds).items()}
 
 
 def wants(text: str) -> list[str]:

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterable
 
 from balrog_rag.agents.prompts import Prompts
-from balrog_rag.agents.prompts.screen import picture, trimmed, without_map
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.data import Message, Observation
+from balrog_rag.contracts.kinds import Senses
 
 
 class Seen:
@@ -18,8 +18,7 @@ class Seen:
 
     def __init__(self, observation: Observation) -> None:
         self.observation = observation
-        self.no_map: str = ""
-        """The words in the place of the map, where it is left out once this is past."""
+        self._past = observation
         self._messages: dict[tuple[bool, bool], Message] = {}
 
     def current(self, text: bool = True, image: bool = False) -> str:
@@ -31,6 +30,10 @@ class Seen:
         ]
         return "\n".join([*filter(None, parts), *_picture_line(image)])
 
+    def past_as(self, shown: Observation) -> None:
+        """Read otherwise once it is past, e.g. without its map."""
+        self._past = shown
+
     def past(self, text: bool = True, image: bool = False) -> Message:
         """How it reads from then on."""
         message = self._messages.get((text, image))
@@ -39,9 +42,8 @@ class Seen:
         return message
 
     def _render(self, text: bool, image: bool) -> Message:
-        shown = without_map(self.observation, self.no_map) if self.no_map else self.observation
-        lines = ["Observation:", *([shown.long_term] if text else []), *_picture_line(image)]
-        pictures = shown.pictures if image else ()
+        lines = ["Observation:", *([self._past.long_term] if text else []), *_picture_line(image)]
+        pictures = self._past.pictures if image else ()
         return Message("user", "\n".join(lines), pictures)
 
 
@@ -56,8 +58,9 @@ class Done:
 class History:
     """The window of turns that a prompt shows, kept as BALROG keeps it or dropped in blocks."""
 
-    def __init__(self, config: AgentConfig, prompts: Prompts) -> None:
-        """`prompts` has the words that stand in for a map that is left out."""
+    def __init__(self, config: AgentConfig, prompts: Prompts, senses: Senses) -> None:
+        """`prompts` has the words that stand in for a map that is left out; `senses` finds that map."""
+        self._senses = senses
         self._texts, self._images = config.max_text_history, config.max_image_history
         self._reasons = config.max_cot_history if config.remember_cot else 0
         self._turns = max(self._texts, self._images, 1)
@@ -70,9 +73,9 @@ class History:
 
     def see(self, observation: Observation) -> None:
         """The game shows this now."""
-        seen = Seen(trimmed(observation) if self._trim else observation)
+        seen = Seen(self._senses.trimmed(observation) if self._trim else observation)
         if self._newest is not None and self._map_goes(self._newest, seen):
-            self._newest.no_map = self._no_map
+            self._newest.past_as(self._senses.without_map(self._newest.observation, self._no_map))
         self._newest = seen
         self._events.append(seen)
         if self._block and self._observations() > self._turns:
@@ -111,7 +114,7 @@ class History:
     def _map_goes(self, last: Seen, now: Seen) -> bool:
         """Whether an observation that has become past loses its map."""
         if self._past_maps == "changed":
-            return picture(last.observation) == picture(now.observation)
+            return self._senses.map(last.observation) == self._senses.map(now.observation)
         return self._past_maps == "none"
 
     def _observations(self) -> int:

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from balrog_rag.contracts.data import GameSpec, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
+from balrog_rag.envs.minihack.kind import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, quit_game
 from balrog_rag.envs.nethack.engine import NLEGame, Press
 from balrog_rag.envs.nethack.nethack import log_path, log_prefix, seed
 from balrog_rag.envs.nethack.observe import KEYS, page_text
-from balrog_rag.envs.tasks import BALROG_MINIHACK_TASKS, check
+from balrog_rag.envs.nethack.options import minihack_options
 from balrog_rag.episode.outcome import Outcome
 
 DEFAULT_ACTION = "north"
@@ -45,9 +47,9 @@ _SUCCESSFUL = "TASK_SUCCESSFUL"
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
     """The environment `minihack`."""
-    check(spec)
+    check_game(spec)
     engine = MiniHackEngine(spec, ttyrec)
-    actions = minihack_actions(spec.actions, engine.task_keys)
+    actions = minihack_actions(minihack_options(spec).actions, engine.task_keys)
     view = TaskView(
         spec.env, spec.task, goal(spec.task), actions.advertised, frozenset(actions.keys), DEFAULT_ACTION
     )
@@ -171,14 +173,17 @@ def _make_task(spec: GameSpec) -> Any:
     from gymnasium.envs.registration import load_env_creator
 
     registered = gymnasium.spec(spec.task)
-    settings = {**registered.kwargs, **_SETTINGS, **spec.options}
-    if spec.autopickup is not None or spec.task in BALROG_MINIHACK_TASKS:
-        settings["autopickup"] = bool(spec.autopickup)
+    options = minihack_options(spec)
+    settings = {**registered.kwargs, **_SETTINGS}
+    if options.des_file is not None:
+        settings["des_file"] = options.des_file
+    if options.autopickup is not None or spec.task in BALROG_TASKS:
+        settings["autopickup"] = bool(options.autopickup)
     if "Boxoban" in spec.task:
         _use_levels(require_levels(spec.task))
     task = load_env_creator(registered.entry_point)(
         **settings,
-        character=spec.character,
+        character=options.character,
         max_episode_steps=_NO_LIMIT,
         observation_keys=list(KEYS),
         fix_moon_phase=True,

@@ -10,6 +10,7 @@ from balrog_rag.contracts.data import GameSpec, TaskView, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live
+from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
 from balrog_rag.episode.outcome import Outcome
 
@@ -59,8 +60,9 @@ class NLEGame:
         """`actions` says which keys each answer presses."""
         self.view = view
         self._spec, self._keys, self._engine = spec, actions.keys, engine
-        draw = painter() if spec.layout == "image" else None
-        self._observer = Observer(engine.arrays, spec.layout, draw)
+        self._options = nethack_options(spec)
+        draw = painter() if self._options.layout == "image" else None
+        self._observer = Observer(engine.arrays, self._options.layout, draw)
         self._pressed = 0
         self._standstill = 0
         self._turn: int | None = None
@@ -107,7 +109,7 @@ class NLEGame:
             press = self._press(key)
             reward, message = reward + press.reward, message + press.passed
         message += self._observer.message()
-        while self._spec.skip_more and MORE_SIGN in message and not press.ended:
+        while self._options.skip_more and MORE_SIGN in message and not press.ended:
             press = self._press(MORE)
             reward += press.reward
             message = message.replace(MORE_SIGN, "\n") + press.passed + self._observer.message()
@@ -133,7 +135,7 @@ class NLEGame:
     def _limit(self) -> str:
         if self._pressed >= self._spec.max_steps:
             return Outcome.STEPS
-        if self._spec.no_progress and self._standstill >= self._spec.no_progress:
+        if self._options.no_progress and self._standstill >= self._options.no_progress:
             return Outcome.NO_PROGRESS
         return ""
 

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.nethack.actions import SPACE, nethack_actions
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_end, quit_game
 from balrog_rag.envs.nethack.engine import NLEGame, Press
 from balrog_rag.envs.nethack.observe import KEYS, page_text
-from balrog_rag.envs.tasks import check
+from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.episode.outcome import Outcome
 
 GOAL = "Your goal is to come as far as you can in the game."
@@ -27,8 +28,8 @@ _FIRST_PAGES = 1000
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
     """The environment `nle`."""
-    check(spec)
-    actions = nethack_actions(spec.actions)
+    check_game(spec)
+    actions = nethack_actions(nethack_options(spec).actions)
     view = TaskView(spec.env, spec.task, GOAL, actions.advertised, frozenset(actions.keys), DEFAULT_ACTION)
     return NLEGame(spec, view, actions, NetHackEngine(spec, ttyrec))
 
@@ -40,14 +41,15 @@ class NetHackEngine:
         """`ttyrec` names the file of NLE's own recording, if wanted."""
         from nle import nethack
 
+        options = nethack_options(spec)
         self._seeds = spec.seeds
         self._ttyrec = ttyrec
         prefix = log_prefix(ttyrec)
         self._game = nethack.Nethack(
             observation_keys=KEYS + _STATE_KEYS,
-            playername="Agent-" + spec.character,
+            playername="Agent-" + options.character,
             ttyrec=ttyrec,
-            options=_options(nethack.NETHACKOPTIONS, spec.autopickup),
+            options=_options(nethack.NETHACKOPTIONS, options.autopickup),
             scoreprefix=prefix,
             fix_moon_phase=True,
         )

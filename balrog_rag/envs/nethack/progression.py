@@ -32,19 +32,20 @@ class Progression:
     """How far one game has come; fed with every observation's numbers in turn, the first one's too."""
 
     value: float = 0.0
-    highest_achievement: str | None = None
+    reached: str = ""
     dlvl_list: list[str] = field(default_factory=list)
     xplvl_list: list[str] = field(default_factory=list)
 
-    def see(self, numbers: Mapping[str, int]) -> None:
-        """Take over the numbers of one moment of NetHack."""
+    def milestones(self) -> Mapping[str, list[str]]:
+        """The dungeon levels and experience levels that count, in the order they were reached."""
+        return {"dlvl_list": self.dlvl_list, "xplvl_list": self.xplvl_list}
+
+    def see(self, numbers: Mapping[str, int], reward: float = 0.0, ended: str = "") -> None:
+        """Take over the numbers of one moment; NetHack zeroes them when a game is over."""
+        if numbers["depth"] == 0:
+            return
         self._reach(f"Xp:{numbers['experience_level']}", self.xplvl_list)
         self._reach(f"Dlvl:{numbers['depth']}", self.dlvl_list)
-
-    def reward(self, reward: float) -> None:
-        """Take over the reward of one step of a MiniHack task, which is either solved or not."""
-        if reward >= 1.0:
-            self.value = 1.0
 
     def _reach(self, achievement: str, seen: list[str]) -> None:
         worth = table().get(achievement)
@@ -52,4 +53,4 @@ class Progression:
             return
         seen.append(achievement)
         if worth > self.value:
-            self.value, self.highest_achievement = worth, achievement
+            self.value, self.reached = worth, achievement

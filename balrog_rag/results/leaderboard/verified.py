@@ -16,7 +16,7 @@ from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder
-from balrog_rag.results.export import csv_text, row
+from balrog_rag.results.export import episodes_csv
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, card, readme
@@ -100,7 +100,7 @@ def wrong_files(run: Run, protocol: dict[str, Any]) -> list[str]:
         stem = folder.episode_stem(run.folder, episode.name)
         expected[stem.with_suffix(".json")] = episode_record(episode)
     wrong = [path for path, value in expected.items() if _read(path) != _plain(value)]
-    texts = {run.folder / "episodes.csv": csv_text(row(episode) for episode in run.episodes)}
+    texts = {run.folder / "episodes.csv": episodes_csv(run.episodes)}
     if (run.folder / METADATA).exists():
         texts[run.folder / README] = _readme(run, summary)
         texts[run.folder / harness.FILE] = card(run, protocol)

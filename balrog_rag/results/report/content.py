@@ -16,7 +16,7 @@ from balrog_rag.results.report.details import (
 )
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.report.page import Cell, Page, Section, Table
-from balrog_rag.results.scoring import MEASURES, Measure, interval, outlook, scores
+from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores
 from balrog_rag.results.statistics.units import values
 from balrog_rag.results.statistics.verdict import Comparison, p_text
 from balrog_rag.results.summary import mean_and_error
@@ -124,7 +124,7 @@ def scores_section(arms: Sequence[Arm], figures: list[str]) -> Section:
 
 def _score_tables(arms: Sequence[Arm], env: str) -> list[Table]:
     played = [(arm.name, arm.by_env()[env]) for arm in arms if env in arm.by_env()]
-    measures = [measure for measure in MEASURES if env == "nle" or not measure.nethack_only]
+    measures = measures_of([env])
     errors = [mean_and_error([episode.progression for episode in episodes])[1] for _, episodes in played]
     rows: list[list[Cell]] = [["episodes", *[f"{len(episodes):,}" for _, episodes in played]]]
     for measure in measures:

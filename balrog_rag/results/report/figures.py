@@ -9,7 +9,7 @@ from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
 from balrog_rag.results.report import style
 from balrog_rag.results.report.curves import mean_curve
-from balrog_rag.results.scoring import MEASURES, PROGRESSION, Measure, interval
+from balrog_rag.results.scoring import PROGRESSION, Measure, interval, measures_of
 
 POINTS = 200
 """Episodes drawn as points at most; beyond that every so-many-th."""
@@ -55,12 +55,12 @@ def _figure(width: float, height: float, columns: int = 1, same: bool = True) ->
 
 
 def scores_figure(arms: Sequence[Arm]) -> Any:
-    """Bars with intervals and every episode as a point: progression, and for NetHack the levels reached."""
+    """Bars with intervals and every episode as a point: progression, and the levels reached."""
     panels: list[tuple[str, Measure]] = []
     for env in in_order(env for arm in arms for env in arm.by_env()):
-        panels.append((env, PROGRESSION))
-        if env == "nle":
-            panels += [(env, measure) for measure in MEASURES if measure.name in ("depth", "experience")]
+        panels += [
+            (env, measure) for measure in measures_of([env]) if measure is PROGRESSION or measure.drawn
+        ]
     figure, axes = _figure(1.5 + 2.7 * len(panels), 0.9 + 0.5 * len(arms), len(panels))
     for place, (env, measure) in enumerate(panels):
         _bars(axes[place], arms, env, measure)

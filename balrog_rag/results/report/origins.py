@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results import folder
 from balrog_rag.results.arms import Arm, differences, short
 from balrog_rag.results.episodes import Episode
@@ -13,7 +14,7 @@ from balrog_rag.results.report.page import Cell, Link, Section, Table
 
 MOST_ROWS = 1_000
 """Episodes listed one by one; the data files beside the report hold all."""
-EPISODES = ("arm", "episode", "%", "Dlvl", "Xp", "score", "steps", "dollars", "ended", "death")
+EPISODES = ("arm", "episode", "%", "counted", "steps", "dollars", "ended", "in its words")
 
 
 def settings_section(arms: Sequence[Arm]) -> Section:
@@ -85,11 +86,9 @@ def _episode_row(arm: str, run: Path, episode: Episode, at: Path) -> list[Cell]:
         arm,
         Link(episode.name, quote(os.path.relpath(path.resolve(), at.resolve()))),
         f"{episode.percent:.2f}",
-        str(episode.max_depth),
-        str(episode.max_experience_level),
-        f"{episode.score:,}",
+        ", ".join(f"{each.name} {episode.measured(each):,}" for each in kind_of(episode.env).measures),
         f"{episode.steps:,}",
         f"{episode.total.dollars:,.3f}",
         episode.outcome,
-        str(episode.facts.get("death") or ""),
+        episode.ended_by,
     ]

@@ -8,7 +8,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.export import csv_text, require_parquet, row, write_parquet
+from balrog_rag.results.export import csv_text, kinds_of, require_parquet, row, write_parquet
 from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.html import html
@@ -59,7 +59,8 @@ def write_figures(figures: dict[str, Any], out: Path, kinds: Sequence[str]) -> d
 
 def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
     """Every episode and every verdict as rows."""
-    episodes = [{"arm": arm.name, "run": run.name, **row(episode)}
+    games = kinds_of(episode for arm in found.arms for run in arm.runs for episode in run.episodes)
+    episodes = [{"arm": arm.name, "run": run.name, **row(episode, games)}
                 for arm in found.arms for run in arm.runs for episode in run.episodes]  # fmt: skip
     tables = {"episodes": episodes, "verdicts": [verdict_row(verdict) for verdict in found.verdicts]}
     for name, rows in tables.items():

@@ -1,0 +1,266 @@
+"""What a kind of game is: one descriptor that owns everything that is said about it.
+
+A kind is registered by name and cheap to import: its engine is loaded when a game is made. It says which
+tasks there are, which options a game takes, how far a game has come, what else is counted and how that is
+shown, and what agents' wrappers may notice of a moment. Nothing outside `envs/` names a game.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol, get_args, get_origin
+
+import msgspec
+
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import GameSpec, Observation, digest
+from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
+
+Numbers = Mapping[str, int]
+
+
+class Progress(Protocol):
+    """How far one game has come: fed with every moment in turn, the first one's too."""
+
+    value: float
+    """From 0 to 1; never falls."""
+    reached: str
+    """What gave it, in the kind's own words; empty where nothing is named."""
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """What was reached in turn, by the names that BALROG's record has for such lists."""
+        ...
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a moment: its numbers, the reward that led to it, and how the game ended, if it did."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something besides progression that is counted of every episode of the kind."""
+
+    name: str
+    title: str
+    unit: str
+    number: str
+    """The number of an observation that it is made of."""
+    taken: Literal["last", "highest"] = "highest"
+    """Which value of an episode counts."""
+    low: float = 0.0
+    """The least it can be."""
+    high: float = math.inf
+    """The most it can be."""
+    counted: bool = False
+    """Whether it counts events and so may be much larger in one episode than in others."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the dashboard for games of the kind."""
+
+    title: str
+    width: int
+    text: Callable[[Numbers], str]
+
+
+class Senses:
+    """What agents' wrappers may notice of a moment without reading it. A kind overrides what it can tell."""
+
+    def message(self, seen: Observation) -> str:
+        """What the game says just now."""
+        return ""
+
+    def things(self, seen: Observation) -> list[str]:
+        """What is in view that a player would want to know of, in words."""
+        return []
+
+    def health(self, numbers: Numbers) -> float:
+        """Hit points as a share of their most; 1 where a game has none."""
+        return 1.0
+
+    def hurt(self, before: Numbers, now: Numbers) -> bool:
+        """Whether hit points fell."""
+        return False
+
+    def ailments(self, before: Numbers, now: Numbers) -> list[str]:
+        """What has become worse: hunger, sickness and the like. At first there is nothing before."""
+        return []
+
+    def place(self, numbers: Numbers) -> Hashable:
+        """The level or room; another one is a reason to think again."""
+        return None
+
+    def time(self, numbers: Numbers) -> str:
+        """The game's own time in words, such as `turn 12`; empty where it has none."""
+        return ""
+
+    def screen(self, seen: Observation) -> Hashable:
+        """What makes two moments the same to a player: all that is shown but what counts on by itself."""
+        return seen.long_term, seen.short_term
+
+    def trimmed(self, seen: Observation) -> Observation:
+        """The same moment without blanks that say nothing."""
+        return seen
+
+    def without_map(self, seen: Observation, notice: str) -> Observation:
+        """The same moment with a word in the place of its map; as it is where there is none."""
+        return seen
+
+    def map(self, seen: Observation) -> str:
+        """The map alone; empty where there is none."""
+        return ""
+
+
+def accept(game: GameSpec) -> None:
+    """Every game of the kind can be made."""
+
+
+def no_pictures(options: Mapping[str, Any]) -> bool:
+    """The kind shows no pictures."""
+    return False
+
+
+def no_prompts() -> Mapping[str, str]:
+    """The kind has no words of its own; agents describe it by its goal and its actions."""
+    return {}
+
+
+def by_seeds_and_options(game: GameSpec) -> str:
+    """Games are the same if their seeds and options are."""
+    seeds = game.seeds
+    made = digest(msgspec.json.encode(game.options, order="sorted"))[:8]
+    return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{made}"
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind whose games take no options."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentKind:
+    """A kind of game. Name, title, tasks, `make` and `progress` must be said; all else has a default."""
+
+    name: str
+    """As in env.tasks=[NAME/TASK]."""
+    title: str
+    """As people write it."""
+    tasks: Callable[[], Sequence[str]]
+    """Every task there is."""
+    listed: tuple[str, ...] = ()
+    """Tasks that are known without asking `tasks`, where asking takes long."""
+    make: Callable[[GameSpec, str | None], Any]
+    """The environment of a game; the second argument names the file of its recording, if one is wanted."""
+    progress: Callable[[GameSpec], Progress]
+    """How far a game of this spec has come: declared here, never guessed from a reward."""
+    solved_or_not: bool = False
+    """Whether progression is 0 or 1 and nothing between."""
+    options: type[msgspec.Struct] = NoOptions
+    """The schema of env.options for this kind, with its defaults."""
+    check: Callable[[GameSpec], None] = accept
+    """Raises a ConfigError where a game cannot be, before anything is started for it."""
+    max_steps: Callable[[str], int] = lambda task: 1000
+    """After how many steps of its own a game of that task is ended, where env.max_steps says nothing."""
+    episodes: int = 5
+    """Episodes a task, where env.episodes says nothing."""
+    pictures: Callable[[Mapping[str, Any]], bool] = no_pictures
+    """Whether observations carry a picture under these options."""
+    picture_hint: str = ""
+    """What to add so that they do, e.g. `env.layout=image`."""
+    identity: Callable[[GameSpec], str] = by_seeds_and_options
+    """Equal for games that are the same world, so that they are no independent draws."""
+    measures: tuple[Measure, ...] = ()
+    columns: tuple[Column, ...] = ()
+    headline: Callable[[Numbers], str] = lambda numbers: ""
+    """A line of figures for displays, such as `Dlvl 1 HP 12/14`."""
+    danger: Callable[[Numbers], bool] = lambda numbers: False
+    """Whether a display should mark the game as in danger."""
+    ending: Callable[[Mapping[str, Any]], str] = lambda facts: ""
+    """How a game ended in the game's own words, from the facts of its end."""
+    record: Callable[[Any], dict[str, Any]] = lambda episode: {}
+    """Fields that BALROG's per-episode record has for this kind alone."""
+    packages: tuple[str, ...] = ()
+    """Distributions whose versions can change what a game is."""
+    prompts: Callable[[], Mapping[str, str]] = no_prompts
+    """Templates by name: `instruction`, and `advice` for agent.system=improved."""
+    guide: str = "game"
+    """What prompts call a guide to it: `a NetHack guide`."""
+    senses: Senses = Senses()
+    detect: float = 10.0
+    """Points of progression that a plan is shown for: about a gap between neighbours in rank."""
+
+
+def settled(
+    kind: EnvironmentKind, given: Mapping[str, Any], also: Sequence[EnvironmentKind]
+) -> dict[str, Any]:
+    """The complete options of a game of the kind; those that only kinds in `also` know are left to them.
+
+    `given` may hold a mapping under a kind's name, which is for that kind alone.
+    """
+    mine, others = names_of(kind), {name for other in also for name in names_of(other)}
+    special = {other.name for other in also} - mine
+    own = given.get(kind.name, {}) if kind.name not in mine else {}
+    chosen = {name: value for name, value in given.items() if name in mine} | dict(own)
+    unknown = [name for name in given if name not in mine | others | special]
+    if unknown or not isinstance(own, Mapping):
+        name = unknown[0] if unknown else kind.name
+        raise ConfigError(f"env.{name}: no such option of {kind.name}{registry.nearest(name, mine | others)}")
+    try:
+        return dict(msgspec.to_builtins(msgspec.convert(chosen, kind.options)))
+    except msgspec.ValidationError as error:
+        raise ConfigError(explained(error, chosen, kind)) from error
+
+
+def explained(error: msgspec.ValidationError, chosen: Mapping[str, Any], kind: EnvironmentKind) -> str:
+    """One line that names the option, its value and, where there are few, the possible ones."""
+    text = str(error)
+    name = text.partition("`$.")[2].partition("`")[0]
+    value = chosen.get(name)
+    field = next((each for each in msgspec.structs.fields(kind.options) if each.name == name), None)
+    choices = literals(field.type) if field else []
+    if choices:
+        return f"env.{name}={value}: no such value{registry.nearest(str(value), choices)}"
+    return f"env.{name}={value}: {text.partition(' - at')[0]}" if name else f"env.options: {text}"
+
+
+def literals(hint: Any) -> list[str]:
+    """The strings that a Literal allows, however it is annotated."""
+    if get_origin(hint) is Annotated:
+        return literals(get_args(hint)[0])
+    return [one for one in get_args(hint) if isinstance(one, str)] if get_origin(hint) is Literal else []
+
+
+def names_of(kind: EnvironmentKind) -> set[str]:
+    """The names of its options."""
+    return {each.name for each in msgspec.structs.fields(kind.options)}
+
+
+def kind_of(name: str) -> EnvironmentKind:
+    """The kind of that name; refused where what is registered declares less than it must."""
+    found = registry.environments.get(name)
+    if not isinstance(found, EnvironmentKind):
+        raise PluginError(
+            f"environment {name!r}: is no EnvironmentKind, so nobody knows how its progression follows; "
+            "docs/environments.md says what a kind of game declares"
+        )
+    if found.name != name:
+        raise PluginError(f"environment {name!r}: calls itself {found.name!r}; one of the two must change")
+    return found
+
+
+def check_game(game: GameSpec) -> None:
+    """Raise a ConfigError where the game cannot be: unknown names, or files that are not on this machine."""
+    kind = kind_of(game.env)
+    if game.task not in kind.listed and game.task not in (known := kind.tasks()):
+        raise ConfigError(
+            f"env.tasks: unknown task {game.task!r} of {kind.name}{registry.nearest(game.task, known)}"
+        )
+    kind.check(game)
+
+
+def value_of(progress: Progress, kind: EnvironmentKind) -> float:
+    """The progression, which must lie from 0 to 1."""
+    value = progress.value
+    if not 0.0 <= value <= 1.0:
+        raise EnvironmentFailure(f"{kind.name}: its progression is {value!r}, which is not from 0 to 1")
+    return value

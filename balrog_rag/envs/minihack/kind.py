@@ -1,0 +1,99 @@
+"""MiniHack as a kind of game: small levels made of NetHack, each solved or not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind, Numbers
+from balrog_rag.envs.minihack.boxoban import require_levels
+from balrog_rag.envs.nethack import kind as nethack
+from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.options import MiniHackOptions, minihack_options, shows_pictures
+from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.util.templates import templates
+
+BALROG_TASKS = (
+    "MiniHack-Boxoban-Hard-v0",
+    "MiniHack-Boxoban-Medium-v0",
+    "MiniHack-MazeWalk-9x9-v0",
+    "MiniHack-MazeWalk-15x15-v0",
+    "MiniHack-Corridor-R3-v0",
+    "MiniHack-CorridorBattle-Dark-v0",
+    "MiniHack-Quest-Easy-v0",
+    "MiniHack-Quest-Medium-v0",
+)
+"""The eight of BALROG's benchmark."""
+
+
+class Solved:
+    """A task is solved by a step of reward 1, as BALROG counts it: this is how MiniHack says so."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self.reached = ""
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """None."""
+        return {}
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a step."""
+        if reward >= 1.0:
+            self.value = 1.0
+
+
+def tasks() -> Sequence[str]:
+    """Every MiniHack task there is."""
+    from balrog_rag.envs.minihack.minihack import registered_tasks
+
+    return registered_tasks()
+
+
+def make(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A MiniHack task."""
+    from balrog_rag.envs.minihack.minihack import make as make_game
+
+    return make_game(spec, ttyrec)
+
+
+def check(game: GameSpec) -> None:
+    """Refuse characters, seeds and level descriptions that cannot be, and levels that are not here."""
+    options = minihack_options(game)
+    check_character(options.character)
+    nethack.check_seeds(game)
+    if "-Custom-" not in game.task:
+        if options.des_file is not None:
+            raise ConfigError(f"env.options.des_file: {game.env}/{game.task} takes no such option")
+    elif "\n" not in (options.des_file or ""):
+        raise ConfigError(
+            f"{game.task}: set env.options.des_file to a level's description itself; a file's name "
+            "would not say what was played"
+        )
+    if "Boxoban" in game.task:
+        require_levels(game.task)
+
+
+MINIHACK = EnvironmentKind(
+    name="minihack",
+    title="MiniHack",
+    tasks=tasks,
+    make=make,
+    progress=lambda game: Solved(),
+    solved_or_not=True,
+    options=MiniHackOptions,
+    check=check,
+    listed=BALROG_TASKS,
+    max_steps=lambda task: 100,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=nethack.identity,
+    columns=nethack.COLUMNS,
+    headline=nethack.headline,
+    danger=nethack.in_danger,
+    ending=nethack.ending,
+    packages=("nle", "minihack"),
+    prompts=lambda: templates("balrog_rag.envs.minihack"),
+    guide="NetHack",
+    senses=NetHackSenses(),
+)

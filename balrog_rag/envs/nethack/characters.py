@@ -1,0 +1,49 @@
+"""The characters that NetHack knows."""
+
+from itertools import product
+
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.errors import ConfigError
+
+_RACE_ALIGNMENTS = {"hum": "law neu cha", "dwa": "law", "gno": "neu", "elf": "cha", "orc": "cha"}
+_ROLES = {
+    "arc": ("hum dwa gno", "law neu"),
+    "bar": ("hum orc", "neu cha"),
+    "cav": ("hum dwa gno", "law neu"),
+    "hea": ("hum gno", "neu"),
+    "kni": ("hum", "law"),
+    "mon": ("hum", "law neu cha"),
+    "pri": ("hum elf", "law neu cha"),
+    "ran": ("hum elf gno orc", "neu cha"),
+    "rog": ("hum orc", "cha"),
+    "sam": ("hum", "law"),
+    "tou": ("hum", "neu"),
+    "val": ("hum dwa", "law neu"),
+    "wiz": ("hum elf gno orc", "neu cha"),
+}
+"""Role: the races and the alignments it may have."""
+
+
+def characters() -> list[str]:
+    """Every character that NetHack knows, as role-race-alignment-gender."""
+    return [
+        f"{role}-{race}-{alignment}-{gender}"
+        for role, (races, alignments) in _ROLES.items()
+        for race, alignment in product(races.split(), alignments.split())
+        for gender in (("fem",) if role == "val" else ("mal", "fem"))
+        if alignment in _RACE_ALIGNMENTS[race]
+    ]
+
+
+def check_character(character: str) -> None:
+    """Raise a ConfigError for a character that NetHack would not take as it is written."""
+    if character == "@":
+        return
+    known = characters()
+    if character not in known:
+        near = registry.nearest(character, known)
+        hint = near if near.startswith("; did") else "; write @ for any, or e.g. val-dwa-law-fem"
+        raise ConfigError(
+            f"env.character: unknown character {character!r}{hint} "
+            "(role-race-alignment-gender, three letters each)"
+        )

@@ -1,0 +1,114 @@
+"""NetHack as a kind of game: its tasks, options, progression, measures and words; no engine behind it yet."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers
+from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
+from balrog_rag.envs.nethack.progression import Progression
+from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.util.templates import templates
+
+TASKS = ("NetHackChallenge-v0",)
+
+MOST_SEED = 2**63 - 1
+"""NetHack's dice take seeds up to this."""
+
+
+def make(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A game of NetHack."""
+    from balrog_rag.envs.nethack.nethack import make as make_game
+
+    return make_game(spec, ttyrec)
+
+
+def check(game: GameSpec) -> None:
+    """Refuse characters and seeds that NetHack would not take."""
+    check_character(nethack_options(game).character)
+    check_seeds(game)
+
+
+def check_seeds(game: GameSpec) -> None:
+    """Refuse seeds that are beyond NetHack's dice."""
+    for seed in (game.seeds.core, game.seeds.disp, game.seeds.lgen or 0):
+        if not 0 <= seed <= MOST_SEED:
+            raise ConfigError(f"seed {seed}: NetHack takes seeds from 0 to {MOST_SEED}")
+
+
+def identity(game: GameSpec) -> str:
+    """Names the dungeon and the character: games of equal names are no independent draws."""
+    seeds = game.seeds
+    return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{nethack_options(game).character}"
+
+
+def headline(numbers: Numbers) -> str:
+    """The bottom line in short."""
+    return (
+        f"Dlvl {numbers['depth']} XL {numbers['experience_level']} "
+        f"HP {numbers['hp']}/{numbers['max_hp']} T {numbers['turn']}"
+    )
+
+
+def in_danger(numbers: Numbers) -> bool:
+    """Whether a third of the hit points or less is left."""
+    return bool(numbers["max_hp"]) and numbers["hp"] * 3 <= numbers["max_hp"]
+
+
+def ending(facts: Mapping[str, Any]) -> str:
+    """NetHack's own words for a death."""
+    return str(facts.get("death") or "")
+
+
+def record(episode: Any) -> dict[str, Any]:
+    """What BALROG's record says of a game of NetHack alone."""
+    last = episode.last
+    return {
+        "score": last.get("score", 0),
+        "depth": last.get("depth", 0),
+        "gold": last.get("gold", 0),
+        "experience_level": last.get("experience_level", 0),
+        "time": last.get("turn", 0),
+        **episode.milestones,
+        "highest_achievement": episode.highest,
+    }
+
+
+MEASURES = (
+    Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
+    Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),
+    Measure("score", "in-game score", "score points", "score", "last", counted=True),
+    Measure("turns", "turns survived", "turns", "turn", "last", counted=True),
+)
+COLUMNS = (
+    Column("Dlvl", 4, lambda numbers: str(numbers["depth"])),
+    Column("XL", 3, lambda numbers: str(numbers["experience_level"])),
+    Column("HP", 8, lambda numbers: f"{numbers['hp']}/{numbers['max_hp']}"),
+)
+
+NETHACK = EnvironmentKind(
+    name="nle",
+    title="NetHack",
+    tasks=lambda: TASKS,
+    make=make,
+    progress=lambda game: Progression(),
+    options=NetHackOptions,
+    check=check,
+    max_steps=lambda task: 100_000,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=identity,
+    measures=MEASURES,
+    columns=COLUMNS,
+    headline=headline,
+    danger=in_danger,
+    ending=ending,
+    record=record,
+    packages=("nle",),
+    prompts=lambda: templates("balrog_rag.envs.nethack"),
+    guide="NetHack",
+    senses=NetHackSenses(),
+    detect=0.4,
+)

@@ -1,0 +1,66 @@
+"""What may be said of a game of NetHack under env.options, and of one of MiniHack."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from balrog_rag.contracts.data import GameSpec
+
+
+class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of a game of NetHack; BALROG's values, but for `actions`."""
+
+    character: Annotated[str, msgspec.Meta(description="e.g. @ (any) or val-dwa-law-fem")] = "@"
+    actions: Annotated[
+        Literal["full", "balrog"],
+        msgspec.Meta(
+            description="full: every answer that works is taken; balrog: exactly those that BALROG takes"
+        ),
+    ] = "full"
+    layout: Annotated[
+        Literal["hybrid", "language", "image"],
+        msgspec.Meta(
+            description="hybrid: words and the map; language: words; image: words and a picture of the map"
+        ),
+    ] = "hybrid"
+    skip_more: Annotated[bool, msgspec.Meta(description="press through --More-- and join the messages")] = (
+        True
+    )
+    no_progress: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            description="key presses without game time passing after which a game is ended; 0: never",
+        ),
+    ] = 150
+    autopickup: Annotated[
+        bool | None,
+        msgspec.Meta(
+            description="pick up what one steps on; null: as BALROG in its tasks, elsewhere as the task"
+        ),
+    ] = None
+
+
+class MiniHackOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of a MiniHack task."""
+
+    des_file: Annotated[
+        str | None, msgspec.Meta(description="the level description of a Custom task, as its text")
+    ] = None
+
+
+def nethack_options(game: GameSpec) -> NetHackOptions:
+    """The options that a game of NetHack has, and one of MiniHack, too."""
+    names = NetHackOptions.__struct_fields__
+    own = {name: value for name, value in game.options.items() if name in names}
+    return msgspec.convert(own, NetHackOptions)
+
+
+def minihack_options(game: GameSpec) -> MiniHackOptions:
+    """The options of a MiniHack task, complete."""
+    return msgspec.convert(game.options, MiniHackOptions)
+
+
+def shows_pictures(options: Any) -> bool:
+    """Whether observations carry a picture of the map."""
+    return bool(options.get("layout") == "image")

@@ -1,0 +1,85 @@
+"""What can be noticed of a moment of NetHack: things in view, hit points, hunger, the map."""
+
+import re
+from collections.abc import Hashable
+
+from balrog_rag.contracts.data import Observation
+from balrog_rag.contracts.kinds import Numbers, Senses
+
+_NOUNS = (
+    *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
+    *("southwest corner", "southeast corner", "cross wall", "t up wall", "t down wall", "t west wall"),
+    *("t east wall", "doorway", "vertical open door", "horizontal open door", "vertical closed door"),
+    *("horizontal closed door", "tree", "air floor", "cloud floor", "water floor"),
+)
+TERRAIN = frozenset((*_NOUNS, *(f"{noun}s" for noun in _NOUNS), "bars"))
+"""Walls, floors and doors, one or several: what a language observation names at every step, no news."""
+
+PET = "tame "
+"""How a pet's noun begins: no news either, and no danger."""
+
+HUNGRY = 2
+"""NetHack's hunger states from here on ask for food."""
+
+STATUS_LINES = 2
+"""NetHack's bottom lines, the last of every map; they change when nothing else does."""
+
+_NOUN = re.compile(r"^(.+?) (?:very )?(?:far|near|adjacent)\b", re.MULTILINE)
+
+
+class NetHackSenses(Senses):
+    """Reads the parts and numbers of NetHack's observations."""
+
+    def message(self, seen: Observation) -> str:
+        """The game's message line, as joined from several pages."""
+        return seen.text("message")
+
+    def things(self, seen: Observation) -> list[str]:
+        """The nouns of a language observation that are neither mere terrain nor pets, in its order."""
+        nouns = _NOUN.findall(seen.text("language observation"))
+        return [noun for noun in nouns if noun not in TERRAIN and not noun.startswith(PET)]
+
+    def health(self, numbers: Numbers) -> float:
+        """Hit points as a share of their most."""
+        return numbers["hp"] / numbers["max_hp"] if numbers["max_hp"] > 0 else 1.0
+
+    def hurt(self, before: Numbers, now: Numbers) -> bool:
+        """Whether hit points fell."""
+        return now["hp"] < before["hp"]
+
+    def ailments(self, before: Numbers, now: Numbers) -> list[str]:
+        """Hunger, and what the bottom line names."""
+        signs = [
+            ("hunger", now["hunger"] >= HUNGRY and now["hunger"] > before.get("hunger", 0)),
+            ("a new ailment", bool(now["condition"] & ~before.get("condition", 0))),
+        ]
+        return [name for name, holds in signs if holds]
+
+    def place(self, numbers: Numbers) -> Hashable:
+        """The depth."""
+        return numbers["depth"]
+
+    def time(self, numbers: Numbers) -> str:
+        """The turn."""
+        return f"turn {numbers['turn']}"
+
+    def screen(self, seen: Observation) -> Hashable:
+        """All that is shown but the status lines, where turns go on counting."""
+        return self.message(seen), self.map(seen), seen.text("inventory")
+
+    def trimmed(self, seen: Observation) -> Observation:
+        """The same moment with no space at the end of any map line; every column stays where it is."""
+        lines = seen.text("map").split("\n")
+        return seen.with_text("map", "\n".join(line.rstrip() for line in lines))
+
+    def without_map(self, seen: Observation, notice: str) -> Observation:
+        """The same moment with a word in the place of its map; its status lines stay."""
+        return seen.with_text("map", "\n".join([notice, *_lines(seen)[1:]]) + "\n")
+
+    def map(self, seen: Observation) -> str:
+        """The map without its status lines."""
+        return _lines(seen)[0]
+
+
+def _lines(seen: Observation) -> list[str]:
+    return seen.text("map").removesuffix("\n").rsplit("\n", STATUS_LINES)
