@@ -4,15 +4,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from balrog_rag.agents.programs import ProgramAgent
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
-from balrog_rag.contracts.data import TaskView
+from balrog_rag.contracts.data import Player, TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.programs import plays
 
 
-def build(config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent:
-    """The configured agent inside the wrappers that its configuration switches on."""
+def build(
+    config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int = 0, since: int = 0
+) -> Agent:
+    """The configured agent inside the wrappers that its configuration switches on.
+
+    `seed` is for the dice of a program, `since` the step from which on it plays.
+    """
+    if plays(config.name):
+        if wanted := wrappers(config):
+            raise ConfigError(f"agent.{wanted[0]}: {config.name} is a program, which cannot be wrapped")
+        return ProgramAgent(Player(config.name, config.options, seed, since))
     agent: Agent = registry.agents.get(config.name)(config, view, llm, knowledge)
     wanted = wrappers(config)
     if wanted and not all(hasattr(agent, name) for name in ("ask", "answer", "read", "style", "prompts")):
@@ -79,12 +90,12 @@ def own_prompts(name: str) -> list[str]:
 
 
 def _player(name: str) -> Any:
-    return (registry.policies if name in registry.policies.names() else registry.agents).get(name)
+    return (registry.programs if plays(name) else registry.agents).get(name)
 
 
 def asks_model(config: AgentConfig) -> bool:
-    """Whether a model is ever asked; a policy asks none, and an agent may say that it asks none."""
-    if config.name in registry.policies.names():
+    """Whether a model is ever asked; a program asks none, and an agent may say that it asks none."""
+    if plays(config.name):
         return False
     return bool(wrappers(config)) or getattr(_player(config.name), "asks_model", True)
 
@@ -95,13 +106,13 @@ def retrieves(config: AgentConfig) -> bool:
 
 
 def _wrapped(agent: Agent, config: AgentConfig, llm: LLM, knowledge: Knowledge) -> Agent:
-    from balrog_rag.agents.base import Player
+    from balrog_rag.agents.base import Wrappable
     from balrog_rag.agents.batch import Batch
     from balrog_rag.agents.loops import Loops
     from balrog_rag.agents.notebook import Notebook
     from balrog_rag.agents.retrieval import Retrieval
 
-    player = cast(Player, agent)
+    player = cast(Wrappable, agent)
     for name in wrappers(config):
         match name:
             case "loops":

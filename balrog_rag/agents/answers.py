@@ -5,11 +5,11 @@ base can become an action.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import AnswerFormat
+from balrog_rag.contracts.data import AnswerFormat, TaskView
 
 UNREADABLE = "no action could be read from the answer"
 """What stands in the history for an answer without an action; never a valid action."""
@@ -30,14 +30,24 @@ class Style(NamedTuple):
         """The action as BALROG's agent of this style reads it; whether it is one, the environment says."""
         return _STRICT[self.name](text.strip())
 
-    def several(self, text: str) -> list[str]:
+    def whole(self, text: str) -> str:
+        """The same place in the answer with nothing taken out of it: where a call with arguments stands."""
+        text = text.strip()
+        if self.before == OPEN:
+            return (_tagged(text) or [text])[0]
+        return (text.split(LABEL)[-1] if self.name == "label" else text).strip()
+
+    def several(self, text: str, view: TaskView) -> list[str]:
         """Every action of an answer that may hold more than one, in order."""
-        found = _SEVERAL[self.name](text.strip())
+        if view.programs and self.before != OPEN:
+            found = re.split(r"[\n,;]", self.whole(text))
+        else:
+            found = _SEVERAL[self.name](text.strip())
         return [part for part in (each.strip() for each in found) if part]
 
-    def first(self, text: str) -> str:
+    def first(self, text: str, view: TaskView) -> str:
         """The same answer without the actions after its first."""
-        parts = self.several(text)
+        parts = self.several(text, view)
         if self.before == OPEN or len(parts) < 2:
             return text
         reasoning, label, _ = text.rpartition(LABEL) if self.name == "label" else ("", "", text)
@@ -47,9 +57,10 @@ class Style(NamedTuple):
         """The style of one action that has been taken out of such an answer."""
         return TAGS_OR_WHOLE if self.before == OPEN else WHOLE
 
-    def answer(self, choices: Iterable[str]) -> AnswerFormat:
+    def answer(self, view: TaskView) -> AnswerFormat:
         """The shape of such an answer, for models that can be held to one."""
-        return AnswerFormat(tuple(choices), self.before, self.after, self.reasoning)
+        calls = tuple(each for each in view.programs if each.parameters)
+        return AnswerFormat(view.plain, self.before, self.after, self.reasoning, calls)
 
 
 def _letters(text: str) -> str:
@@ -118,12 +129,14 @@ class Reading(NamedTuple):
     """strict; lenient: only a lenient eye finds an action; none: nobody does."""
 
 
-def read(text: str, style: Style, accepted: Collection[str], lenient: bool) -> Reading:
+def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
     """The answer's action. Both ways of reading are tried, so that both can be counted."""
     candidate = style.candidate(text)
-    if candidate in accepted:
+    if view.takes(candidate):
         return Reading(candidate, "strict")
-    meant = meaning(text, style, accepted)
+    if (call := view.call(style.whole(text))) is not None:
+        return Reading(call.text, "strict")
+    meant = meaning(text, style, view)
     if meant is None:
         return Reading(candidate, "none")
     return Reading(meant if lenient else candidate, "lenient")
@@ -133,12 +146,13 @@ _READ_BACK = 2000
 """Characters from the end of an answer in which its meaning is looked for."""
 
 
-def meaning(text: str, style: Style, accepted: Collection[str]) -> str | None:
+def meaning(text: str, style: Style, view: TaskView) -> str | None:
     """The one action that an answer plainly means, or None where it means none or several."""
-    known = _by_folded(frozenset(accepted))
+    known = _by_folded(view.accepted)
     text = text[-_READ_BACK:]
     for places in _places(text, style):
-        meant = {action for action in (_plain(place, known) for place in places) if action}
+        read_as = (_plain(place, known) or _called(place, view) for place in places)
+        meant = {action for action in read_as if action}
         if meant:
             return meant.pop() if len(meant) == 1 else None
     return None
@@ -178,6 +192,15 @@ def _plain(text: str, known: Mapping[str, str | None]) -> str | None:
         if action:
             return action
     return _verb(_LEAD.sub("", cut, count=1).casefold(), known)
+
+
+def _called(text: str, view: TaskView) -> str | None:
+    """The call that a short text is, after what models like to put round it is taken away."""
+    bare = text.strip(_WRAPPING)
+    for attempt in (bare, bare.casefold(), _LEAD.sub("", bare, count=1).strip(_WRAPPING)):
+        if (call := view.call(attempt)) is not None:
+            return call.text
+    return None
 
 
 _COMPASS = frozenset(

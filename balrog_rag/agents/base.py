@@ -17,7 +17,7 @@ from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Rol
 from balrog_rag.contracts.kinds import kind_of
 
 
-class Player(Protocol):
+class Wrappable(Protocol):
     """An agent that can be wrapped."""
 
     style: Style
@@ -70,7 +70,7 @@ class BaseAgent:
             example=config.example or example_action(view),
             reason_words=in_words(config.reason_words),
         )
-        self._answer = self.style.answer(view.actions)
+        self._answer = self.style.answer(view)
 
     def instruction(self) -> str:
         """What stands at the top of every prompt."""
@@ -113,7 +113,7 @@ class BaseAgent:
 
     def read(self, reply: Reply) -> Decision:
         """Find the action in the answer, and remember it."""
-        found = read(reply.text, self.style, self.view.accepted, self.config.lenient)
+        found = read(reply.text, self.style, self.view, self.config.lenient)
         self.history.do(found.action, reply.text)
         return Decision(found.action, reply.text, reply.reasoning, {"read": found.how})
 
@@ -126,7 +126,7 @@ class BaseAgent:
 class Wrapper:
     """An agent around an agent: changes one of the verbs and leaves the others to the one inside."""
 
-    def __init__(self, inner: Player) -> None:
+    def __init__(self, inner: Wrappable) -> None:
         """`inner` may be a wrapper itself."""
         self.inner = inner
         self.style, self.prompts, self.view = inner.style, inner.prompts, inner.view
@@ -155,7 +155,7 @@ class Wrapper:
 
 def example_action(view: TaskView) -> str:
     """The action that a prompt gives as an example: the first of two words, else the first."""
-    return next((name for name in view.actions if " " in name), next(iter(view.actions), ""))
+    return next((name for name in view.plain if " " in name), next(iter(view.plain), ""))
 
 
 def in_words(number: int | None) -> str:

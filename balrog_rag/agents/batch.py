@@ -5,7 +5,7 @@ from collections import deque
 from msgspec.structs import replace
 
 from balrog_rag.agents.answers import read
-from balrog_rag.agents.base import Player, Wrapper
+from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import danger
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.schema import BatchConfig
@@ -15,7 +15,7 @@ from balrog_rag.contracts.data import Decision, Observation, Reply
 class Batch(Wrapper):
     """Answers later steps from its queue, without a model call. Goes outside all other wrappers."""
 
-    def __init__(self, inner: Player, config: BatchConfig, lenient: bool) -> None:
+    def __init__(self, inner: Wrappable, config: BatchConfig, lenient: bool) -> None:
         """`config.size` bounds the actions of one answer."""
         super().__init__(inner)
         self.config, self._lenient = config, lenient
@@ -46,8 +46,8 @@ class Batch(Wrapper):
 
     def read(self, reply: Reply) -> Decision:
         """The first action; the valid ones after it are kept for the next steps."""
-        decision = self.inner.read(replace(reply, text=self.style.first(reply.text)))
-        if decision.action in self.view.accepted:
+        decision = self.inner.read(replace(reply, text=self.style.first(reply.text, self.view)))
+        if self.view.takes(decision.action):
             self._queue.extend(self._rest(reply.text))
         return replace(decision, answer=reply.text, notes={**decision.notes, "batch": 1 + len(self._queue)})
 
@@ -60,9 +60,9 @@ class Batch(Wrapper):
     def _rest(self, text: str) -> list[str]:
         """The actions after the first, up to the first that is none."""
         rest = []
-        for part in self.style.several(text)[1 : self.config.size]:
-            action = read(part, self.style.bare(), self.view.accepted, self._lenient).action
-            if action not in self.view.accepted:
+        for part in self.style.several(text, self.view)[1 : self.config.size]:
+            action = read(part, self.style.bare(), self.view, self._lenient).action
+            if not self.view.takes(action):
                 break
             rest.append(action)
         return rest

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 
 from msgspec.structs import replace
 
-from balrog_rag.agents.base import Player, Wrapper
+from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.schema import LoopsConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
@@ -14,7 +14,7 @@ from balrog_rag.contracts.data import Decision, Observation, Reply
 class Loops(Wrapper):
     """Remembers which answer was given to which screen, and warns when they have met too often."""
 
-    def __init__(self, inner: Player, config: LoopsConfig) -> None:
+    def __init__(self, inner: Wrappable, config: LoopsConfig) -> None:
         """`config` says how many times make a loop, and how far back is looked."""
         super().__init__(inner)
         self.config = config

@@ -5,7 +5,7 @@ from collections import deque
 from msgspec.structs import replace
 
 from balrog_rag.agents.answers import sections
-from balrog_rag.agents.base import Player, Wrapper
+from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import tamed
 from balrog_rag.config.schema import NotebookConfig
@@ -17,7 +17,7 @@ NOTE = "<|NOTE|>"
 class Notebook(Wrapper):
     """Keeps the newest notes and shows them before the newest observation."""
 
-    def __init__(self, inner: Player, config: NotebookConfig) -> None:
+    def __init__(self, inner: Wrappable, config: NotebookConfig) -> None:
         """`config` bounds how much is kept."""
         super().__init__(inner)
         self._chars = config.chars

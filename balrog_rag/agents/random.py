@@ -1,23 +1,16 @@
-"""The random policy: any advertised action that the game takes, all equally often."""
+"""The random player: any advertised action that the game takes, all equally often."""
 
-from collections.abc import Mapping
 from random import Random
-from typing import Any, ClassVar
 
-from balrog_rag.config.schema import AgentConfig
-from balrog_rag.contracts.data import TaskView
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 
 
-class RandomPolicy:
-    """Chooses by a generator of its own, seeded by its episode."""
+def play(begin: Begin) -> Program:
+    """Choose by dice of its own, whatever the game shows."""
+    actions = tuple(action for action in begin.view.plain if action in begin.view.accepted)
+    dice = Random(begin.seed)
+    while True:
+        yield dice.choice(actions)
 
-    needs_raw: ClassVar[bool] = False
 
-    def __init__(self, config: AgentConfig, view: TaskView, seed: int) -> None:
-        """The same seed makes the same choices."""
-        self._actions = tuple(action for action in view.actions if action in view.accepted)
-        self._random = Random(seed)
-
-    def act(self, raw: Mapping[str, Any]) -> str:
-        """Any action, whatever the game shows."""
-        return self._random.choice(self._actions)
+RANDOM = ProgramKind(name="random", make=play, plays=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from balrog_rag.agents.base import Player, Wrapper
+from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import tamed
@@ -38,7 +38,7 @@ class Found(NamedTuple):
 class Retrieval(Wrapper):
     """Puts reference material into what the inner agent asks."""
 
-    def __init__(self, inner: Player, config: RetrievalConfig, llm: LLM, knowledge: Knowledge) -> None:
+    def __init__(self, inner: Wrappable, config: RetrievalConfig, llm: LLM, knowledge: Knowledge) -> None:
         """Every stage is a switch of `config`."""
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge

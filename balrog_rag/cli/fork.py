@@ -10,7 +10,6 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.config.providers import with_provider
 from balrog_rag.config.schema import Config
-from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
@@ -30,14 +29,12 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
     recording = journal.read(path)
     if recording.header is None:
         raise JournalError(f"{path}: holds no whole header; nothing can be forked")
-    if at > len(recording.steps):
-        raise ConfigError(f"--at {at}: the journal holds {len(recording.steps)} steps")
+    held = recording.count
+    if at > held:
+        raise ConfigError(f"--at {at}: the journal holds {held} steps")
     config = recast(run_of(path, recording.header.spec.episode), overrides)
     check(config)
     refuse_unanswerable(config.model)
-    for player in (recording.header.spec.player.agent["name"], config.agent.name):
-        if player in registry.policies.names():
-            raise ConfigError(f"{player}: is a policy, which plays whole episodes; only agents can be forked")
     parent = recording.header.spec
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(
@@ -96,7 +93,9 @@ def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None
         writer.append(header)
         steps = 0
         for entry in recording.before_end().entries:
-            if steps == at:
-                break
+            steps += entry.count if isinstance(entry, Step) else 0
+            if steps > at:
+                break  # within a program's burst: the program plays the rest of it again
             writer.append(entry)
-            steps += isinstance(entry, Step)
+            if steps == at and isinstance(entry, Step):
+                break

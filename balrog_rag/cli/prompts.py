@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.cli.command_line import Parser, ended, file_to_write, folder_to_write, within
-from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request
+from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, TaskView
 from balrog_rag.contracts.errors import ConfigError
 
 QUERY = "a query that the model writes"
@@ -137,20 +137,20 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
     """Play the first episode and print what is asked at its last step."""
     from balrog_rag import agents
     from balrog_rag.config.compose import compose
-    from balrog_rag.contracts.registry import policies
+    from balrog_rag.contracts.programs import plays
     from balrog_rag.run.plan import game_spec
     from balrog_rag.workers.inline import InlineHouse
 
     config = compose(overrides)
-    if config.agent.name in policies.names():
-        raise ConfigError(f"agent={config.agent.name}: a policy sees no prompt")
+    if plays(config.agent.name):
+        raise ConfigError(f"agent={config.agent.name}: a program sees no prompt")
     task = config.env.tasks[0]
     game = await InlineHouse().open(game_spec(config, task, 0))
     printer = Printer()
     agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
     observation = game.start.observation
     for action in actions:
-        _refuse(action, game.view.accepted, task)
+        _refuse(action, game.view, task)
         printer.action = action
         await agent.act(observation)
         observation = (await game.play([action]))[-1].observation
@@ -160,11 +160,12 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
     _print(printer.requests[before:])
 
 
-def _refuse(action: str, accepted: frozenset[str], task: str) -> None:
+def _refuse(action: str, view: TaskView, task: str) -> None:
     from balrog_rag.contracts.registry import nearest
 
-    if action not in accepted:
-        raise ConfigError(f"--actions: {task} takes no {action!r}{nearest(action, accepted)}")
+    if not view.takes(action):
+        near = nearest(action, [*view.accepted, *(each.form for each in view.programs)])
+        raise ConfigError(f"--actions: {task} takes no {action!r}{near}")
 
 
 def _print(requests: Sequence[Request]) -> None:

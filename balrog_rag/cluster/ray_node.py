@@ -20,7 +20,6 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped, Tape
 from balrog_rag.episode.journal import End, Entry
 from balrog_rag.episode.play import Stage, play
-from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import Cast
 from balrog_rag.models.client import RemoteModel
 from balrog_rag.models.pace import Pace, Slot
@@ -253,7 +252,7 @@ class Node:
         try:
             watcher = Teller(part.episode, self._line)
             stage = Stage(spec, game, tape, self._studio, part, watcher, part.stopped.is_set)
-            return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
+            return await play(stage)
         finally:
             await game.close()
 

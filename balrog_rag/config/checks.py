@@ -7,6 +7,12 @@ from balrog_rag.config.schema import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of, settled
+from balrog_rag.contracts.programs import plays
+
+
+def player_names() -> list[str]:
+    """Who can play: agents, and programs that play whole episodes."""
+    return [*registry.agents.names(), *(name for name in registry.programs.names() if plays(name))]
 
 
 def check(config: Any) -> None:
@@ -14,7 +20,7 @@ def check(config: Any) -> None:
     check_section(config, "")
     if config.runner.backend == "ray" and config.run.ttyrec:
         raise ConfigError("run.ttyrec: recordings would stay on the nodes; leave it out with runner=ray")
-    players = [*registry.agents.names(), *registry.policies.names()]
+    players = player_names()
     if config.agent.name not in players:
         raise ConfigError(
             f"agent.name: unknown agent {config.agent.name!r}{registry.nearest(config.agent.name, players)}"

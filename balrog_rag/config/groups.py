@@ -20,8 +20,8 @@ def group_options() -> dict[str, list[str]]:
 
 
 def plugged_agents() -> tuple[str, ...]:
-    """Agents and policies of other packages, which have no file in conf/agent."""
-    players = {*registry.agents.names(), *registry.policies.names()}
+    """Agents and programs of other packages, which have no file in conf/agent."""
+    players = {*registry.agents.names(), *registry.programs.names()}
     return tuple(sorted(name for name in players if not (data("conf") / "agent" / f"{name}.yaml").exists()))
 
 

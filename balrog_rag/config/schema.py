@@ -51,6 +51,7 @@ class EnvConfig:
 
     tasks: list[str] = key("tasks as env/task; `python -m balrog_rag.envs tasks NAME` lists them")
     episodes: int | None = key("episodes per task; null: as the kind of game has it", ge=1, le=100_000)
+    programs: list[str] = key("programs offered as actions besides the game's own")
     max_steps: dict[str, int] = key(
         "a game's own steps, such as key presses, after which it is ended, by environment; others: as the "
         "kind has it",

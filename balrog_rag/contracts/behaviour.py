@@ -1,4 +1,4 @@
-"""The contracts: what an agent, a policy, a model, a retriever and an environment are.
+"""The contracts: what an agent, a model, a retriever and an environment are.
 
 A language agent reaches the outside world through two handles only, `LLM.complete` and
 `Knowledge.search`; both journal every effect before the agent sees it. Everything else it does must be a
@@ -7,14 +7,14 @@ pure function of what it was given: no clock, no unseeded randomness, no file, n
 How each kind is made (the factory that a registry holds):
 
     agent        factory(config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent
-    policy       factory(config: AgentConfig, view: TaskView, seed: int) -> Policy
+    program      a ProgramKind, see contracts/programs.py
     model        factory(config: ModelConfig) -> Model
-    environment  factory(spec: GameSpec, ttyrec: str | None) -> Environment
+    environment  an EnvironmentKind, see contracts/kinds.py
     embedder, index, corpus, reranker: see balrog_rag.knowledge
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from balrog_rag.contracts.data import (
     AnswerFormat,
@@ -22,14 +22,15 @@ from balrog_rag.contracts.data import (
     Message,
     Observation,
     Passage,
+    Player,
     Purpose,
     Reply,
     Request,
     TaskView,
     Transition,
-    Turn,
 )
 from balrog_rag.contracts.events import Event
+from balrog_rag.contracts.programs import Press
 
 
 class Agent(Protocol):
@@ -41,17 +42,6 @@ class Agent(Protocol):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Take into memory a turn that somebody else decided (a fork, a demonstration)."""
-        ...
-
-
-class Policy(Protocol):
-    """A player without a language model; runs next to the environment at its speed.
-
-    One whose class says `needs_raw = False` also plays environments that show no raw arrays, and gets none.
-    """
-
-    def act(self, raw: Mapping[str, Any]) -> str:
-        """Name an action, given NLE's raw observation arrays."""
         ...
 
 
@@ -132,8 +122,8 @@ class Game(Protocol):
         """Take the actions one after the other; stops early where the game ends."""
         ...
 
-    async def run_policy(self, name: str, config: Mapping[str, Any], seed: int, steps: int) -> Sequence[Turn]:
-        """Let a policy play up to that many steps next to the environment; goes on where it stopped."""
+    async def run(self, player: Player, most: int) -> Transition:
+        """Let a program play on, for so many presses at most; goes on where it stopped."""
         ...
 
     async def close(self) -> None:
@@ -142,7 +132,10 @@ class Game(Protocol):
 
 
 class Environment(Protocol):
-    """A game in the process that holds it: synchronous, one a thread, text out."""
+    """A game in the process that holds it: synchronous, one a thread, text out.
+
+    One that can do so cheaply also offers what programs need: `screen`, `press` and `look` of `Pressable`.
+    """
 
     view: TaskView
 
@@ -151,9 +144,45 @@ class Environment(Protocol):
         ...
 
     def step(self, action: str) -> Transition:
-        """Take one accepted action."""
+        """Take one plain action."""
         ...
 
     def close(self) -> None:
         """Give back everything the game holds."""
+        ...
+
+
+class Pressed(NamedTuple):
+    """What one press of a program did."""
+
+    reward: float = 0.0
+    keys: int = 1
+    ended: str = ""
+    message: str = ""
+    """What the game said of it."""
+
+
+class Pressable(Environment, Protocol):
+    """An environment that programs can play without an observation being made at every press."""
+
+    @property
+    def screen(self) -> Any:
+        """What programs see: the raw screen of this moment, which the next press may fill anew."""
+        ...
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The numbers of this moment."""
+        ...
+
+    def press(self, press: Press) -> Pressed:
+        """Press a plain action or a key."""
+        ...
+
+    def event(self) -> str:
+        """What happened at the last press that a player would want to know of; empty where nothing did."""
+        ...
+
+    def look(self, message: str, ended: str) -> Transition:
+        """The present moment as an observation, with this message; of a game that is over its last."""
         ...

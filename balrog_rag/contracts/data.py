@@ -43,6 +43,8 @@ class AnswerFormat(msgspec.Struct, frozen=True):
     before: str = ""
     after: str = ""
     reasoning: bool = False
+    calls: "tuple[Action, ...]" = ()
+    """Choices that take arguments."""
 
 
 class Request(msgspec.Struct, frozen=True, dict=True):
@@ -158,32 +160,140 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True):
     observation: Observation
     reward: float = 0.0
     keys: int = 1
-    """Key presses this took, skipped `--More--` included."""
+    """Key presses this took, skipped pages included."""
     ended: str = ""
     end: Mapping[str, Any] = {}
-    """Facts of the end: NetHack's own words for the death, its xlogfile line, achievements."""
+    """Facts of the end: the game's own words for it, its log line, achievements."""
     instead: str = ""
-    """The action taken in place of the accepted one asked for, where the game could not take that one now."""
+    """The action taken in place of the one asked for, where the game could not take that one now."""
+    stopped: str = ""
+    """Why the program behind the action stopped; empty for a plain action."""
+    pressed: tuple[int | str, ...] = ()
+    """What a program that plays the episode pressed in this burst."""
+
+    @property
+    def count(self) -> int:
+        """How many steps this is: one decision, or each press of a program that plays the episode."""
+        return len(self.pressed) or 1
 
 
-class Turn(msgspec.Struct, frozen=True):
-    """An action and what it led to."""
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An argument of an action."""
 
-    action: str
-    transition: Transition
+    name: str
+    kind: Literal["integer", "word", "text"] = "integer"
+    """A whole number, one word, or all that is left of the answer."""
+    says: str = ""
+    least: int | None = None
+    most: int | None = None
+    choices: tuple[str, ...] = ()
+    """The words it may be; empty: any."""
+    optional: bool = False
+
+    def read(self, text: str) -> int | str | None:
+        """The argument that a text is; None where it is none."""
+        if self.kind != "integer":
+            return text if text and (not self.choices or text in self.choices) else None
+        if len(text) > LONGEST_NUMBER or not text.removeprefix("-").isdecimal():
+            return None
+        number = int(text)
+        low, high = self.least, self.most
+        return None if (low is not None and number < low) or (high is not None and number > high) else number
 
 
-class TaskView(msgspec.Struct, frozen=True):
+LONGEST_NUMBER = 18
+"""Characters of a number that an answer may hold as an argument."""
+
+
+class Action(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An action that is a program with a name and perhaps arguments."""
+
+    name: str
+    says: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def form(self) -> str:
+        """How it is written: `rest <turns>`."""
+        return " ".join([self.name, *(f"<{each.name}>" for each in self.parameters)])
+
+    def call(self, text: str) -> "Call | None":
+        """The call that a text is; None where it is another, or its arguments are wrong."""
+        if text != self.name and not text.startswith(f"{self.name} "):
+            return None
+        words = text[len(self.name) :].split()
+        arguments: list[int | str] = []
+        for place, parameter in enumerate(self.parameters):
+            word = " ".join(words[place:]) if parameter.kind == "text" else "".join(words[place : place + 1])
+            if not word and parameter.optional:
+                break
+            value = parameter.read(word)
+            if value is None:
+                return None
+            arguments.append(value)
+        rest = self.parameters[-1].kind == "text" if self.parameters else False
+        return None if len(words) > len(self.parameters) and not rest else Call(self.name, tuple(arguments))
+
+
+class Call(msgspec.Struct, frozen=True):
+    """An action with its arguments."""
+
+    name: str
+    arguments: tuple[int | str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """As an answer says it: `rest 40`."""
+        return " ".join(map(str, [self.name, *self.arguments]))
+
+
+class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """What an agent is told of its task before the first observation."""
 
     env: str
     task: str
     goal: str
     actions: Mapping[str, str]
-    """Every advertised action with its description, in the order shown."""
+    """Every advertised action with its description, in the order shown; programs as `rest <turns>`."""
     accepted: frozenset[str]
-    """Every answer the environment takes: the advertised ones, letters, numbers, prompt keys."""
+    """Every plain answer the environment takes: the advertised ones, letters, numbers, prompt keys."""
     default_action: str
+    programs: tuple[Action, ...] = ()
+    """Actions with a program behind them."""
+    anything: bool = False
+    """Whether every text is an action."""
+
+    def takes(self, text: str) -> bool:
+        """Whether a text is an action of this task."""
+        return text in self.accepted or self.anything or self.call(text) is not None
+
+    def call(self, text: str) -> Call | None:
+        """The program's call that a text is, if it is one."""
+        if not self.programs:
+            return None
+        return next((call for each in self.programs if (call := each.call(text)) is not None), None)
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The advertised actions that need no argument."""
+        forms = {each.form for each in self.programs if each.parameters}
+        return tuple(name for name in self.actions if name not in forms)
+
+    def offering(self, programs: "Iterable[Action]") -> "TaskView":
+        """The same task with these programs among its actions."""
+        offered = tuple(programs)
+        actions = {**self.actions, **{each.form: each.says for each in offered}}
+        return msgspec.structs.replace(self, actions=actions, programs=offered)
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A program that plays the episode, as a worker is told of it."""
+
+    name: str
+    options: Mapping[str, Any]
+    seed: int
+    since: int = 0
+    """The step from which on it plays."""
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -194,6 +304,8 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning: str = ""
     notes: Mapping[str, Any] = {}
     """Small facts for the record: how the answer was read, whether retrieval was used."""
+    player: Player | None = None
+    """Set where a program plays on by itself for a while."""
 
 
 class Seeds(msgspec.Struct, frozen=True):
@@ -215,3 +327,5 @@ class GameSpec(msgspec.Struct, frozen=True):
     """After how many of the game's own steps, such as key presses, it is ended."""
     options: Mapping[str, Any] = {}
     """Complete, as the kind's own schema has them."""
+    programs: tuple[str, ...] = ()
+    """Programs offered as actions."""

@@ -98,10 +98,12 @@ agents: Registry[Any] = Registry(
         "robust_cot": "balrog_rag.agents.robust:RobustChainOfThought",
         "robust_star": "balrog_rag.agents.robust:RobustStar",
         "few_shot": "balrog_rag.agents.few_shot:FewShot",
-        "dummy": "balrog_rag.agents.dummy:Dummy",
     },
 )
-policies: Registry[Any] = Registry("policy", {"random": "balrog_rag.agents.random:RandomPolicy"})
+programs: Registry[Any] = Registry(
+    "program",
+    {"random": "balrog_rag.agents.random:RANDOM", "dummy": "balrog_rag.agents.dummy:DUMMY"},
+)
 models: Registry[Any] = Registry(
     "model",
     {

@@ -143,12 +143,12 @@ class Scoreboard:
 
     def _stepped(self, row: Row, event: Stepped) -> None:
         after = event.after
-        row.step = event.step + 1
-        row.live_steps += 1
+        row.step = event.step + after.count
+        row.live_steps += after.count
         row.action, row.observation = event.taken, after.observation
         row.answer, row.reasoning = event.decision.answer, event.decision.reasoning
         row.progress.see(after.observation.numbers, after.reward, "")
-        self.steps += row.live_steps > 0
+        self.steps += after.count if row.live_steps > 0 else 0
 
     def _ended(self, event: Ended) -> None:
         """Its row goes."""

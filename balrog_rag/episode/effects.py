@@ -83,9 +83,18 @@ class Tape:
         while at < len(self._entries) and len(actions) < most:
             entry = self._entries[at]
             if isinstance(entry, Step):
+                if entry.pressed:
+                    break  # from here on a program plays by itself
                 actions.append(entry.action)
             at += 1
         return actions
+
+    def upcoming_burst(self) -> int:
+        """How many presses the next recorded step holds; 0 where it is not a program's, or not recorded."""
+        for entry in self._entries[self._next : self._next + 1]:
+            if isinstance(entry, Step):
+                return len(entry.pressed)
+        return 0
 
     def write(self, entry: Entry) -> None:
         """Append a new entry."""

@@ -67,7 +67,10 @@ class Lookup(msgspec.Struct, frozen=True, tag_field="t", tag="search", omit_defa
 
 
 class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults=True):
-    """An action and what it led to; `numbers` holds only those that moved."""
+    """An action and what it led to; `numbers` holds only those that moved.
+
+    A program that plays the episode is journaled a burst at a time: one entry for all that it pressed.
+    """
 
     n: int
     action: str
@@ -78,6 +81,15 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
     keys: int = 1
     numbers: Mapping[str, int] = {}
     notes: Mapping[str, Any] = {}
+    stopped: str = ""
+    """Why the program behind the action stopped."""
+    pressed: tuple[int | str, ...] = ()
+    """What a program that plays the episode pressed; each press is a step."""
+
+    @property
+    def count(self) -> int:
+        """How many steps this is."""
+        return len(self.pressed) or 1
 
 
 class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=True):
@@ -133,6 +145,11 @@ class Recording(msgspec.Struct, frozen=True):
     def steps(self) -> list[Step]:
         """The steps alone."""
         return [entry for entry in self.entries if isinstance(entry, Step)]
+
+    @property
+    def count(self) -> int:
+        """How many steps these are."""
+        return sum(step.count for step in self.steps)
 
     def before_end(self) -> "Recording":
         """The same without its end, for going on where a cap had stopped it."""
@@ -190,7 +207,7 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
             link = None if chain.last(line[-TAIL:]) is None else link
         if link is not None and not (link := chain.checked(link, line)):
             raise JournalError(f"{path}: line {number} {_CHANGED}; {_advice(stop, data)}")
-        steps += isinstance(entry, Step)
+        steps += entry.count if isinstance(entry, Step) else 0
         before, begin = entry, stop + 1
         yield entry, begin
 

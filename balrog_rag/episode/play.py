@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
-from balrog_rag.contracts.data import Decision, Observation, TaskView, Transition
+from balrog_rag.contracts.data import Decision, Observation, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.episode.effects import Clock, Fit, JournaledKnowledge, JournaledLLM, Stopped, Tape, TapeEnd
@@ -19,6 +19,8 @@ from balrog_rag.episode.journal import End, Start, Step, moved
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.episode.spec import Cast, EpisodeSpec
 
+BURST = 4096
+"""Presses of a program that plays the episode before they are journaled."""
 RUN_AHEAD = 64
 """Recorded actions a game plays in one go while a tape is replayed."""
 
@@ -26,8 +28,10 @@ RUN_AHEAD = 64
 class Studio(Protocol):
     """Makes what a cast names; the play loop itself knows no agent, model or index."""
 
-    def agent(self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent:
-        """A fresh agent."""
+    def agent(
+        self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+    ) -> Agent:
+        """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
         ...
 
     def model(self, cast: Cast) -> Model | None:
@@ -36,10 +40,6 @@ class Studio(Protocol):
 
     def retriever(self, cast: Cast) -> Retriever | None:
         """The knowledge base searched live."""
-        ...
-
-    def is_policy(self, cast: Cast) -> bool:
-        """Whether a policy plays, next to the environment."""
         ...
 
     def fit(self, cast: Cast) -> Fit:
@@ -76,7 +76,8 @@ class Stage:
         fit = self.studio.fit(cast)
         llm = JournaledLLM(self.studio.model(cast), self.tape, self.meter, self.clock, fit, self.watcher)
         knowledge = JournaledKnowledge(self.studio.retriever(cast), self.tape, self.clock, self.watcher)
-        return self.studio.agent(cast, self.game.view, llm, knowledge)
+        seed, since = self.spec.game.seeds.core, self.clock.step
+        return self.studio.agent(cast, self.game.view, llm, knowledge, seed, since)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
         """The agent's decision; whatever a foreign agent raises becomes one line."""
@@ -104,10 +105,16 @@ class Stage:
             raise ReplayError(f"{self.clock.where()}: the agent wants {action!r}, the journal has {ahead!r}")
         return transition
 
+    async def burst(self, player: Player, n: int) -> Transition:
+        """What a program presses on its own for a while, as long as it was recorded or a little longer."""
+        bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
+        most = min([bound - n for bound in bounds if bound], default=BURST)
+        return await self.game.run(player, self.tape.upcoming_burst() or min(most, BURST))
+
     def accepted(self, action: str) -> str:
         """The action, or the default where the game takes no such thing."""
         view = self.game.view
-        return action if action in view.accepted else view.default_action
+        return action if view.takes(action) else view.default_action
 
 
 async def play(stage: Stage) -> End:
@@ -131,7 +138,7 @@ async def play(stage: Stage) -> End:
             turns.append((observation, decision))
         before = observation.numbers
         observation, transition = await take(stage, n, decision, before)
-        n += 1
+        n += transition.count
         outcome = transition.ended or (Outcome.STEPS if stage.spec.steps and n >= stage.spec.steps else "")
         if outcome:
             return finish(stage, End(outcome, n, dict(transition.end)))
@@ -163,14 +170,19 @@ async def take(
     stage: Stage, n: int, decision: Decision, before: Mapping[str, int]
 ) -> tuple[Observation, Transition]:
     """Take the decided action, or the default where it is none; journal or check what came of it."""
-    action = stage.accepted(decision.action)
-    transition = await stage.step(action)
+    if decision.player is not None:
+        transition, action = await stage.burst(decision.player, n), decision.action
+    else:
+        action = stage.accepted(decision.action)
+        transition = await stage.step(action)
     taken = transition.instead or action
     valid = taken == decision.action
     record(stage, n, decision, taken, valid, before, transition)
     after = transition.observation
     if not valid:
         after = msgspec.structs.replace(after, notice=invalid_notice(taken))
+    elif transition.stopped:
+        after = msgspec.structs.replace(after, notice=stopped_notice(taken, transition.stopped))
     return after, transition
 
 
@@ -195,6 +207,8 @@ def record(
         transition.keys,
         moved(before, after.numbers),
         msgspec.to_builtins(decision.notes),
+        transition.stopped,
+        transition.pressed,
     )
     recorded = stage.tape.take(Step, stage.clock.where())
     if recorded is None:
@@ -207,6 +221,11 @@ def record(
 def invalid_notice(taken: str) -> str:
     """What the agent reads next when its answer held no valid action."""
     return f"Your last answer held no valid action, so the default was taken: {taken}\n\n"
+
+
+def stopped_notice(taken: str, stopped: str) -> str:
+    """What the agent reads next when a program has played for it."""
+    return f"Your last action, {taken}, stopped: {stopped}.\n\n"
 
 
 def difference(recorded: Step, played: Step) -> str:

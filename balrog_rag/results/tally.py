@@ -61,10 +61,11 @@ class _Tally:
 
     def _step(self, line: Step) -> None:
         episode = self.episode
-        self._steps += 1
+        self._steps += line.count
         episode.keys += line.keys
         episode.total_reward += line.reward
-        episode.actions[line.taken] = episode.actions.get(line.taken, 0) + 1
+        for action in line.pressed or (line.taken,):
+            episode.actions[str(action)] = episode.actions.get(str(action), 0) + 1
         if not line.valid:
             episode.invalid += 1
             episode.failed_candidates.append(line.action)

@@ -13,7 +13,6 @@ from balrog_rag.episode.effects import Tape
 from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
 from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.play import Stage, Studio, play
-from balrog_rag.episode.policy import play_policy
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.folder import episode_stem, journal_path
@@ -127,7 +126,7 @@ class EpisodePlayer(JournaledPlayer):
         meter = self.budget.episode(spec.episode)
         try:
             stage = Stage(spec, game, tape, self._studio, meter, self.watcher, self.stopping)
-            return await (play_policy if self._studio.is_policy(spec.cast) else play)(stage)
+            return await play(stage)
         finally:
             meter.release()
             await game.close()

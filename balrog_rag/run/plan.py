@@ -64,6 +64,7 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
         seeds=seeds_for(config, episode_name(qualified, number), number),
         max_steps=config.env.max_steps.get(env) or kind.max_steps(task),
         options=settled(kind, config.env.options, kinds_in(config)),
+        programs=tuple(config.env.programs),
     )
 
 

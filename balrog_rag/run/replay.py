@@ -10,7 +10,6 @@ from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Tape, TapeEnd
 from balrog_rag.episode.play import Stage, play
-from balrog_rag.episode.policy import play_policy
 from balrog_rag.results import folder
 from balrog_rag.run.services import ReplayStudio
 from balrog_rag.run.watchers import Unwatched
@@ -68,9 +67,9 @@ async def replay(path: Path, watcher: Watcher) -> Verdict:
     studio = ReplayStudio()
     try:
         stage = Stage(spec, game, Tape(recording, None), studio, Unmetered(), watcher)
-        await (play_policy if studio.is_policy(spec.cast) else play)(stage)
+        await play(stage)
     except TapeEnd:
         pass
     finally:
         await game.close()
-    return Verdict(spec.episode, len(recording.steps), recording.end is not None, recording.head)
+    return Verdict(spec.episode, recording.count, recording.end is not None, recording.head)

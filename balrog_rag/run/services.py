@@ -11,7 +11,6 @@ from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
 from balrog_rag.config.frozen import plain, thaw, tree_digest
 from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
-from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.contracts.data import Message, Reply, Request, TaskView
 from balrog_rag.episode.effects import Fit
@@ -55,10 +54,12 @@ class LiveStudio:
         self._retrievers: dict[str, Retriever] = {}
         self._agent_configs: dict[str, AgentConfig] = {}
 
-    def agent(self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent:
-        """A fresh agent."""
+    def agent(
+        self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+    ) -> Agent:
+        """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
         config = _once(self._agent_configs, cast.agent, lambda: thaw(cast.agent, AgentConfig))
-        return agents.build(config, view, llm, knowledge)
+        return agents.build(config, view, llm, knowledge, seed, since)
 
     def model(self, cast: Cast) -> Model | None:
         """The model, shared by all episodes."""
@@ -79,10 +80,6 @@ class LiveStudio:
             return None
         make = lambda: knowledge.build(thaw(cast.knowledge, KnowledgeConfig))  # noqa: E731
         return _once(self._retrievers, cast.knowledge, make)
-
-    def is_policy(self, cast: Cast) -> bool:
-        """Whether a policy plays."""
-        return cast.agent["name"] in registry.policies.names()
 
     def fit(self, cast: Cast) -> Fit:
         """Leaves out the oldest turns of a prompt that is too long."""

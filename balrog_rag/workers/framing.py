@@ -1,12 +1,12 @@
 """What a pool and its workers say to each other: MessagePack, each frame behind its length."""
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from balrog_rag.contracts import errors
-from balrog_rag.contracts.data import GameSpec, TaskView, Transition, Turn
+from balrog_rag.contracts.data import GameSpec, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 
 LENGTH_BYTES = 4
@@ -27,14 +27,12 @@ class Play(msgspec.Struct, tag=True):
     actions: list[str]
 
 
-class RunPolicy(msgspec.Struct, tag=True):
-    """Let a policy play."""
+class Run(msgspec.Struct, tag=True):
+    """Let a program play on."""
 
     game: int
-    name: str
-    config: dict[str, Any]
-    seed: int
-    steps: int
+    player: Player
+    most: int
 
 
 class Close(msgspec.Struct, tag=True):
@@ -43,7 +41,7 @@ class Close(msgspec.Struct, tag=True):
     game: int
 
 
-Order: TypeAlias = Open | Play | RunPolicy | Close
+Order: TypeAlias = Open | Play | Run | Close
 
 
 class Ready(msgspec.Struct, tag=True):
@@ -62,15 +60,9 @@ class Opened(msgspec.Struct, tag=True):
 
 
 class Played(msgspec.Struct, tag=True):
-    """What the actions led to."""
+    """What the actions, or a program's burst, led to."""
 
     transitions: list[Transition]
-
-
-class PolicyPlayed(msgspec.Struct, tag=True):
-    """What the policy did."""
-
-    turns: list[Turn]
 
 
 class Closed(msgspec.Struct, tag=True):
@@ -91,7 +83,7 @@ class Failed(msgspec.Struct, tag=True):
         return made
 
 
-Answer: TypeAlias = Ready | Beat | Opened | Played | PolicyPlayed | Closed | Failed
+Answer: TypeAlias = Ready | Beat | Opened | Played | Closed | Failed
 
 _encoder = msgspec.msgpack.Encoder()
 

@@ -1,60 +1,81 @@
-"""Makes environments and lets policies play them, in whichever process the games live."""
+"""Makes environments and lets programs play them, in whichever process the games live."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
-from balrog_rag.config.frozen import thaw
-from balrog_rag.config.schema import AgentConfig
-from balrog_rag.contracts import registry
-from balrog_rag.contracts.behaviour import Environment, Policy
-from balrog_rag.contracts.data import GameSpec, TaskView, Transition, Turn
-from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PluginError
+from balrog_rag.contracts.behaviour import Environment, Pressable
+from balrog_rag.contracts.data import Call, GameSpec, Player, TaskView, Transition
+from balrog_rag.contracts.errors import BalrogError, ConfigError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind, program_of
+from balrog_rag.workers.programs import Driver, Stepwise
+
+Beat = Callable[[], None]
+
+
+def no_beat() -> None:
+    """Nobody waits for a sign of life."""
 
 
 class HostedGame:
-    """An environment being played, and the policy that plays it, if one does."""
+    """An environment being played, and the programs that play in it."""
 
     def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
         """Make the game and start it; whatever goes wrong is one line."""
-        self._name = f"{spec.env}/{spec.task}"
+        self._name, self._spec = f"{spec.env}/{spec.task}", spec
+        self._kind = kind_of(spec.env)
+        self._programs = offered(spec)
         with _one_line(self._name, "cannot be made"):
-            self._environment: Environment = kind_of(spec.env).make(spec, ttyrec)
+            self._environment: Environment = self._kind.make(spec, ttyrec)
         try:
             with _one_line(self._name, "cannot be started"):
                 self.start: Transition = self._environment.reset()
         except BalrogError:
             self._environment.close()
             raise
-        self.view: TaskView = self._environment.view
-        self._policy: Policy | None = None
+        self.view: TaskView = self._environment.view.offering(
+            program.action for program in self._programs.values()
+        )
+        self._game = pressable(self._environment, self.start)
+        self._progress = self._kind.progress(spec)
+        self._player: tuple[Player, Driver] | None = None
+        self._calls = 0
         self._ended = False
 
-    def step(self, action: str) -> Transition:
-        """Take one action."""
+    def step(self, action: str, beat: Beat = no_beat) -> Transition:
+        """Take one action: a plain one, or a call with a program behind it."""
+        call = None if action in self._environment.view.accepted else self.view.call(action)
         with _one_line(self._name, f"failed at action {action!r}"):
-            transition = self._environment.step(action)
+            transition = self._environment.step(action) if call is None else self._called(call, beat)
         self._ended = bool(transition.ended)
+        if isinstance(self._game, Stepwise) and call is None:
+            self._game.last = transition
         return transition
 
-    def play(self, actions: Sequence[str]) -> list[Transition]:
+    def play(self, actions: Sequence[str], beat: Beat = no_beat) -> list[Transition]:
         """Take the actions one after the other, up to the game's end."""
         transitions = []
         for action in actions:
-            transitions.append(self.step(action))
+            transitions.append(self.step(action, beat))
             if self._ended:
                 break
+            beat()
         return transitions
 
-    def policy_step(self, name: str, config: Mapping[str, Any], seed: int) -> Turn:
-        """Let the policy take one step; it is made at the first."""
-        if self._policy is None:
-            self._policy = self._hire(name, config, seed)
-        with _one_line(f"policy {name!r}", f"failed in {self._name}"):
-            action = self._policy.act(self._raw(name))
-        if action not in self.view.accepted:
-            raise PluginError(f"policy {name!r} wants {action!r}, which {self._name} does not accept")
-        return Turn(action, self.step(action))
+    def run(self, player: Player, most: int, beat: Beat = no_beat) -> Transition:
+        """Let a program play on; it is made at its first burst."""
+        if self._player is None or self._player[0] != player:
+            with _one_line(f"program {player.name!r}", "cannot be made"):
+                program = self._program(program_of(player.name), {}, player.seed, player.options)
+            self._player = player, Driver(self._game, program, self._progress)
+        with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
+            transition = self._player[1].burst(most, beat)
+        if transition.stopped and not transition.pressed:
+            raise EnvironmentFailure(
+                f"program {player.name!r} has stopped ({transition.stopped}), but {self._name} goes on"
+            )
+        self._ended = bool(transition.ended)
+        return transition
 
     @property
     def ended(self) -> bool:
@@ -65,17 +86,33 @@ class HostedGame:
         """Give back everything the game holds."""
         self._environment.close()
 
-    def _hire(self, name: str, config: Mapping[str, Any], seed: int) -> Policy:
-        factory = registry.policies.get(name)
-        with _one_line(f"policy {name!r}", "cannot be made"):
-            policy: Policy = factory(thaw(config, AgentConfig), self.view, seed)
-        return policy
+    def _called(self, call: Call, beat: Beat) -> Transition:
+        kind = self._programs[call.name]
+        self._calls += 1
+        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
+        return Driver(self._game, program, self._progress).call(kind.interruptible, beat)
 
-    def _raw(self, policy: str) -> Mapping[str, Any]:
-        raw: Mapping[str, Any] | None = getattr(self._environment, "raw", None)
-        if raw is None and getattr(self._policy, "needs_raw", True):
-            raise EnvironmentFailure(f"{self._name} shows no raw arrays, which policy {policy!r} plays by")
-        return raw or {}
+    def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
+        return kind.make(Begin(self._game.screen, arguments, self._environment.view, seed, options))
+
+
+def offered(spec: GameSpec) -> dict[str, ProgramKind]:
+    """The programs that a game offers as actions; a ConfigError for one that it cannot."""
+    found = {}
+    for name in spec.programs:
+        program = program_of(name)
+        if program.plays or (program.games and spec.env not in program.games):
+            why = "plays whole episodes" if program.plays else f"is for {', '.join(program.games)}"
+            raise ConfigError(f"env.programs: {name} {why}; it is no action of {spec.env}")
+        found[name] = program
+    return found
+
+
+def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:
+    """The environment as programs play it."""
+    if all(hasattr(environment, name) for name in ("screen", "press", "look", "numbers", "event")):
+        return cast(Pressable, environment)
+    return Stepwise(environment, start)
 
 
 class _one_line:

@@ -1,9 +1,8 @@
 """Games in the calling process: for `show` and `verify`, for tests, and wherever a crash may cost all."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from balrog_rag.contracts.data import GameSpec, Transition, Turn
+from balrog_rag.contracts.data import GameSpec, Player, Transition
 from balrog_rag.workers.host import HostedGame
 
 
@@ -20,12 +19,9 @@ class InlineGame:
         """Take the actions one after the other; stops early where the game ends."""
         return self._hosted.play(actions)
 
-    async def run_policy(self, name: str, config: Mapping[str, Any], seed: int, steps: int) -> Sequence[Turn]:
-        """Let a policy play up to that many steps; goes on where it stopped."""
-        turns: list[Turn] = []
-        while len(turns) < steps and not self._hosted.ended:
-            turns.append(self._hosted.policy_step(name, config, seed))
-        return turns
+    async def run(self, player: Player, most: int) -> Transition:
+        """Let a program play on, for so many presses at most; goes on where it stopped."""
+        return self._hosted.run(player, most)
 
     async def close(self) -> None:
         """End the game."""

@@ -3,16 +3,15 @@
 import asyncio
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.data import GameSpec, Transition, Turn
+from balrog_rag.contracts.data import GameSpec, Player, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
-from balrog_rag.workers.framing import Close, Open, Opened, Play, Played, PolicyPlayed, RunPolicy
+from balrog_rag.workers.framing import Close, Open, Opened, Play, Played, Run
 from balrog_rag.workers.process import WorkerProcess
 
 GAME_MEGABYTES = 8
@@ -38,12 +37,12 @@ class PooledGame:
         assert isinstance(answer, Played)
         return answer.transitions
 
-    async def run_policy(self, name: str, config: Mapping[str, Any], seed: int, steps: int) -> Sequence[Turn]:
-        """Let a policy play up to that many steps next to the environment; goes on where it stopped."""
-        plain = msgspec.to_builtins(config)
-        answer = await self._worker.ask(RunPolicy(self._number, name, plain, seed, steps))
-        assert isinstance(answer, PolicyPlayed)
-        return answer.turns
+    async def run(self, player: Player, most: int) -> Transition:
+        """Let a program play on, for so many presses at most; goes on where it stopped."""
+        plain = Player(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
+        answer = await self._worker.ask(Run(self._number, plain, most))
+        assert isinstance(answer, Played)
+        return answer.transitions[0]
 
     async def close(self) -> None:
         """End the game and give its place back; of a lost worker there is nothing to give back."""

@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.data import Transition, Turn
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.workers import framing as frames
 from balrog_rag.workers.framing import (
@@ -27,11 +26,9 @@ from balrog_rag.workers.framing import (
     Open,
     Opened,
     Order,
-    Play,
     Played,
-    PolicyPlayed,
     Ready,
-    RunPolicy,
+    Run,
 )
 from balrog_rag.workers.host import HostedGame
 
@@ -66,25 +63,10 @@ class Worker:
             if game is not None:
                 game.close()
             return Closed()
-        if isinstance(order, Play):
-            return self._play(self._games[order.game], order)
-        return self._run_policy(self._games[order.game], order)
-
-    def _play(self, game: HostedGame, order: Play) -> Played:
-        transitions: list[Transition] = []
-        for action in order.actions:
-            transitions.append(game.step(action))
-            if game.ended:
-                break
-            self._beat()
-        return Played(transitions)
-
-    def _run_policy(self, game: HostedGame, order: RunPolicy) -> PolicyPlayed:
-        turns: list[Turn] = []
-        while len(turns) < order.steps and not game.ended:
-            turns.append(game.policy_step(order.name, order.config, order.seed))
-            self._beat()
-        return PolicyPlayed(turns)
+        game = self._games[order.game]
+        if isinstance(order, Run):
+            return Played([game.run(order.player, order.most, self._beat)])
+        return Played(game.play(order.actions, self._beat))
 
     def _beat(self) -> None:
         """Tell from time to time that a long order is getting on."""

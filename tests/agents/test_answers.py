@@ -16,6 +16,7 @@ from balrog_rag.agents.answers import (
     Style,
     read,
 )
+from balrog_rag.contracts.data import Action, Parameter, TaskView
 
 COMPASS = ("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest")
 WORDS = (
@@ -42,6 +43,14 @@ ACCEPTED = frozenset(
         *"abcdefghijklmnopqrstuvwxyzAB0123456789",
     )
 )
+
+
+def taking(accepted, *programs):
+    view = TaskView("nle", "x", "", {}, frozenset(accepted), "esc")
+    return view.offering(programs)
+
+
+VIEW = taking(ACCEPTED)
 
 SAME = "the same"
 """The lenient reading is the strict one."""
@@ -147,8 +156,8 @@ TABLE: list[tuple[Style, str, str | None, str | None]] = [
 def test_what_is_read_out_of_an_answer(
     style: Style, text: str, strict: str | None, lenient: str | None
 ) -> None:
-    severe = read(text, style, ACCEPTED, lenient=False)
-    mild = read(text, style, ACCEPTED, lenient=True)
+    severe = read(text, style, VIEW, lenient=False)
+    mild = read(text, style, VIEW, lenient=True)
     assert (severe.action if severe.action in ACCEPTED else None) == strict
     assert (mild.action if mild.action in ACCEPTED else None) == (strict if lenient == SAME else lenient)
     expected = "strict" if strict else "lenient" if lenient else "none"
@@ -156,7 +165,7 @@ def test_what_is_read_out_of_an_answer(
 
 
 def test_an_answer_without_tags_leaves_a_trace_that_is_no_action() -> None:
-    assert read("Well.", TAGS, ACCEPTED, lenient=False).action == UNREADABLE
+    assert read("Well.", TAGS, VIEW, lenient=False).action == UNREADABLE
     assert UNREADABLE not in ACCEPTED
 
 
@@ -172,13 +181,13 @@ def test_an_answer_without_tags_leaves_a_trace_that_is_no_action() -> None:
 def test_the_papers_fallback_reads_the_letters_of_an_answer_without_tags(
     text: str, found: tuple[str, str]
 ) -> None:
-    assert read(text, TAGS_OR_LETTERS, ACCEPTED, lenient=False) == found
+    assert read(text, TAGS_OR_LETTERS, VIEW, lenient=False) == found
 
 
 def test_letters_keep_their_case() -> None:
     both = frozenset({"a", "A"})
-    assert read("<|ACTION|>a<|END|>", TAGS, both, lenient=True).action == "a"
-    assert read("<|ACTION|>A<|END|>", TAGS, both, lenient=True).action == "A"
+    assert read("<|ACTION|>a<|END|>", TAGS, taking(both), lenient=True).action == "a"
+    assert read("<|ACTION|>A<|END|>", TAGS, taking(both), lenient=True).action == "A"
 
 
 @pytest.mark.parametrize(
@@ -193,11 +202,50 @@ def test_letters_keep_their_case() -> None:
     ],
 )
 def test_an_answer_with_several_actions(style: Style, text: str, found: list[str]) -> None:
-    assert style.several(text) == found
+    assert style.several(text, VIEW) == found
 
 
 @pytest.mark.parametrize(
     "text", ["<|ACTION|>" * 20_000, "a " * 50_000, "action:" * 20_000, "\n" * 100_000, "I " * 40_000]
 )
 def test_a_monstrous_answer_is_read_in_no_time(text: str) -> None:
-    assert read(text, TAGS, ACCEPTED, lenient=True).how in ("none", "lenient")
+    assert read(text, TAGS, VIEW, lenient=True).how in ("none", "lenient")
+
+
+REST = Action("rest", "let time pass", (Parameter("turns", least=1, most=100),))
+EXPLORE = Action("explore_level", "look at all there is")
+SAY = Action("look_up", "ask the guide", (Parameter("query", "text"),))
+SKILLED = taking(ACCEPTED, REST, EXPLORE, SAY)
+
+
+@pytest.mark.parametrize(
+    ("style", "text", "action"),
+    [
+        (WHOLE, "rest 40", "rest 40"),
+        (WHOLE, "explore_level", "explore_level"),
+        (AFTER_LABEL, "Enough.\nACTION: rest 7", "rest 7"),
+        (TAGS, "<|ACTION|>rest 40<|END|>", "rest 40"),
+        (TAGS_OR_WHOLE, "rest  40", "rest 40"),
+        (TAGS, "<|ACTION|>look_up what do newts eat<|END|>", "look_up what do newts eat"),
+        (WHOLE, "north", "north"),
+        (TAGS, "<|ACTION|>rest 0<|END|>", None),
+        (TAGS, "<|ACTION|>rest 101<|END|>", None),
+        (TAGS, "<|ACTION|>rest<|END|>", None),
+        (TAGS, "<|ACTION|>rest 4 5<|END|>", None),
+        (TAGS, "<|ACTION|>rest four<|END|>", None),
+        (TAGS, f"<|ACTION|>rest {'9' * 5000}<|END|>", None),
+    ],
+)
+def test_calls_keep_their_arguments(style: Style, text: str, action: str | None) -> None:
+    found = read(text, style, SKILLED, lenient=False)
+    assert (found.action, found.how) == (action, "strict") if action else not SKILLED.takes(found.action)
+
+
+@pytest.mark.parametrize("text", ["I will rest 40.", "**rest 40**", "Rest 40"])
+def test_a_lenient_eye_finds_calls(text: str) -> None:
+    assert read(text, WHOLE, SKILLED, lenient=True).action == "rest 40"
+
+
+def test_several_calls_in_one_answer() -> None:
+    assert WHOLE.several("rest 40, north", SKILLED) == ["rest 40", "north"]
+    assert AFTER_LABEL.several("ACTION: rest 40; explore_level", SKILLED) == ["rest 40", "explore_level"]

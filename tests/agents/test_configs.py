@@ -18,6 +18,7 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.contracts.programs import Begin, plays, program_of
 from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.envs.nethack.actions import REFUSED_BY_BALROG, nethack_actions
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
@@ -69,13 +70,13 @@ def test_every_agent_composes_with_every_game_and_model(agent: str) -> None:
 @pytest.mark.usefixtures("chess")
 @pytest.mark.parametrize("env", ["nle", "minihack", "chess"])
 def test_every_agent_plays_every_kind_of_game(agent: str, env: str) -> None:
-    if agent in registry.policies.names():
+    if plays(agent):
         return
     view = TaskView(env, "Task-v0", "Win.", VIEW.actions, VIEW.accepted, "esc")
     text = "Query: north\n<|ACTION|>north<|END|>\nACTION: north"
     script = Script(act="north" if "naive" in agent else text, query=text, summary=text)
     decisions = perform(made(agent_config(agent), view, script), [moment(1), moment(2)])
-    assert [each.action for each in decisions] == ["wait" if agent == "dummy" else "north"] * 2
+    assert [each.action for each in decisions] == ["north"] * 2
 
 
 def test_the_default_agent_is_the_papers_best() -> None:
@@ -238,21 +239,22 @@ def test_every_prompt_file_has_a_hash() -> None:
     assert len(set(fingerprint(kinds).values())) == len(names()) + 3
 
 
-def test_the_random_policy_depends_on_its_seed_alone() -> None:
-    make = registry.policies.get("random")
-    config = agent_config("random")
-    first, again, other = (make(config, VIEW, seed) for seed in (1, 1, 2))
-    picks = [[policy.act({}) for _ in range(50)] for policy in (first, again, other)]
-    assert picks[0] == picks[1] != picks[2]
-    assert set(picks[0]) == set(VIEW.actions)
+def random_presses(view: TaskView, seed: int, count: int) -> list[object]:
+    program = program_of("random").make(Begin(None, {}, view, seed, {}))
+    return [*islice(program, count)]
 
 
-def test_the_random_policy_draws_what_balrog_takes_and_otherwise_what_it_always_drew() -> None:
-    def drawn(kind: str, count: int) -> list[str]:
+def test_the_random_player_depends_on_its_seed_alone() -> None:
+    first, again, other = (random_presses(VIEW, seed, 50) for seed in (1, 1, 2))
+    assert first == again != other
+    assert set(first) == set(VIEW.actions)
+
+
+def test_the_random_player_draws_what_balrog_takes_and_otherwise_what_it_always_drew() -> None:
+    def drawn(kind: str, count: int) -> list[object]:
         actions = nethack_actions(kind)
         view = TaskView("nle", "x", "", actions.advertised, frozenset(actions.keys), "wait")
-        policy = registry.policies.get("random")(agent_config("random"), view, 7)
-        return [policy.act({}) for _ in range(count)]
+        return random_presses(view, 7, count)
 
     assert drawn("full", 7) == ["loot", "more", "quiver", "southwest", "far east", "space", "far northeast"]
     assert set(drawn("balrog", 2000)) == {*nethack_actions("balrog").advertised} - REFUSED_BY_BALROG

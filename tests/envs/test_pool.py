@@ -12,16 +12,13 @@ from pathlib import Path
 import pytest
 
 import balrog_rag.workers.pool as pool_module
-from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import plain
-from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Player, Seeds
 from balrog_rag.contracts.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
 from balrog_rag.workers.framing import Close
 from balrog_rag.workers.inline import InlineHouse
 from balrog_rag.workers.pool import WorkerPool
 from tests.envs.support import minihack, nethack
 
-RANDOM = plain(compose(["agent=random", "model=scripted"]).agent)
 WALK = ["north", "search", "west", "search", "pray", "y", "kick", "esc"]
 
 
@@ -158,8 +155,8 @@ def test_an_error_in_a_game_is_an_answer():
         assert len(await game.play(["search"])) == 1
         with pytest.raises(ConfigError, match="did you mean NetHackChallenge-v0"):
             await pool.open(GameSpec("nle", "NetHackChallange-v0", Seeds(1, 1)))
-        with pytest.raises(ConfigError, match="unknown policy 'rndom'; did you mean random"):
-            await game.run_policy("rndom", RANDOM, 1, 1)
+        with pytest.raises(ConfigError, match="unknown program 'rndom'; did you mean random"):
+            await game.run(Player("rndom", {}, 1), 1)
         assert sum(worker.games for worker in pool.workers) == 1
 
     with_pool(scenario)
@@ -287,7 +284,7 @@ def test_closing_ends_the_processes():
 PARENT = """
 import asyncio, json
 from balrog_rag.workers.pool import WorkerPool
-from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.data import GameSpec, Player, Seeds
 
 async def main():
     pool = WorkerPool(2, 60)
@@ -313,17 +310,19 @@ def test_workers_die_with_their_parent_even_when_hung():
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_policy_plays_next_to_the_environment_and_goes_on_where_it_stopped(seed):
+def test_a_program_plays_next_to_the_environment_and_goes_on_where_it_stopped(seed):
     async def scenario(pool):
         spec = nethack(no_progress=0)
         pooled, inline = await pool.open(spec), await InlineHouse().open(spec)
-        bursts = [*await pooled.run_policy("random", RANDOM, seed, 30)]
-        bursts += await pooled.run_policy("random", RANDOM, seed, 30)
-        assert bursts == await inline.run_policy("random", RANDOM, seed, 60)
-        replayed = await (await pool.open(spec)).play([turn.action for turn in bursts])
-        assert list(replayed) == [turn.transition for turn in bursts]
-        assert {turn.action for turn in bursts} <= set(pooled.view.actions)
-        assert len({turn.action for turn in bursts}) > 20
+        player = Player("random", {}, seed)
+        bursts = [await pooled.run(player, 30), await pooled.run(player, 30)]
+        assert bursts == [await inline.run(player, 30), await inline.run(player, 30)]
+        pressed = [press for burst in bursts for press in burst.pressed]
+        replayed = await (await pool.open(spec)).play(pressed)
+        assert replayed[-1].observation == bursts[-1].observation
+        assert sum(step.keys for step in replayed) == sum(burst.keys for burst in bursts)
+        assert {press for burst in bursts for press in burst.pressed} <= set(pooled.view.actions)
+        assert len(set(pressed)) > 20
         await inline.close()
 
     with_pool(scenario)

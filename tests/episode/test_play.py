@@ -242,7 +242,7 @@ def test_a_foreign_agent_that_raises_is_one_line(specs, player) -> None:
     (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", "agent=naive")
 
     class Broken(LiveStudio):
-        def agent(self, cast, view, llm, knowledge):
+        def agent(self, *_):
             class Agent:
                 async def act(self, observation) -> Decision:
                     raise ZeroDivisionError("oops")

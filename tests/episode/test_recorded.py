@@ -6,20 +6,38 @@ They were played with the scripted model. A change that means to alter a prompt 
 import asyncio
 import gzip
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts.kinds import kind_of, settled
 from balrog_rag.episode import journal
-from balrog_rag.run.replay import verify
+from balrog_rag.episode.effects import Tape
+from balrog_rag.episode.play import Stage, play
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.run.replay import ReplayStudio, Unmetered, verify
+from balrog_rag.run.watchers import Unwatched
+from balrog_rag.workers.inline import InlineHouse
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
 DEMONSTRATION = Path(__file__).parents[1] / "data" / "recorded" / "demonstration.json"
 
 OPTIONS = ("character", "actions", "layout", "skip_more", "no_progress", "autopickup")
 """Fields of a game's spec that have become options of its kind."""
+
+
+def completed(old: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Settings of then, with those that have been added since as they are by default."""
+    found = {**now, **old}
+    for name, value in old.items():
+        if isinstance(value, dict) and isinstance(now.get(name), dict) and now[name]:
+            found[name] = completed(value, now[name])
+    return found
 
 
 def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
@@ -29,8 +47,13 @@ def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
     old = {name: game.pop(name) for name in OPTIONS}
     given = {name: value for name, value in {**old, **game["options"]}.items() if value is not None}
     game["options"] = settled(kind_of(game["env"]), given, [])
+    game["programs"] = []
     if header["spec"]["cast"]["agent"]["demonstrations"]:
         header["spec"]["cast"]["agent"]["demonstrations"] = [str(DEMONSTRATION)]
+    for cast in (header["spec"]["cast"], *(fork["cast"] for fork in header["spec"]["forks"])):
+        agent = cast["agent"]["name"]
+        for section in ("agent", "model", "knowledge"):
+            cast[section] = completed(cast[section], plain(getattr(defaults(agent), section)))
     read = journal.decode(json.dumps(header).encode())
     assert isinstance(read, journal.Header)
     header["spec_digest"] = read.spec.digest
@@ -45,7 +68,48 @@ def with_todays_names(line: bytes) -> bytes:
     return json.dumps(entry).encode()
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.partition(".")[0])
+@cache
+def defaults(agent: str) -> Config:
+    """What an agent's configuration is today."""
+    return compose([f"agent={agent}", "model=scripted"])
+
+
+PROGRAMS = ("nle_random", "mh_random", "nle_dummy")
+"""Recorded a press a line, when these players were policies; programs are journaled a burst at a time."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_presses_what_it_pressed_before(name: str, tmp_path: Path) -> None:
+    (path,) = (path for path in RECORDED if path.name.startswith(f"{name}."))
+    lines = gzip.decompress(path.read_bytes()).splitlines()
+    header = journal.decode(as_written_now(lines, tmp_path).splitlines()[0])
+    assert isinstance(header, journal.Header)
+    fresh = asyncio.run(played(header.spec, tmp_path / "fresh.jsonl"))
+    old = [json.loads(line) for line in lines if b'"t":"step"' in line]
+    assert [press for step in fresh.steps for press in step.pressed] == [step["taken"] for step in old]
+    for step in fresh.steps:
+        last = old[step.n + step.count - 1]
+        assert (step.obs, step.n + step.count - 1) == (last["obs"], last["n"])
+    assert fresh.end is not None
+    assert (fresh.end.outcome, fresh.end.steps) == (json.loads(lines[-1])["outcome"], len(old))
+
+
+async def played(spec: EpisodeSpec, path: Path) -> journal.Recording:
+    """The episode played anew."""
+    game = await InlineHouse().open(spec.game)
+    with journal.Writer(path) as writer:
+        writer.append(journal.Header(journal.VERSION, spec, spec.digest, "", {}))
+        tape = Tape(journal.Recording(None), writer)
+        await play(Stage(spec, game, tape, ReplayStudio(), Unmetered(), Unwatched()))
+    await game.close()
+    return journal.read(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in RECORDED if not path.name.startswith(PROGRAMS)],
+    ids=lambda path: path.name.partition(".")[0],
+)
 def test_a_recorded_journal_replays_equal(path: Path, tmp_path: Path) -> None:
     lines = gzip.decompress(path.read_bytes()).splitlines()
     file = tmp_path / "00.journal.jsonl"

@@ -19,7 +19,7 @@ from balrog_rag.envs.minihack.kind import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, quit_game
-from balrog_rag.envs.nethack.engine import NLEGame, Press
+from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.nethack import log_path, log_prefix, seed
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import minihack_options
@@ -116,11 +116,11 @@ class MiniHackEngine:
         with _seeded(self._seeds.core + 1):
             self._task.reset()
 
-    def press(self, key: int) -> Press:
-        """Press one key, and whatever the task presses after it."""
+    def press(self, key: int) -> KeyPress:
+        """KeyPress one key, and whatever the task presses after it."""
         self._passed = ""
         _, reward, ended, _, info = self._task.step(self._place(key))
-        return Press(*self._judge(float(reward), ended, info["end_status"].name), self._passed)
+        return KeyPress(*self._judge(float(reward), ended, info["end_status"].name), self._passed)
 
     def can_press(self, key: int) -> bool:
         """Other keys than the task's are for answering questions."""

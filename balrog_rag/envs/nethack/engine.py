@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.behaviour import Pressed
 from balrog_rag.contracts.data import GameSpec, TaskView, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
-from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live
+from balrog_rag.envs.nethack.alarm import Alarm
+from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
 from balrog_rag.episode.outcome import Outcome
@@ -17,8 +20,8 @@ from balrog_rag.episode.outcome import Outcome
 _TURN = 20
 
 
-class Press(NamedTuple):
-    """What one key press did."""
+class KeyPress(NamedTuple):
+    """What one key did."""
 
     reward: float
     ended: str = ""
@@ -36,7 +39,7 @@ class Engine(Protocol):
         """Begin the game."""
         ...
 
-    def press(self, key: int) -> Press:
+    def press(self, key: int) -> KeyPress:
         """Press one key."""
         ...
 
@@ -68,11 +71,17 @@ class NLEGame:
         self._turn: int | None = None
         self._live: NDArray[Any] = np.zeros_like(engine.arrays["blstats"])
         self._ended = ""
+        self._alarm = Alarm()
 
     @property
-    def raw(self) -> Mapping[str, NDArray[Any]]:
-        """NLE's own arrays of this moment, for policies; filled anew by every step."""
+    def screen(self) -> Mapping[str, NDArray[Any]]:
+        """NLE's own arrays of this moment, for programs; filled anew by every press."""
         return self._engine.arrays
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The bottom lines' numbers, of a game that is over as it was left."""
+        return numbers_of(self._live)
 
     def reset(self) -> Transition:
         """Start the game that the spec describes."""
@@ -81,44 +90,54 @@ class NLEGame:
         return Transition(self._observer.observe(self._observer.message()), keys=0)
 
     def step(self, action: str) -> Transition:
-        """Take one accepted action."""
-        if self._ended:
-            raise EnvironmentFailure(
-                f"{self.view.task}: the game is over ({self._ended}); it takes no action"
-            )
-        keys = self._keys.get(action)
-        if keys is None:
-            raise EnvironmentFailure(f"{self.view.task}: {action!r} is no accepted action")
+        """Take one plain action."""
         instead = ""
-        if not self._engine.can_press(keys[0]):
-            instead = self.view.default_action
-            keys = self._keys[instead]
-        return self._take(keys, instead)
+        if action in self._keys and not self._engine.can_press(self._keys[action][0]):
+            action = instead = self.view.default_action
+        done = self.press(action)
+        seen = self.look(done.message, done.ended)
+        return msgspec.structs.replace(seen, reward=done.reward, keys=done.keys, instead=instead)
 
     def close(self) -> None:
         """Give back everything the game holds."""
         self._engine.close()
 
-    def _take(self, keys: tuple[int, ...], instead: str) -> Transition:
-        before = self._pressed
-        press = self._press(keys[0])
-        reward, message = press.reward, press.passed
-        for key in keys[1:]:
-            if press.ended:
+    def press(self, press: int | str) -> Pressed:
+        """Press a plain action or a key, and through the pages that it brings."""
+        if self._ended:
+            raise EnvironmentFailure(
+                f"{self.view.task}: the game is over ({self._ended}); it takes no action"
+            )
+        keys = (press,) if isinstance(press, int) else self._keys.get(press)
+        if keys is None:
+            raise EnvironmentFailure(f"{self.view.task}: {press!r} is no accepted action")
+        before, reward, message = self._pressed, 0.0, ""
+        for key in keys:
+            done = self._press(key)
+            reward, message = reward + done.reward, message + done.passed
+            if done.ended:
                 break
-            press = self._press(key)
-            reward, message = reward + press.reward, message + press.passed
         message += self._observer.message()
-        while self._options.skip_more and MORE_SIGN in message and not press.ended:
-            press = self._press(MORE)
-            reward += press.reward
-            message = message.replace(MORE_SIGN, "\n") + press.passed + self._observer.message()
-        pressed = self._pressed - before
-        if press.ended:
-            return self._end(press.ended, reward, message, pressed, instead)
-        return Transition(self._observer.observe(message), reward, pressed, instead=instead)
+        while self._options.skip_more and MORE_SIGN in message and not done.ended:
+            done = self._press(MORE)
+            reward += done.reward
+            message = message.replace(MORE_SIGN, "\n") + done.passed + self._observer.message()
+        return Pressed(reward, self._pressed - before, str(done.ended), message)
 
-    def _press(self, key: int) -> Press:
+    def look(self, message: str, ended: str) -> Transition:
+        """The present moment as an observation, with this message; of a game that is over its last."""
+        if not ended:
+            return Transition(self._observer.observe(message))
+        self._ended = ended
+        observation = self._observer.observe_end(message, self._live)
+        facts = self._engine.facts(ended, self._live.copy())
+        return Transition(observation, ended=ended, end=facts)
+
+    def event(self) -> str:
+        """What a player would want to know of: hit points that fell, another kind of monster in view."""
+        return self._alarm.event(self._engine.arrays)
+
+    def _press(self, key: int) -> KeyPress:
         """Press a key and hold the limits to it."""
         press = self._engine.press(key)
         self._pressed += 1
@@ -138,9 +157,3 @@ class NLEGame:
         if self._options.no_progress and self._standstill >= self._options.no_progress:
             return Outcome.NO_PROGRESS
         return ""
-
-    def _end(self, outcome: str, reward: float, message: str, pressed: int, instead: str) -> Transition:
-        self._ended = str(outcome)
-        observation = self._observer.observe_end(message, self._live)
-        facts = self._engine.facts(outcome, self._live.copy())
-        return Transition(observation, reward, pressed, self._ended, facts, instead)

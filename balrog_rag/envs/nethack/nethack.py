@@ -12,7 +12,7 @@ from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.nethack.actions import SPACE, nethack_actions
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_end, quit_game
-from balrog_rag.envs.nethack.engine import NLEGame, Press
+from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.episode.outcome import Outcome
@@ -67,17 +67,17 @@ class NetHackEngine:
             self._game.step(SPACE)
         raise EnvironmentFailure(f"NetHack did not begin within {_FIRST_PAGES} key presses")
 
-    def press(self, key: int) -> Press:
-        """Press one key; a game that it ends is seen through to its last page."""
+    def press(self, key: int) -> KeyPress:
+        """KeyPress one key; a game that it ends is seen through to its last page."""
         blstats = self.arrays["blstats"]
         before = int(blstats[_SCORE])
         _, done = self._game.step(key)
         if not done and not self.arrays["program_state"][_GAME_OVER]:
-            return Press(float(int(blstats[_SCORE]) - before))
+            return KeyPress(float(int(blstats[_SCORE]) - before))
         passed = "" if done else page_text(self.arrays)
         if not done and not press_through_end(self._game, self.arrays):
             raise EnvironmentFailure("NetHack does not come to an end after the game is over")
-        return Press(0.0, outcome_of(self._game), passed)
+        return KeyPress(0.0, outcome_of(self._game), passed)
 
     def can_press(self, key: int) -> bool:
         """NetHack takes every key."""

@@ -1,0 +1,17 @@
+"""A program as an agent: it decides nothing step by step, but plays on by itself for a while."""
+
+from balrog_rag.contracts.data import Decision, Observation, Player
+
+
+class ProgramAgent:
+    """Hands the game to a program."""
+
+    def __init__(self, player: Player) -> None:
+        self._decision = Decision(player.name, player=player)
+
+    async def act(self, observation: Observation) -> Decision:
+        """Let the program play on."""
+        return self._decision
+
+    def recall(self, observation: Observation, decision: Decision) -> None:
+        """A program sees the game as it stands, and needs no past."""

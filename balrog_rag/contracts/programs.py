@@ -1,0 +1,74 @@
+"""Programs: what stands behind an action. A program presses keys next to the game, and sees what came of it.
+
+A program is a generator. It yields what to press next, either a plain action of the task by its name or a key
+by its code, and is sent the screen after that press. It ends by returning why it stopped, in words that the
+player reads. It must be a pure function of what it was given and of the screens: the same program on the same
+game presses the same keys, which is how a journal is replayed.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import Action, Call, Parameter, TaskView
+
+Press: TypeAlias = int | str
+Program: TypeAlias = Generator[Press, Any, str]
+
+
+class ProgramFailed(Exception):
+    """Raised by a program that cannot go on; the message says why, in words for the player."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """What a program is given when it begins."""
+
+    screen: Any
+    """The screen as it is now: what the kind of game shows programs."""
+    arguments: Mapping[str, int | str]
+    """The call's arguments by name."""
+    view: TaskView
+    seed: int
+    """For whatever dice the program throws."""
+    options: Mapping[str, Any]
+    """agent.options, for a program that plays whole episodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramKind:
+    """A program by name: an action that agents may take, or a player of whole episodes."""
+
+    name: str
+    make: Callable[[Begin], Program]
+    says: str = ""
+    """What it does, for the list of actions in a prompt."""
+    parameters: tuple[Parameter, ...] = ()
+    games: tuple[str, ...] = ()
+    """The kinds of game it can be used in; empty: all."""
+    plays: bool = False
+    """Whether it plays whole episodes, as agent=NAME, and is no action."""
+    interruptible: bool = True
+    """Whether it stops where something happens that a player would want to know of."""
+
+    @property
+    def action(self) -> Action:
+        """How agents are told of it."""
+        return Action(self.name, self.says, self.parameters)
+
+    def takes(self, call: Call) -> Mapping[str, int | str]:
+        """The call's arguments by name."""
+        names = (parameter.name for parameter in self.parameters)
+        return dict(zip(names, call.arguments, strict=False))
+
+
+def program_of(name: str) -> ProgramKind:
+    """The program of that name."""
+    kind: ProgramKind = registry.programs.get(name)
+    return kind
+
+
+def plays(name: str) -> bool:
+    """Whether a program of that name plays whole episodes."""
+    return name in registry.programs.names() and program_of(name).plays

@@ -1,0 +1,117 @@
+"""Programs at work next to a game: pressed for, watched, and stopped where something happens."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from balrog_rag.contracts.behaviour import Environment, Pressable, Pressed
+from balrog_rag.contracts.data import Observation, Transition
+from balrog_rag.contracts.kinds import Progress
+from balrog_rag.contracts.programs import Press, Program, ProgramFailed
+
+MOST_PRESSES = 10_000
+"""Presses of one call before it is stopped, so that an agent gets a say again."""
+
+
+class Stepwise:
+    """Lets programs play an environment that only takes steps: they see its observations."""
+
+    def __init__(self, environment: Environment, start: Transition) -> None:
+        """`start` is how the game began."""
+        self.environment, self.last = environment, start
+
+    @property
+    def screen(self) -> Observation:
+        """The observation of this moment."""
+        return self.last.observation
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Its numbers."""
+        return self.last.observation.numbers
+
+    def press(self, press: Press) -> Pressed:
+        """Take a step."""
+        self.last = self.environment.step(str(press))
+        return Pressed(self.last.reward, self.last.keys, self.last.ended)
+
+    def event(self) -> str:
+        """What the environment says has happened; nothing, where it does not say."""
+        event: Callable[[], str] | None = getattr(self.environment, "event", None)
+        return event() if event is not None else ""
+
+    def look(self, message: str, ended: str) -> Transition:
+        """The last step's."""
+        return self.last
+
+
+class Driver:
+    """A program at work; goes on where it stopped."""
+
+    def __init__(self, game: "Pressable | Stepwise", program: Program, progress: Progress) -> None:
+        """`progress` is the game's, so that a burst ends where it changes."""
+        self._game, self._program, self._progress = game, program, progress
+        self._begun = False
+        self._over = ""
+
+    def burst(self, most: int, beat: Callable[[], None]) -> Transition:
+        """Let a player press up to so many times; a new height ends the burst, so that it is journaled."""
+        game, pressed = self._game, list[Press]()
+        reward, keys, message, ended, stopped = 0.0, 0, "", "", ""
+        height = self._height()
+        while len(pressed) < most and not ended:
+            try:
+                press = self._next()
+            except StopIteration as stop:
+                stopped = self._over = self._over or str(stop.value or "it has nothing more to do")
+                break
+            done = game.press(press)
+            beat()
+            pressed.append(press)
+            reward, keys, message, ended = reward + done.reward, keys + done.keys, done.message, done.ended
+            self._progress.see(game.numbers, done.reward, "")
+            if self._height() != height:
+                break
+        seen = game.look(message, ended)
+        return replace(seen, reward=reward, keys=keys, stopped=stopped, pressed=tuple(pressed))
+
+    def call(self, interruptible: bool, beat: Callable[[], None]) -> Transition:
+        """Let a call's program press until it ends, fails, or is interrupted."""
+        game, said = self._game, list[str]()
+        reward, keys, ended, stopped = 0.0, 0, "", ""
+        for _ in range(MOST_PRESSES):
+            try:
+                done = game.press(self._next())
+            except StopIteration as stop:
+                stopped = str(stop.value or "done")
+                break
+            except ProgramFailed as failure:
+                stopped = f"failed: {failure}"
+                break
+            beat()
+            reward, keys, ended = reward + done.reward, keys + done.keys, done.ended
+            if done.message and done.message not in said[-1:]:
+                said.append(done.message)
+            if ended or (stopped := game.event() if interruptible else ""):
+                stopped = stopped and f"interrupted: {stopped}"
+                break
+        else:
+            stopped = f"it had pressed {MOST_PRESSES:,} times"
+        self._program.close()
+        seen = game.look("\n".join(said[-MOST_MESSAGES:]), ended)
+        return replace(seen, reward=reward, keys=keys, stopped=stopped)
+
+    def _next(self) -> Press:
+        if self._begun:
+            return self._program.send(self._game.screen)
+        self._begun = True
+        return next(self._program)
+
+    def _height(self) -> tuple[Any, ...]:
+        progress = self._progress
+        return progress.value, sum(map(len, progress.milestones().values()))
+
+
+MOST_MESSAGES = 12
+"""Messages of one call that its player reads; the newest are kept."""
