@@ -9,6 +9,8 @@ import threading
 import warnings
 from typing import Any
 
+from balrog_rag.util import redirects
+
 _lock = threading.Lock()
 
 
@@ -24,6 +26,7 @@ def load(price_table: str = "carried") -> Any:
         os.environ.setdefault("LITELLM_LOG", "ERROR")
         os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env above its own folder
         litellm = _import_uncollected("litellm")
+        redirects.guard()
         litellm.suppress_debug_info = True
         litellm.telemetry = False
         litellm.drop_params = False
