@@ -50,7 +50,7 @@ def test_it_is_nethackchallenge_frame_by_frame():
     core.Nethack.set_initial_seeds(theirs.nethack, 7, 7, False, None)
     seen, _ = theirs.reset()
     ours = InlineGame(nethack(7, "@", skip_more=False, no_progress=0))
-    raw = ours._hosted._environment.raw
+    raw = ours._hosted._environment.screen
     keys, places = nethack_actions("full").keys, {int(key): n for n, key in enumerate(theirs.actions)}
     dice = random.Random(1)
     words = [
@@ -201,3 +201,10 @@ def test_unknown_options_are_refused():
         settled(kind, {"des_file": "x", "nle": {"layout": "image"}}, [kind, kind_of("minihack")])["layout"]
         == "image"
     )
+
+
+def test_a_game_that_asks_for_a_name_before_its_first_move_begins():
+    """This hero stands on a scroll of scare monster: it turns to dust, and the game asks for its name."""
+    start, after = play(nethack(713336358, "@"), ["wait"])
+    assert "Call" not in start.observation.screen
+    assert dict(after.observation.numbers)["turn"] > dict(start.observation.numbers)["turn"]

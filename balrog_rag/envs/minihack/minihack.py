@@ -17,6 +17,7 @@ from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
 from balrog_rag.envs.minihack.kind import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
+from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, quit_game
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
@@ -115,6 +116,7 @@ class MiniHackEngine:
             plan.reset = partial(plan.reset, seed=self._seeds.core % 2**31)
         with _seeded(self._seeds.core + 1):
             self._task.reset()
+        turn_first_pages(self._game, self.arrays)
 
     def press(self, key: int) -> KeyPress:
         """KeyPress one key, and whatever the task presses after it."""

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
-from balrog_rag.envs.nethack.actions import SPACE, nethack_actions
+from balrog_rag.envs.nethack.actions import nethack_actions
+from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_end, quit_game
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
@@ -21,9 +22,8 @@ GOAL = "Your goal is to come as far as you can in the game."
 DEFAULT_ACTION = "esc"
 
 _STATE_KEYS = ("program_state", "internal", "chars", "message", "misc")
-_GAME_OVER, _IN_MOVES = 0, 3
+_GAME_OVER = 0
 _SCORE = 9
-_FIRST_PAGES = 1000
 
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
@@ -61,11 +61,7 @@ class NetHackEngine:
         """Begin the game, past its first pages."""
         seed(self._game, self._seeds)
         self._game.reset(self._ttyrec)
-        for _ in range(_FIRST_PAGES):
-            if self.arrays["program_state"][_IN_MOVES]:
-                return
-            self._game.step(SPACE)
-        raise EnvironmentFailure(f"NetHack did not begin within {_FIRST_PAGES} key presses")
+        turn_first_pages(self._game, self.arrays)
 
     def press(self, key: int) -> KeyPress:
         """KeyPress one key; a game that it ends is seen through to its last page."""
