@@ -1,8 +1,6 @@
-"""`python -m balrog_rag` alone: which commands there are."""
+"""`python -m balrog_rag`: the same as `balrog-rag`."""
 
-import sys
-
-from balrog_rag.cli.main import which_command
+from balrog_rag.cli.verbs import script
 
 if __name__ == "__main__":
-    sys.exit(which_command(sys.argv[1:]))
+    script()

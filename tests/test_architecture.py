@@ -93,7 +93,7 @@ def test_configs_choose_no_code_by_path() -> None:
         assert "_target_" not in path.read_text(), path
 
 
-@pytest.mark.parametrize("module", ["main", "episode", "knowledge", "models", "prompts", "report"])
+@pytest.mark.parametrize("module", ["main", "verbs", "episode", "knowledge", "models", "prompts", "report"])
 def test_help_loads_nothing_heavy(module: str) -> None:
     """A command's entry point imports no game, model, index or plot library."""
     heavy = "{'nle', 'minihack', 'litellm', 'faiss', 'pandas', 'matplotlib', 'scipy', 'torch', 'xllamacpp'}"

@@ -20,6 +20,15 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 MOST_PORT = 65535
 
 
+prefix = "python -m balrog_rag."
+"""How the command was called, for its usage lines."""
+
+
+def called(name: str) -> str:
+    """A command's name as the user wrote it."""
+    return f"{prefix}{name}"
+
+
 class Parser(argparse.ArgumentParser):
     """A command line whose mistakes are one line, too."""
 

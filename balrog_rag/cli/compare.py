@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = Parser(prog="python -m balrog_rag.compare", description=__doc__)
+    made = Parser(prog=called("compare"), description=__doc__)
     made.add_argument(
         "runs", nargs=2, type=Path, metavar="RUN", help="a run folder, or a folder of runs of one kind"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.terminal_safe import inert
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    made = Parser(prog="python -m balrog_rag.counterfactual", description=__doc__)
+    made = Parser(prog=called("counterfactual"), description=__doc__)
     made.add_argument("run", type=Path, metavar="RUN", help="run folder of an agent with retrieval")
     made.add_argument(
         "--sample", type=int, default=30, metavar="N", help="steps to ask about (default: %(default)s)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.minihack import boxoban
@@ -101,7 +101,7 @@ def _print_comparison(results: Mapping[str, "Compared"]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m balrog_rag.envs", description=__doc__)
+    parser = Parser(prog=called("envs"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     fetch = commands.add_parser("fetch", help="bring level files into the cache folder")
     fetch.add_argument("what", choices=["boxoban"], help="what to fetch")

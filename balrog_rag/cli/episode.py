@@ -5,7 +5,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli import command_line
+from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.util.terminal_safe import inert
 from balrog_rag.util.wording import many
@@ -28,7 +29,8 @@ def overrides(words: Sequence[str]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = Parser(prog="python -m balrog_rag.episode", description=__doc__)
+    own = "episode" if command_line.prefix.startswith("python") else ""
+    top = Parser(prog=called(own).strip(), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     show = commands.add_parser("show", help="every step's exact prompt, answer, action and screen")
     show.add_argument("journal", type=Path)

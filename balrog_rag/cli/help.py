@@ -10,7 +10,7 @@ from balrog_rag.config.schema import documented_keys
 USAGE = """\
 usage: python -m balrog_rag.eval [GROUP=OPTION ...] [KEY=VALUE ...]
 
-Plays language-model agents in NetHack and MiniHack and shows their progression.
+Plays language-model agents in text games and shows their progression.
 
   python -m balrog_rag.eval                                     the embedded model, no key needed
   python -m balrog_rag.eval model=openai model.name=openai/gpt-4o-mini limits.run.dollars=5

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli.command_line import Parser, called, ended
 
 if TYPE_CHECKING:
     from balrog_rag.config.schema import KnowledgeConfig
@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
 
 def _parser() -> ArgumentParser:
     parser = Parser(
-        prog="python -m balrog_rag.knowledge",
+        prog=called("knowledge"),
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from balrog_rag.cli.command_line import Parser, ended, folder_to_write
+from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util.terminal_safe import inert
 from balrog_rag.util.wording import many
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = Parser(prog="python -m balrog_rag.leaderboard", description=__doc__)
+    top = Parser(prog=called("leaderboard"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     build = commands.add_parser("build", help="rank many run folders, published results beside them")
     build.add_argument(

@@ -6,7 +6,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import MOST_PORT, Parser, ended, within
+from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, within
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models.weights import EMBEDDED, weights
 
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    top = Parser(prog="python -m balrog_rag.models", description=__doc__)
+    top = Parser(prog=called("models"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="command")
     _serve_options(commands.add_parser("serve", help="serve a GGUF model on loopback, as OpenAI does"))
     fetch = commands.add_parser("fetch", help="fetch the embedded model's weights into the cache")

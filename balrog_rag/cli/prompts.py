@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, ended, file_to_write, folder_to_write, within
+from balrog_rag.cli.command_line import Parser, called, ended, file_to_write, folder_to_write, within
 from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, TaskView
 from balrog_rag.contracts.errors import ConfigError
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = Parser(prog="python -m balrog_rag.prompts", description=__doc__)
+    top = Parser(prog=called("prompts"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     files = commands.add_parser("list", help="every prompt file, its content hash and the values it uses")
     files.set_defaults(run=_list)

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, ended, folder_to_write
+from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
 
@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = Parser(prog="python -m balrog_rag.report", description=__doc__)
+    made = Parser(prog=called("report"), description=__doc__)
     made.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
     )

@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, ended
+from balrog_rag.cli.command_line import Parser, called, ended
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
-    parser = Parser(prog="python -m balrog_rag.results", description=__doc__)
+    parser = Parser(prog=called("results"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     rebuild = commands.add_parser("rebuild", help="read every journal anew and rewrite summaries and tables")
     rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli import episode, knowledge, prompts
-from balrog_rag.cli.main import main, which_command
+from balrog_rag.cli import episode, knowledge, prompts, verbs
+from balrog_rag.cli.main import main
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import ConfigError
@@ -77,7 +77,7 @@ def test_a_secret_in_plain_words_is_refused_by_every_command_that_takes_settings
         lambda: main(["-m", "model=openai", "agent=naive,cot", word]),
         lambda: main(["model=openai", word, "--cfg", "job"]),
         lambda: main(["model=openai", "agent=naiv", word]),
-        lambda: which_command(["model=openai", word]),
+        lambda: verbs.main(["run", "model=openai", word]),
         lambda: prompts.main(["show", word]),
         lambda: knowledge.main(["search", "newt", word]),
         lambda: episode.main(["fork", "journal", "--at", "0", "--out", "out", word]),

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from balrog_rag import __version__
+from balrog_rag.cli import verbs
 from balrog_rag.cli.evaluate import resumed_config, who_plays
-from balrog_rag.cli.main import COMMANDS, main, which_command
+from balrog_rag.cli.main import main
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
@@ -94,7 +95,7 @@ def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatc
         ("-m --agent naive,cot", "--agent: keys are no flags; write agent=naive,cot"),
         ("--env.episodes 5 agent=cot", "--env.episodes: keys are no flags; write env.episodes=5"),
         ("--model --cfg job", "--model: keys are no flags; write model=VALUE"),
-        ("report results/X", "write python -m balrog_rag.report results/X"),
+        ("report results/X", "write balrog-rag report results/X"),
     ],
 )
 def test_words_of_other_programs(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,20 +104,8 @@ def test_words_of_other_programs(words: str, says: str, capsys: pytest.CaptureFi
 
 
 def test_the_version_is_this_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == which_command(["--version"]) == 0
+    assert main(["--version"]) == verbs.main(["--version"]) == 0
     assert capsys.readouterr().out == f"balrog_rag {__version__}\n" * 2
-
-
-def test_the_package_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    doors = {path.stem for path in PACKAGE.glob("[a-z]*.py")}
-    assert set(COMMANDS) == doors | {path.parent.name for path in PACKAGE.glob("*/__main__.py")}
-    for words, says in (
-        ([], "name a command: python -m balrog_rag.eval (play), "),
-        (["agent=cot"], "write python -m balrog_rag.eval agent=cot"),
-    ):
-        assert which_command(words) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"error: {says}")
 
 
 @pytest.mark.parametrize(
