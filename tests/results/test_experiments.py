@@ -37,7 +37,7 @@ def test_the_papers_experiment_has_the_papers_settings():
         0,
         "flat_l2",
     )
-    assert (config.env.actions, config.env.skip_more, config.agent.lenient) == ("balrog", True, False)
+    assert (config.env.options["actions"], config.env.options["skip_more"]) == ("balrog", True)
     assert config.model.temperature == 0.0
 
 
@@ -45,9 +45,14 @@ def test_balrogs_experiment_has_balrogs_values():
     """Its balrog/config/config.yaml of 2026-03-16, as far as it decides how an episode goes."""
     config = compose(["+experiment=balrog", "model=openai"])
     env, agent, model = config.env, config.agent, config.model
-    assert (env.episodes, env.character, env.actions, env.layout) == (5, "@", "balrog", "hybrid")
-    assert (env.max_steps["nle"], env.max_steps["minihack"], env.no_progress) == (100_000, 100, 150)
-    assert (env.skip_more, env.autopickup, env.seeding, env.seeds) == (True, None, "spread", [])
+    assert (env.episodes, env.max_steps["nle"], env.max_steps["minihack"]) == (5, 100_000, 100)
+    assert (env.seeding, env.seeds, env.options["character"]) == ("spread", [], "@")
+    assert (env.options["actions"], env.options["layout"]) == ("balrog", "hybrid")
+    assert (env.options["skip_more"], env.options["no_progress"], env.options["autopickup"]) == (
+        True,
+        150,
+        None,
+    )
     assert len(env.tasks) == 9
     assert (agent.name, agent.system, agent.instruction_role) == ("naive", "balrog", "user")
     assert (agent.max_text_history, agent.max_image_history, agent.max_cot_history) == (16, 0, 1)

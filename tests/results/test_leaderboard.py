@@ -348,18 +348,23 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
     run, out = tmp_path / "results/odd", tmp_path / "out"
     assert main(["submit", str(run), "--name", "Odd", "--date", "2026-11-21", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
-    start = said.index("harness card: 14 settings not BALROG's")
-    assert said[start + 1 : start + 16] == [
+    start = said.index("harness card: 19 settings not BALROG's")
+    assert said[start + 1 : start + 21] == [
         "  agent.batch.low: 0.5 (BALROG: 0.5)",
         "  agent.batch.size: 2 (BALROG: 1)",
         "  agent.lenient: true (BALROG: false)",
-        "  env.actions: full (BALROG: balrog)",
-        "  env.autopickup: false (BALROG: null)",
-        "  env.character: val-dwa-law-fem (BALROG: @)",
         "  env.max_steps.nle: 500 (BALROG: 100000)",
-        "  env.no_progress: 99 (BALROG: 150)",
+        "  env.options.minihack.actions: full (BALROG: balrog)",
+        "  env.options.minihack.autopickup: false (BALROG: null)",
+        "  env.options.minihack.character: val-dwa-law-fem (BALROG: @)",
+        "  env.options.minihack.no_progress: 99 (BALROG: 150)",
+        "  env.options.minihack.skip_more: false (BALROG: true)",
+        "  env.options.nle.actions: full (BALROG: balrog)",
+        "  env.options.nle.autopickup: false (BALROG: null)",
+        "  env.options.nle.character: val-dwa-law-fem (BALROG: @)",
+        "  env.options.nle.no_progress: 99 (BALROG: 150)",
+        "  env.options.nle.skip_more: false (BALROG: true)",
         "  env.seeding: fixed (BALROG: spread)",
-        "  env.skip_more: false (BALROG: true)",
         "  limits.steps: 2 (BALROG: null)",
         "  model.context: 1000000 (BALROG: null)",
         "  model.max_tokens: 4096 (BALROG: 8192)",
@@ -370,7 +375,7 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
     assert "note: nle: 6 episodes; BALROG plays 5" in said
     assert "note: minihack/MiniHack-Room-5x5-v0: no task of BALROG's" in said
     page = (out / "20261121_naive_scripted/harness.md").read_text()
-    assert "| env.no\\_progress | 99 | 150 |" in page
+    assert "| env.options.nle.no\\_progress | 99 | 150 |" in page
     assert "- nle: 6 episodes; BALROG plays 5" in page
     assert "balrog-nle 0.9.0" in page
 

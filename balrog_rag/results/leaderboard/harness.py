@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from balrog_rag.config.frozen import differing_keys, leaf_items
+from balrog_rag.contracts.kinds import kind_of, settled
 from balrog_rag.episode.spec import REACH
 from balrog_rag.results.arms import short
 from balrog_rag.results.episodes import any_asked
@@ -54,9 +55,10 @@ class Setting(NamedTuple):
 
 def unlike(run: Run, protocol: Mapping[str, Any]) -> list[Setting]:
     """Every setting of a run that is not BALROG's."""
-    here, theirs = dict(leaf_items(run.config)), dict(leaf_items(protocol))
+    ours, its = complete(run.config, run.config, protocol), complete(protocol, run.config, protocol)
+    here, theirs = dict(leaf_items(ours)), dict(leaf_items(its))
     added = tuple(part for switch, parts in ADDITIONS.items() if here.get(switch) for part in parts)
-    keys = [key for key in differing_keys(protocol, run.config) if key.startswith(COMPARED)]
+    keys = [key for key in differing_keys(its, ours) if key.startswith(COMPARED)]
     keys += [key for key in here if key.startswith(added) and key not in keys]
     if here.get("agent.batch.size") != theirs.get("agent.batch.size"):
         keys.append("agent.batch.low")
@@ -66,6 +68,23 @@ def unlike(run: Run, protocol: Mapping[str, Any]) -> list[Setting]:
         for key in sorted(set(keys))
         if not key.startswith((*NO_SETTINGS, *UNSEEN)) and (asked or not key.startswith("model."))
     ]
+
+
+def complete(
+    config: Mapping[str, Any], run: Mapping[str, Any], protocol: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A configuration with every option of the kinds of game that the run plays, its own or the kind's."""
+    names = list(dict.fromkeys(task.partition("/")[0] for task in run["env"]["tasks"]))
+    others = [task.partition("/")[0] for task in protocol["env"]["tasks"]]
+    kinds = [kind_of(name) for name in dict.fromkeys([*names, *others])]
+    env, played = config["env"], [kind for kind in kinds if kind.name in names]
+    first = {name: task.partition("/")[2] for task in reversed(run["env"]["tasks"]) for name in names
+             if task.startswith(f"{name}/")}  # fmt: skip
+    steps = {
+        kind.name: env["max_steps"].get(kind.name) or kind.max_steps(first[kind.name]) for kind in played
+    }
+    options = {kind.name: settled(kind, env["options"], kinds) for kind in played}
+    return {**config, "env": {**env, "max_steps": steps, "options": options}}
 
 
 def words(run: Run) -> str:
