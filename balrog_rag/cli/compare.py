@@ -121,14 +121,15 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
 
 def show_verdicts(console: "Console", found: "Duel") -> None:
     """The verdict, by environment and by task, and the sentence."""
+    from balrog_rag.results.statistics.sentence import between, signed
     from balrog_rag.results.terminal import say, show_table
 
     parts = {"average": found.whole, **found.environments, **found.tasks}
     if len(found.environments) < 2:
         del parts["average"]
     rows = [
-        [name, f"{made.our_mean:.2f}", f"{made.their_mean:.2f}", f"{made.difference:+.2f}",
-         f"{made.interval.low:+.2f} to {made.interval.high:+.2f}", f"{made.test.p:.2g}",
+        [name, f"{made.our_mean:.2f}", f"{made.their_mean:.2f}", signed(made.difference, made),
+         between(made), f"{made.test.p:.2g}",
          f"{made.our_count} / {made.their_count}"]
         for name, made in parts.items()
     ]  # fmt: skip
@@ -148,7 +149,7 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
     before: Look | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
-    now = look(found.whole.test.p, count, planned, before)
+    now = look(found.whole.decisive, count, planned, before)
     told = (
         "stop: the verdict is clear" if now.clear else "stop: the plan is played out" if now.stop else "go on"
     )

@@ -3,7 +3,8 @@
 import asyncio
 
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.results.statistics.interval import Interval, mean_interval
+from balrog_rag.results.statistics.estimate import Interval
+from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.results.tables import short_number
 

@@ -34,14 +34,13 @@ def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float |
 
 def judged(
     ours: Sequence[Episode], theirs: Sequence[Episode], names: tuple[str, str],
-    measure: Measure = PROGRESSION, wanted: float | None = None,
+    measure: Measure = PROGRESSION, wanted: float | None = None, family: int = 1,
 ) -> Comparison:  # fmt: skip
-    """The verdict on two sets of episodes."""
+    """The verdict on two sets of episodes, one of a family of so many."""
     envs = sorted({episode.env for episode in (*ours, *theirs)})
     bounds = bounds_by_env(envs, measure)
-    return compare(
-        scores(ours, measure), scores(theirs, measure), names, measure.name, measure.unit, bounds, wanted
-    )
+    mine, yours = scores(ours, measure), scores(theirs, measure)
+    return compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family)
 
 
 def _by_task(
@@ -61,6 +60,10 @@ def _by_task(
 def against_baseline(arms: Sequence[Arm], baseline: Arm, wanted: float | None = None) -> list[Comparison]:
     """Every other arm against the baseline, corrected for their number by Holm's method."""
     others = [arm for arm in arms if arm is not baseline]
+    theirs, count = baseline.episodes, len(others)
     return adjust(
-        [judged(arm.episodes, baseline.episodes, (arm.name, baseline.name), wanted=wanted) for arm in others]
+        [
+            judged(arm.episodes, theirs, (arm.name, baseline.name), wanted=wanted, family=count)
+            for arm in others
+        ]
     )

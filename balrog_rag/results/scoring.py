@@ -1,7 +1,6 @@
 """From episodes to scores: progression and the other measures, with intervals and what they can show."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
 
 import msgspec
 import numpy as np
@@ -10,7 +9,10 @@ from balrog_rag.contracts.kinds import Measure as Counted
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.statistics import design
-from balrog_rag.results.statistics.interval import Interval, average_interval, mean_interval
+from balrog_rag.results.statistics.estimate import Interval
+from balrog_rag.results.statistics.interval import average_interval, mean_interval
+from balrog_rag.results.statistics.permutation import least_p
+from balrog_rag.results.statistics.prospects import twice
 from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws
 
 
@@ -100,16 +102,18 @@ def outlook(episodes: Sequence[Episode]) -> str:
     what = "games" if count < len(episodes) else "episodes"
     said = f"{_many(count, what)}: {mean:.2f} % ({found.low:.2f} to {found.high:.2f})"
     spread = float(np.std(drawn, ddof=1)) if count > 1 else 0.0
+    against = f"against another {_many(count, what)} it "
+    if design.too_small(least_p([(count, count)])):
+        return f"{said}; {against}can detect no difference at all.{one_game_note(episodes)}"
     if spread < NO_SPREAD:
         return f"{said}; too little spread seen to say what such a run could detect."
-    least = design.detectable(spread, count, count)
-    aim = kind_of(episodes[0].env).detect
-    needed = design.episodes_needed(aim, spread)
-    told = f"; against another {_many(count, what)} it " + (
-        f"detects {least:.1f} points" if isfinite(least) else "can detect no difference at all"
-    )
-    more = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
-    return f"{said}{told}{more}.{one_game_note(episodes)}"
+    env = episodes[0].env
+    more = twice(drawn, spread, bounds_by_env([env])[env])
+    aim = kind_of(env).detect
+    needed = design.episodes_needed(aim, spread, wider=lambda size: 1 + (more - 1) * count / size)
+    told = f"{against}detects {more * design.detectable(spread, count, count):.1f} points"
+    asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
+    return f"{said}; {told}{asked}.{one_game_note(episodes)}"
 
 
 def one_game_note(episodes: Sequence[Episode]) -> str:

@@ -24,7 +24,9 @@ class Rank(msgspec.Struct, frozen=True):
 def ranks(rows: Sequence[Sequence[Score]], bounds: dict[str, Bounds]) -> list[Rank]:
     """For each row: behind all that are surely better, before all surely worse (Holm over all pairs)."""
     pairs = list(combinations(range(len(rows)), 2))
-    judged = adjust([compare(rows[a], rows[b], bounds=bounds, family=len(pairs)) for a, b in pairs])
+    judged = adjust(
+        [compare(rows[a], rows[b], bounds=bounds, family=len(pairs), plan=False) for a, b in pairs]
+    )
     better, worse = [0] * len(rows), [0] * len(rows)
     for (a, b), verdict in zip(pairs, judged, strict=True):
         if verdict.clear:

@@ -17,8 +17,9 @@ from balrog_rag.results.report.details import (
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.report.page import Cell, Page, Section, Table
 from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores
+from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.results.statistics.sentence import between, p_text, signed
 from balrog_rag.results.statistics.units import values
-from balrog_rag.results.statistics.verdict import Comparison, p_text
 from balrog_rag.results.summary import mean_and_error
 
 VERDICTS = (
@@ -34,6 +35,12 @@ VERDICTS = (
 VERDICT_NOTE = (
     "Differences are in points of progression. Only the first row of each arm is corrected for the number "
     "of arms; rows by environment are for orientation."
+)
+
+
+SCORES_NOTE = (
+    "Means with 95 % intervals of the mean. Where all episodes of a count are alike there is no interval: "
+    "nothing was seen of how far others may be."
 )
 
 
@@ -104,8 +111,8 @@ def _verdict_row(made: Comparison, on: str) -> list[Cell]:
     return [
         made.ours,
         on,
-        f"{made.difference:+.2f}",
-        f"{made.interval.low:+.2f} to {made.interval.high:+.2f}",
+        signed(made.difference, made),
+        between(made),
         p_text(made.test.p).removeprefix("p = ").removeprefix("p "),
         "" if made.adjusted is None else p_text(made.adjusted).removeprefix("p = ").removeprefix("p "),
         made.test.method,
@@ -130,7 +137,7 @@ def _score_tables(arms: Sequence[Arm], env: str) -> list[Table]:
     for measure in measures:
         rows.append([measure.title, *[_mean_and_interval(episodes, measure) for _, episodes in played]])
     rows.insert(2, ["its standard error, as BALROG computes it", *[f"{100 * error:.2f}" for error in errors]])
-    table = Table([f"{env}", *[name for name, _ in played]], rows, "Means with 95 % intervals of the mean.")
+    table = Table([f"{env}", *[name for name, _ in played]], rows, SCORES_NOTE)
     tasks = sorted({episode.task for _, episodes in played for episode in episodes})
     return [table, _task_table(played, env, tasks)] if len(tasks) > 1 else [table]
 
@@ -139,6 +146,8 @@ def _mean_and_interval(episodes: Sequence[Episode], measure: Measure) -> str:
     found = interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0
+    if not found.known:
+        return f"{mean:,.{digits}f}" + (" (all alike)" if len(episodes) > 1 else "")
     return f"{mean:,.{digits}f} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"
 
 

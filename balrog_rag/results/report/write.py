@@ -13,7 +13,7 @@ from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.html import html
 from balrog_rag.results.report.markdown import markdown
-from balrog_rag.results.statistics.verdict import Comparison
+from balrog_rag.results.statistics.comparison import Comparison
 
 KINDS = ("html", "md", *FORMATS, "csv", "parquet")
 
@@ -89,6 +89,8 @@ def verdict_row(made: Comparison) -> dict[str, Any]:
         "interval_method": made.interval.method,
         "p": made.test.p,
         "p_holm": made.adjusted,
+        "p_interval": made.doubt,
+        "verdict": made.word,
         "test": made.test.method,
         "hedges_g": made.effect,
         "superiority": made.superiority,

@@ -1,8 +1,9 @@
 """What a design can see: power, the smallest difference it detects, the episodes that a difference needs.
 
-By the t test's power, which tracks the permutation test's closely, and nothing where the permutation test
-cannot reach its bar: three against three have 20 relabellings, so no p below 0.1. The common normal formula
-promises too much below ten episodes an arm: for five against five, four fifths power turns out to be three.
+By the t test's power, which tracks the permutation test's closely, times how much wider a verdict's interval
+is than Student's, and nothing where the permutation test cannot reach its bar: three against three have 20
+relabellings, so no p below 0.1. The common normal formula promises too much below ten episodes an arm: for
+five against five, four fifths power turns out to be three.
 Everything here is for one test of `family`, at the bar that Holm's method begins with: later ones are lower.
 """
 
@@ -13,6 +14,8 @@ from balrog_rag.results.statistics.permutation import least_p, least_paired_p
 from balrog_rag.results.statistics.units import ALPHA
 
 POWER = 0.8
+Z_OF_POWER = 0.8416
+"""The normal deviate of that chance."""
 MOST = 10_000_000
 ROUNDING = 1 + 1e-9
 
@@ -61,15 +64,22 @@ def detectable_paired(spread: float, pairs: int, family: int = 1) -> float:
     return _smallest(lambda gap: paired_power(gap, spread, pairs, family) >= POWER, spread)
 
 
-def episodes_needed(difference: float, spread: float, paired: bool = False, family: int = 1) -> int | None:
-    """Episodes an arm (or pairs) that detect this difference; None where more than ten million would."""
+def episodes_needed(
+    difference: float, spread: float, paired: bool = False, family: int = 1,
+    wider: Callable[[int], float] = lambda count: 1.0,
+) -> int | None:  # fmt: skip
+    """Episodes an arm (or pairs) that detect this difference; None where more than ten million would.
+
+    `wider` is how many times the t test's difference a verdict of so many episodes needs.
+    """
     if difference == 0:
         return None
 
     def enough(count: int) -> bool:
+        gap = abs(difference) / wider(count)
         if paired:
-            return paired_power(abs(difference), spread, count, family) >= POWER
-        return power(abs(difference), spread, count, count, family) >= POWER
+            return paired_power(gap, spread, count, family) >= POWER
+        return power(gap, spread, count, count, family) >= POWER
 
     low, high = 1, 2
     while not enough(high):

@@ -1,0 +1,148 @@
+"""What a comparison of two arms found, and what may be said of it."""
+
+from collections.abc import Sequence
+from math import inf
+
+import msgspec
+
+from balrog_rag.results.statistics import design, permutation
+from balrog_rag.results.statistics.differences import FEW, patience
+from balrog_rag.results.statistics.estimate import Interval
+from balrog_rag.results.statistics.permutation import Test
+from balrog_rag.results.statistics.units import ALPHA
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """One arm against another in one measure."""
+
+    ours: str
+    theirs: str
+    measure: str
+    unit: str
+    our_mean: float
+    """Of what was compared: without games or tasks that only one arm played, each game counted once."""
+    their_mean: float
+    our_count: int
+    """Episodes compared."""
+    their_count: int
+    difference: float
+    interval: Interval
+    test: Test
+    doubt: float = 1.0
+    """The p of the interval, which allows for scores not seen: above 5 % exactly where it holds zero.
+    Of a family it is that of an interval as strict as Holm's first bar."""
+    our_draws: int = 0
+    """Independent draws among them: games where games repeat, else episodes."""
+    their_draws: int = 0
+    paired: int = 0
+    """How many games were compared pairwise; 0: the arms are taken as independent."""
+    within: int = 0
+    """In how many games, both played by both arms, labels were exchanged; 0: not within games."""
+    effect: float | None = None
+    """Hedges' g: the difference in units of the spread, corrected for small samples."""
+    superiority: float = 0.5
+    """The chance that an episode of ours beats one of theirs of the same task, ties counted half."""
+    spread: float = 0.0
+    """The standard deviation of a draw (of a pair's difference) that makes the difference as uncertain as
+    it is; 0: not known."""
+    planned: float = 0.0
+    """The same for arms as large as each other."""
+    wider: float = 1.0
+    """How many times the t test's difference this design needs, since it allows for scores not seen."""
+    solved_or_not: bool = False
+    """Whether nothing lies between the least and the best score."""
+    least_p: float = 1.0
+    """The smallest p that the test can reach with so many draws."""
+    wanted: float = 0.0
+    adjusted: float | None = None
+    """p after Holm's correction over a family of `family` comparisons."""
+    settled: float | None = None
+    """The same of p or doubt, whichever is larger."""
+    family: int = 1
+    notes: tuple[str, ...] = ()
+    things: str = "episodes"
+    """What one score is of."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether so few draws can show no difference at all, however large."""
+        return design.too_small(self.least_p, self.family)
+
+    @property
+    def few(self) -> bool:
+        """Whether an arm has so few draws that a rare score may well be among those not seen."""
+        fewer = min(self.our_draws, self.their_draws)
+        return not self.solved_or_not and fewer * patience(self.family) <= FEW
+
+    @property
+    def detectable(self) -> float:
+        """The true difference that this design finds with a chance of 80 %; infinite where it finds none."""
+        if not self.spread or self.blind:
+            return inf
+        if self.paired:
+            return self.wider * design.detectable_paired(self.spread, self.paired, self.family)
+        return self.wider * design.detectable(self.spread, self.our_draws, self.their_draws, self.family)
+
+    @property
+    def needed(self) -> int | None:
+        """Draws an arm (or pairs) with which `wanted` would be detected."""
+        if not self.spread:
+            return None
+        seen, more = min(self.our_draws, self.their_draws), self.wider - 1
+        return design.episodes_needed(
+            self.wanted, self.planned, bool(self.paired), self.family, lambda count: 1 + more * seen / count
+        )
+
+    @property
+    def p(self) -> float:
+        """The test's p: adjusted where it belongs to a family."""
+        return self.test.p if self.adjusted is None else self.adjusted
+
+    @property
+    def made(self) -> bool:
+        """Whether there was anything to compare."""
+        return self.test.method != "none"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the arms can be told apart: by the test, and by the interval too."""
+        return self.decisive <= ALPHA
+
+    @property
+    def decisive(self) -> float:
+        """The p that decides: the test's or the interval's, whichever is larger."""
+        return max(self.test.p, self.doubt) if self.settled is None else self.settled
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the test alone would tell them apart."""
+        return self.made and not self.clear and self.p <= ALPHA
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word or two."""
+        if not self.made:
+            return "no verdict"
+        if self.clear:
+            return "higher" if self.difference > 0 else "lower"
+        return "undecided" if self.undecided else "not distinguishable"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        from balrog_rag.results.statistics.sentence import sentence
+
+        return sentence(self)
+
+
+def adjust(family: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons with Holm's correction over those that could be made."""
+    made = [comparison for comparison in family if comparison.made]
+    adjusted = iter(permutation.holm([comparison.test.p for comparison in made]))
+    settled = iter(permutation.holm([max(comparison.test.p, comparison.doubt) for comparison in made]))
+    return [
+        msgspec.structs.replace(comparison, adjusted=next(adjusted), settled=next(settled), family=len(made))
+        if comparison.made
+        else comparison
+        for comparison in family
+    ]
