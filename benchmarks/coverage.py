@@ -2,13 +2,16 @@
 
     python benchmarks/coverage.py [--repeats 10000]
     python benchmarks/coverage.py --differences [--repeats 500]
+    python benchmarks/coverage.py --verdicts [--repeats 2000]
 
-The rows of docs/evaluation.md's tables of coverage: of the mean, and of the difference of two arms as a
-verdict prints it, with the share of clear verdicts and of intervals that end at zero by the test's word.
+The rows of docs/evaluation.md's table of coverage of the mean; the same for the difference of two arms as a
+verdict prints it, with the share of clear verdicts; and false verdicts over many designs (false_verdicts.py).
 """
 
 import argparse
+import sys
 
+import false_verdicts
 import numpy as np
 
 from balrog_rag.results.statistics.interval import from_draws, mean_interval, smooth_means, unseen
@@ -90,27 +93,22 @@ def verdict(
 
 def difference_coverage(
     kinds: tuple[str | float, str | float], count: int, alike: float | None, repeats: int
-) -> tuple[float, float, float]:
-    """In percent: intervals that hold the truth, clear verdicts, intervals that the test ended at zero."""
+) -> tuple[float, float]:
+    """In percent: intervals that hold the truth, clear verdicts."""
     truth, dice = mean_of(kinds[0]) - mean_of(kinds[1]), np.random.default_rng(1)
     made = [verdict(kinds, count, alike, dice) for _ in range(repeats)]
     held = [one.interval.low - 1e-9 <= truth <= one.interval.high + 1e-9 for one in made]
-    ended = [one.clear and min(abs(one.interval.low), abs(one.interval.high)) < 1e-300 for one in made]
-    return (
-        100 * float(np.mean(held)),
-        100 * float(np.mean([one.clear for one in made])),
-        100 * float(np.mean(ended)),
-    )
+    return 100 * float(np.mean(held)), 100 * float(np.mean([one.clear for one in made]))
 
 
 def differences(repeats: int) -> None:
     """Print the table for differences: other games, the same games, the same games with scores alike."""
-    print("coverage / clear / ended at zero, in percent")
+    print("coverage / clear, in percent")
     print(f"{'truth':>22} {'n':>3}{'other games':>20}" + "".join(f"{f'pairs, r = {r}':>20}" for r in ALIKE))
     for kinds in TRUTHS:
         for count in PLAYED:
             cells = [difference_coverage(kinds, count, alike, repeats) for alike in (None, *ALIKE)]
-            shown = "".join(f"{held:>9.1f} /{clear:>4.0f} /{ended:>3.0f}" for held, clear, ended in cells)
+            shown = "".join(f"{held:>14.1f} /{clear:>4.0f}" for held, clear in cells)
             print(f"{kinds[0]!s:>10} v {kinds[1]!s:>9} {count:>3}{shown}", flush=True)
 
 
@@ -121,7 +119,11 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--differences", action="store_true", help="of two arms instead of one mean")
+    parser.add_argument("--verdicts", action="store_true", help="false verdicts over many designs")
+    parser.add_argument("--only", choices=("arms", "paired", "holm"), help="one of the tables of verdicts")
     options = parser.parse_args()
+    if options.verdicts:
+        sys.exit(0 if false_verdicts.table(options.repeats or 2_000, options.only) else 1)
     if options.differences:
         differences(options.repeats or 500)
     else:
