@@ -47,7 +47,7 @@ def test_numbers_stay_whole_on_a_narrow_terminal(pair, capsys, monkeypatch, colu
     monkeypatch.setenv("COLUMNS", columns)
     assert main([str(pair[1]), str(pair[0])]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("nle ")]
-    assert row.split() == ["nle", "1.96", "0.92", "+1.04", "+0.77", "to", "+1.96", "0.0078", "8", "/", "8"]
+    assert row.split() == ["nle", "1.96", "0.92", "+1.04", "+0.77", "to", "+1.93", "0.0078", "8", "/", "8"]
 
 
 def test_another_measure_may_be_compared(pair, capsys):
