@@ -60,7 +60,8 @@ class Style(NamedTuple):
     def answer(self, view: TaskView) -> AnswerFormat:
         """The shape of such an answer, for models that can be held to one."""
         calls = tuple(each for each in view.programs if each.parameters)
-        return AnswerFormat(view.plain, self.before, self.after, self.reasoning, calls)
+        plain = () if view.anything else view.plain
+        return AnswerFormat(plain, self.before, self.after, self.reasoning, calls)
 
 
 def _letters(text: str) -> str:

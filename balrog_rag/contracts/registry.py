@@ -102,7 +102,11 @@ agents: Registry[Any] = Registry(
 )
 programs: Registry[Any] = Registry(
     "program",
-    {"random": "balrog_rag.agents.random:RANDOM", "dummy": "balrog_rag.agents.dummy:DUMMY"},
+    {
+        "random": "balrog_rag.agents.random:RANDOM",
+        "dummy": "balrog_rag.agents.dummy:DUMMY",
+        "scripted": "balrog_rag.envs.players:SCRIPTED",
+    },
 )
 models: Registry[Any] = Registry(
     "model",
@@ -118,6 +122,10 @@ environments: Registry[Any] = Registry(
     {
         "nle": "balrog_rag.envs.nethack.kind:NETHACK",
         "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
+        "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
+        "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
+        "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",
+        "textworld": "balrog_rag.envs.textworld.kind:TEXTWORLD",
     },
 )
 embedders: Registry[Any] = Registry(

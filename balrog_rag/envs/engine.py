@@ -4,6 +4,7 @@ An engine is one episode of one task. It knows nothing of agents, prompts or jou
 of its task, its seed and the actions, and imports its game's package only when it is made.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +23,8 @@ class Moment(msgspec.Struct, frozen=True):
     """How the game ended, by `episode.outcome.Outcome`'s values; empty while it goes on."""
     progression: float = 0.0
     """How far the game has come by BALROG's measure, 0 to 1."""
+    numbers: Mapping[str, int] = {}
+    """What the game counts."""
 
 
 class Engine(Protocol):

@@ -33,7 +33,7 @@ def cache(tmp_path_factory):
 @pytest.fixture
 def coin(cache):
     """A game of the coin collector."""
-    game = make("coin_collector", 0, cache / "textworld", policy=True)
+    game = make("coin_collector", 0, cache / "textworld")
     yield game
     game.close()
 

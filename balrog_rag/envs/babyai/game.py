@@ -23,6 +23,12 @@ ACTIONS = {
 DEFAULT_ACTION = "go forward"
 
 _PIXELS = 16
+_SHORT, _LONG = 64, 128
+
+
+def limit(task: str) -> int:
+    """Actions after which a game of the task ends, as the level itself has it."""
+    return _SHORT if task.endswith(("/goto", "/pickup")) else _LONG
 
 
 def make(task: str, seed: int) -> "BabyAI":

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.envs.crafter.words import status, surroundings
+from balrog_rag.envs.crafter.words import VITAL, status, surroundings
 from balrog_rag.envs.engine import Moment
 from balrog_rag.episode.outcome import Outcome
 
@@ -84,6 +84,7 @@ class Crafter:
             reward,
             ended,
             unlocked / ACHIEVEMENTS,
+            {"achievements": unlocked, **{name: int(player.inventory[name]) for name in VITAL}},
         )
 
     def _view(self) -> NDArray[Any]:

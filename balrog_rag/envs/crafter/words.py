@@ -5,15 +5,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-_VITAL = ("health", "food", "drink", "energy")
+VITAL = ("health", "food", "drink", "energy")
 _ASLEEP = "You are sleeping, and will not be able take actions until energy is full.\n\n"
 _DEAD = "You died.\n\n"
 
 
 def status(inventory: Mapping[str, int], most: Mapping[str, int]) -> str:
     """The vital signs and what is carried."""
-    vital = "\n".join(f"- {name}: {inventory[name]}/{most[name]}" for name in _VITAL)
-    carried = [f"- {name}: {count}" for name, count in inventory.items() if count and name not in _VITAL]
+    vital = "\n".join(f"- {name}: {inventory[name]}/{most[name]}" for name in VITAL)
+    carried = [f"- {name}: {count}" for name, count in inventory.items() if count and name not in VITAL]
     having = "Your inventory:\n" + "\n".join(carried) if carried else "You have nothing in your inventory."
     return f"Your status:\n{vital}\n\n{having}"
 

@@ -1,8 +1,9 @@
 """BALROG's TextWorld tasks as engines."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from balrog_rag.envs.engine import Moment
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
@@ -13,8 +14,16 @@ from balrog_rag.util.extras import require as require_library
 __all__ = ["ACTIONS", "DEFAULT_ACTION", "MAX_STEPS", "TASKS", "TextWorld", "make"]
 
 MAX_STEPS = 80
-ACTIONS: Mapping[str, str] = {}
-"""Any text is an answer; the prompt tells the verbs."""
+ACTIONS: Mapping[str, str] = {
+    "look": "describe the room you are in",
+    "inventory": "say what you carry",
+    "go north": "go north",
+    "go south": "go south",
+    "go east": "go east",
+    "go west": "go west",
+    "help": "list the commands",
+}
+"""A few that can always be typed. Any other text can be, too; the prompt tells the verbs."""
 DEFAULT_ACTION = "help"
 
 GOALS = {
@@ -27,14 +36,14 @@ GOALS = {
 _GLULX = ("treasure_hunter", "coin_collector")
 
 
-def make(task: str, seed: int, folder: Path | None = None, policy: bool = False) -> "TextWorld":
+def make(task: str, seed: int, folder: Path | None = None) -> "TextWorld":
     """A game of one of the three tasks: the one that BALROG counts as `seed`.
 
-    `folder` holds the games, if not the user's cache. With `policy` the game's own commands are known.
+    `folder` holds the games, if not the user's cache.
     """
     require_library("textworld", "textworld", "env=textworld")
     names = games(task)
-    return TextWorld(task, require(folder or games_folder(), task, names[seed % len(names)]), policy)
+    return TextWorld(task, require(folder or games_folder(), task, names[seed % len(names)]))
 
 
 class TextWorld:
@@ -42,38 +51,39 @@ class TextWorld:
 
     max_steps = MAX_STEPS
 
-    def __init__(self, task: str, path: Path, policy: bool = False) -> None:
-        import textworld
-
+    def __init__(self, task: str, path: Path) -> None:
         self.goal = GOALS[task]
-        self._glulx = task in _GLULX
-        wanted = textworld.EnvInfos(
-            objective=True, score=True, max_score=True, won=True, lost=True, policy_commands=policy
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the interpreter does not know these games by name
-            self._game = textworld.start(str(path), wanted)
-        self._steps = 0
+        self._path, self._glulx = path, task in _GLULX
+        self._game = _start(path)
+        self._guide: _Guide | None = None
+        self._typed: list[str] = []
 
     def reset(self) -> Moment:
         """Begin the game."""
         self._state = self._game.reset()
         self._objective = self._state.objective
-        self._steps = 0
-        return Moment(self._text(False))
+        self._typed.clear()
+        self._guide = None
+        return Moment(self._text(False), numbers=self._numbers(""))
 
     def step(self, action: str) -> Moment:
         """Type a line."""
-        self._steps += 1
-        self._state, _, over = self._game.step(safe_command(action))
+        command = safe_command(action)
+        self._typed.append(command)
+        self._state, _, over = self._game.step(command)
         ended = self._ended(bool(over))
-        return Moment(
-            self._text(bool(over)), "", float(self._score), ended, self._progression() if ended else 0.0
-        )
+        value = self._progression() if ended else 0.0
+        numbers = self._numbers(ended)
+        return Moment(self._text(bool(over)), "", float(self._score), ended, value, numbers)
 
     def policy(self) -> list[str]:
-        """The commands that win from here, by the game's own account; only where asked for."""
-        return list(self._state.policy_commands or ())
+        """The commands that win from here, by the game's own account.
+
+        It takes time at every step, so it is worked out beside the game, and only where somebody asks.
+        """
+        if self._guide is None:
+            self._guide = _Guide(self._path)
+        return self._guide.after(self._typed)
 
     def picture(self) -> None:
         """There is none."""
@@ -82,15 +92,21 @@ class TextWorld:
     def close(self) -> None:
         """Give back the interpreter."""
         self._game.close()
+        if self._guide is not None:
+            self._guide.close()
 
     @property
     def _score(self) -> int:
         return int(self._state.score or 0)
 
+    def _numbers(self, ended: str) -> dict[str, int]:
+        most, won = int(self._state.max_score), int(bool(self._state.won))
+        return {"score": self._score, "most": most, "won": won, "over": int(bool(ended))}
+
     def _ended(self, over: bool) -> str:
         if over:
             return Outcome.SOLVED if self._state.won else Outcome.FAILED
-        return Outcome.STEPS if self._steps >= MAX_STEPS else ""
+        return Outcome.STEPS if len(self._typed) >= MAX_STEPS else ""
 
     def _progression(self) -> float:
         """BALROG counts at the end only."""
@@ -99,3 +115,32 @@ class TextWorld:
     def _text(self, over: bool) -> str:
         text = without_goal(self._state.feedback, self._objective)
         return as_glulx(text, over) if self._glulx else text
+
+
+class _Guide:
+    """The same game once more, which follows what was typed and says what should be."""
+
+    def __init__(self, path: Path) -> None:
+        self._game = _start(path, policy_commands=True)
+        self._state = self._game.reset()
+        self._followed = 0
+
+    def after(self, typed: Sequence[str]) -> list[str]:
+        """The commands that win after those."""
+        for command in typed[self._followed :]:
+            self._state, _, _ = self._game.step(command)
+        self._followed = len(typed)
+        return list(self._state.policy_commands or ())
+
+    def close(self) -> None:
+        """Give back the interpreter."""
+        self._game.close()
+
+
+def _start(path: Path, **also: bool) -> Any:
+    import textworld
+
+    wanted = textworld.EnvInfos(objective=True, score=True, max_score=True, won=True, lost=True, **also)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the interpreter does not know these games by name
+        return textworld.start(str(path), wanted)

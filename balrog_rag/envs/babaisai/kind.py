@@ -1,0 +1,34 @@
+"""Baba Is AI as a kind of game: forty puzzles, each solved or not."""
+
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import EnvironmentKind
+from balrog_rag.envs.babaisai.tasks import TASKS
+from balrog_rag.envs.played import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
+from balrog_rag.util.templates import templates
+
+
+def play(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A game of Baba Is AI."""
+    from balrog_rag.envs.babaisai.game import ACTIONS, DEFAULT_ACTION, make
+
+    return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)
+
+
+BABAISAI = EnvironmentKind(
+    name="babaisai",
+    title="Baba Is AI",
+    tasks=lambda: tuple(TASKS),
+    make=play,
+    progress=lambda game: Won(),
+    solved_or_not=True,
+    options=PictureOptions,
+    max_steps=lambda task: 100,
+    episodes=3,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=by_seed,
+    prompts=lambda: templates("balrog_rag.envs.babaisai"),
+    guide="Baba Is AI",
+)

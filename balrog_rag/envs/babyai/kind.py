@@ -1,0 +1,33 @@
+"""BabyAI as a kind of game: five errands, each done or not."""
+
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import EnvironmentKind
+from balrog_rag.envs.babyai.game import ACTIONS, DEFAULT_ACTION, TASKS, limit, make
+from balrog_rag.envs.played import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
+from balrog_rag.util.templates import templates
+
+
+def play(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A game of BabyAI."""
+    return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)
+
+
+BABYAI = EnvironmentKind(
+    name="babyai",
+    title="BabyAI",
+    tasks=lambda: TASKS,
+    make=play,
+    progress=lambda game: Won(),
+    solved_or_not=True,
+    options=PictureOptions,
+    max_steps=limit,
+    episodes=10,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=by_seed,
+    packages=("minigrid",),
+    prompts=lambda: templates("balrog_rag.envs.babyai"),
+    guide="BabyAI",
+)

@@ -1,0 +1,74 @@
+"""Crafter as a kind of game: one world to live in, and 22 achievements."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Senses
+from balrog_rag.envs.played import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
+from balrog_rag.util.templates import templates
+
+ACHIEVEMENTS = 22
+_MOST_HEALTH = 9
+_LOW_HEALTH = 3
+
+
+class Achieved:
+    """The share of the achievements that were reached."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self.reached = ""
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """None."""
+        return {}
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a step."""
+        self.value = max(self.value, numbers["achievements"] / ACHIEVEMENTS)
+
+
+class CrafterSenses(Senses):
+    """What wrappers may notice of a moment of Crafter."""
+
+    def health(self, numbers: Numbers) -> float:
+        """Health as a share of its most."""
+        return numbers["health"] / _MOST_HEALTH
+
+    def hurt(self, before: Numbers, now: Numbers) -> bool:
+        """Whether health fell."""
+        return now["health"] < before["health"]
+
+
+def play(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A game of Crafter."""
+    from balrog_rag.envs.crafter.game import ACTIONS, DEFAULT_ACTION, make
+
+    return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)
+
+
+CRAFTER = EnvironmentKind(
+    name="crafter",
+    title="Crafter",
+    tasks=lambda: ("default",),
+    make=play,
+    progress=lambda game: Achieved(),
+    options=PictureOptions,
+    max_steps=lambda task: 2000,
+    episodes=10,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=by_seed,
+    measures=(Measure("achievements", "achievements", "achievements", "achievements", high=ACHIEVEMENTS),),
+    columns=(
+        Column("Ach", 3, lambda numbers: str(numbers["achievements"])),
+        Column("HP", 3, lambda numbers: str(numbers["health"])),
+    ),
+    headline=lambda numbers: f"achievements {numbers['achievements']} health {numbers['health']}",
+    danger=lambda numbers: numbers["health"] <= _LOW_HEALTH,
+    packages=("crafter", "opensimplex"),
+    prompts=lambda: templates("balrog_rag.envs.crafter"),
+    guide="Crafter",
+    senses=CrafterSenses(),
+)

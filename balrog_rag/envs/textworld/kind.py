@@ -1,0 +1,88 @@
+"""TextWorld as a kind of game: three tasks of 25 text adventures each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from balrog_rag.contracts.data import GameSpec, Observation
+from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Senses
+from balrog_rag.envs.played import PlayedEngine, seed_of
+from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
+from balrog_rag.util.extras import require as require_library
+from balrog_rag.util.templates import templates
+
+
+class TextWorldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of a game of TextWorld."""
+
+    games: Annotated[
+        str | None, msgspec.Meta(description="the folder with the games; null: where they are built")
+    ] = None
+
+
+class Scored:
+    """What share of its points the game had given when it was over; BALROG counts nothing before."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self.reached = ""
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """None."""
+        return {}
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a step."""
+        if numbers["over"]:
+            self.value = max(numbers["score"] / numbers["most"], float(numbers["won"]))
+
+
+class TextWorldSenses(Senses):
+    """What wrappers may notice of a moment of TextWorld."""
+
+    def message(self, seen: Observation) -> str:
+        """What the game says."""
+        return seen.text("observation")
+
+
+def game_of(spec: GameSpec) -> str:
+    """The name of the game that a seed means."""
+    names = games(spec.task)
+    return names[seed_of(spec) % len(names)]
+
+
+def check(spec: GameSpec) -> None:
+    """Refuse games that are not on this machine."""
+    require_library("textworld", "textworld", "env=textworld")
+    folder = spec.options.get("games")
+    require(Path(folder) if folder else games_folder(), spec.task, game_of(spec))
+
+
+def play(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A game of TextWorld."""
+    from balrog_rag.envs.textworld.game import ACTIONS, DEFAULT_ACTION, make
+
+    folder = spec.options.get("games")
+    engine = make(spec.task, seed_of(spec), Path(folder) if folder else None)
+    return PlayedEngine(spec, engine, ACTIONS, DEFAULT_ACTION, anything=True)
+
+
+TEXTWORLD = EnvironmentKind(
+    name="textworld",
+    title="TextWorld",
+    tasks=lambda: TASKS,
+    make=play,
+    progress=lambda game: Scored(),
+    options=TextWorldOptions,
+    check=check,
+    max_steps=lambda task: 80,
+    episodes=10,
+    identity=game_of,
+    headline=lambda numbers: f"score {numbers['score']} of {numbers['most']}",
+    packages=("textworld", "jericho"),
+    prompts=lambda: templates("balrog_rag.envs.textworld"),
+    guide="TextWorld",
+    senses=TextWorldSenses(),
+)
