@@ -10,6 +10,7 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
 from balrog_rag.contracts.data import Player, TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays
 
 
@@ -64,13 +65,14 @@ def resolve(config: AgentConfig) -> AgentConfig:
 
 def refuse_placeless(config: AgentConfig) -> None:
     """Refuse an instruction of one's own that has no place for what `system` would add to it."""
-    from balrog_rag.agents.prompts import Prompts, wants
+    from balrog_rag.agents.prompts import Prompts, of_kind, wants
 
-    prompts = Prompts(config.prompts)
+    games = registry.environments.names()
     needed = {"balrog": (), "improved": ("advice",), "paper": ("advice", "warning")}[config.system]
     for name, text in config.prompts.items():
         kind, _, game = name.partition("_")
-        for part in needed if kind == "instruction" else ():
+        for part in needed if kind == "instruction" and game in games else ():
+            prompts = Prompts({**of_kind(kind_of(game)), **config.prompts})
             if prompts.has(f"{part}_{game}") and part not in wants(text):
                 raise ConfigError(
                     f"agent.system={config.system}: agent.prompts.{name} has no place for it; write "
