@@ -1,15 +1,15 @@
 """`python -m balrog_rag.knowledge serve`: the search over HTTP on loopback, with an OpenAPI page."""
 
-import threading
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from aiohttp import web
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.data import Passage
@@ -17,9 +17,17 @@ from balrog_rag.contracts.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.openapi import SearchRequest, VectorRequest, openapi, page
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.search import Searcher
+from balrog_rag.util.open_files import raised_limit
 
 LARGEST_BODY = 1 << 20
+MOST_WAITING = 512
+"""Searches that may wait for their turn; whoever comes then is told at once to come again."""
+RETRY_AFTER = 1
+BODY_SECONDS = 60
+BACKLOG = 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -31,13 +39,12 @@ class Refused(Exception):
 
 
 class Service:
-    """What can be asked; one search at a time."""
+    """What can be asked."""
 
     def __init__(self, config: KnowledgeConfig) -> None:
         """Open the knowledge base."""
         self.config = config
         self.searcher: Searcher = open_searcher(config)
-        self._lock = threading.Lock()
 
     def about(self) -> dict[str, Any]:
         """What is served."""
@@ -57,8 +64,7 @@ class Service:
             raise Refused(
                 HTTPStatus.BAD_REQUEST, "no reranker is configured; start with knowledge.reranker=..."
             )
-        with self._lock:
-            return self.searcher.search([asked.query], asked.top_n, rerank=asked.rerank)[0]
+        return self.searcher.search([asked.query], asked.top_n, rerank=asked.rerank)[0]
 
     def query(self, asked: VectorRequest) -> list[Passage]:
         """The best passages for a vector."""
@@ -68,8 +74,7 @@ class Service:
         if vector.shape != (self.searcher.dimensions,) or not np.isfinite(vector).all():
             reason = f"vector: {self.searcher.dimensions} finite numbers are expected, {vector.size} came"
             raise Refused(HTTPStatus.BAD_REQUEST, reason)
-        with self._lock:
-            return self.searcher.near(vector, asked.top_n)
+        return self.searcher.near(vector, asked.top_n)
 
     def entry(self, name: str) -> Passage:
         """One passage by its id."""
@@ -83,101 +88,150 @@ class Service:
         return {passage.id: place for place, passage in enumerate(self.searcher.passages)}
 
 
+class Queue:
+    """Searches wait here for the one thread that searches."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._waiting = most, 0
+        self._worker = ThreadPoolExecutor(1, "balrog-rag-search")
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Have it done in its turn; one whose asker has gone meanwhile is left out."""
+        if self._waiting >= self._most:
+            raise Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, f"{self._waiting} searches are waiting; ask again later"
+            )
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        finally:
+            self._waiting -= 1
+
+
 def serve(config: KnowledgeConfig, host: str, port: int) -> int:
     """Serve until interrupted."""
+    raised_limit()
     service = Service(config)
-    try:
-        server = make_server(service, host, port)
-    except OSError as error:
-        raise KnowledgeError(
-            f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
-        ) from error
-    print(f"serving {config.corpus} on http://{host}:{server.server_address[1]}/docs", flush=True)
-    with server:
-        server.serve_forever()
+
+    async def run() -> None:
+        try:
+            runner, chosen = await listen(service, host, port)
+        except OSError as error:
+            raise KnowledgeError(
+                f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
+            ) from error
+        print(f"serving {config.corpus} on http://{host}:{chosen}/docs", flush=True)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await runner.cleanup()
+
+    asyncio.run(run())
     return 0
 
 
-def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
-    """The server, listening; port 0 takes a free one."""
-    handler = type("Handler", (_Handler,), {"service": service, "local": host in _LOOPBACK})
-    return ThreadingHTTPServer((host, port), handler)
+async def listen(
+    service: Service, host: str, port: int, waiting: int = MOST_WAITING
+) -> tuple[web.AppRunner, int]:
+    """The server, listening, and its port; port 0 takes a free one."""
+    app = application(service, host in _LOOPBACK, waiting)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True)  # what is asked may be private
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, backlog=BACKLOG).start()
+    except OSError:
+        await runner.cleanup()
+        raise
+    return runner, int(runner.addresses[0][1])
 
 
-class _Handler(BaseHTTPRequestHandler):
-    service: Service
-    local: bool
-    protocol_version = "HTTP/1.1"
-    server_version = "balrog_rag"
-    timeout = 60
+def application(service: Service, local: bool, waiting: int) -> web.Application:
+    """All that is answered."""
+    queue = Queue(waiting)
 
-    def do_GET(self) -> None:
-        """About, one entry, or the description of all this."""
-        path = unquote(urlsplit(self.path).path)
-        if path in ("/docs", "/docs/"):
-            self._send(HTTPStatus.OK, page().encode(), "text/html; charset=utf-8")
-        elif path.startswith("/entries/"):
-            self._answer(lambda: self.service.entry(path.removeprefix("/entries/")))
-        elif path in ("/", "/openapi.json"):
-            self._answer(self.service.about if path == "/" else openapi)
-        else:
-            self._refuse(HTTPStatus.NOT_FOUND, f"no such path: {path}; see /docs")
+    async def search(request: web.Request) -> web.Response:
+        asked = await _body(request, SearchRequest)
+        return _json({"results": await queue.run(lambda: service.search(asked))})
 
-    def do_POST(self) -> None:
-        """A search."""
-        path = urlsplit(self.path).path
-        if path == "/search":
-            self._answer(lambda: {"results": self.service.search(self._body(SearchRequest))})
-        elif path == "/query":
-            self._answer(lambda: {"results": self.service.query(self._body(VectorRequest))})
-        else:
-            self._refuse(HTTPStatus.NOT_FOUND, f"no such path: {path}; see /docs")
+    async def query(request: web.Request) -> web.Response:
+        asked = await _body(request, VectorRequest)
+        return _json({"results": await queue.run(lambda: service.query(asked))})
 
-    def _answer(self, ask: Callable[[], Any]) -> None:
+    async def entry(request: web.Request) -> web.Response:
+        return _json(service.entry(request.match_info["name"]))
+
+    async def about(request: web.Request) -> web.Response:
+        return _json(service.about())
+
+    async def described(request: web.Request) -> web.Response:
+        return _json(openapi())
+
+    async def docs(request: web.Request) -> web.Response:
+        return web.Response(text=page(), content_type="text/html", headers=_HEADERS)
+
+    app = web.Application(middlewares=[_answered(local)], client_max_size=LARGEST_BODY)
+    app.add_routes(
+        [
+            web.get("/", about),
+            web.get("/openapi.json", described),
+            web.get("/docs", docs),
+            web.get("/docs/", docs),
+            web.get("/entries/{name:.*}", entry),
+            web.post("/search", search),
+            web.post("/query", query),
+        ]
+    )
+    return app
+
+
+_HEADERS = {"X-Content-Type-Options": "nosniff"}
+
+
+def _json(found: Any, status: HTTPStatus = HTTPStatus.OK, **headers: str) -> web.Response:
+    body = msgspec.json.encode(found)
+    more = {name.replace("_", "-"): value for name, value in headers.items()}
+    return web.Response(
+        status=status, body=body, content_type="application/json", headers={**_HEADERS, **more}
+    )
+
+
+def _answered(local: bool) -> Any:
+    """Every request's errors as JSON; a web page elsewhere must not reach a service on loopback."""
+
+    @web.middleware
+    async def answer(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.Response]]
+    ) -> web.Response:
         try:
-            self._check_origin()
-            found = ask()
+            if local and request.host.rsplit(":", 1)[0] not in _LOOPBACK:
+                raise Refused(HTTPStatus.FORBIDDEN, "this service answers to loopback names only")
+            return await handler(request)
         except Refused as error:
-            self._refuse(error.status, str(error))
+            full = error.status is HTTPStatus.SERVICE_UNAVAILABLE
+            again = {"Retry_After": str(RETRY_AFTER)} if full else {}
+            return _json({"error": str(error)}, error.status, **again)
+        except web.HTTPNotFound:
+            return _json({"error": f"no such path: {request.path}; see /docs"}, HTTPStatus.NOT_FOUND)
+        except web.HTTPException as error:
+            return _json({"error": error.reason}, HTTPStatus(error.status))
         except BalrogError as error:
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
-        else:
-            self._send(HTTPStatus.OK, msgspec.json.encode(found), "application/json")
+            return _json({"error": str(error)}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
-    def _check_origin(self) -> None:
-        """A web page elsewhere must not reach a service on loopback by giving its own name to it."""
-        name = self.headers.get("Host", "").rsplit(":", 1)[0]
-        if self.local and name not in _LOOPBACK:
-            raise Refused(HTTPStatus.FORBIDDEN, "this service answers to loopback names only")
+    return answer
 
-    def _body(self, kind: Any) -> Any:
-        if self.headers.get_content_type() != "application/json":
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, with Content-Type: application/json")
-        length = self.headers.get("Content-Length", "")
-        if not length.isdigit():
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "say the body's Content-Length")
-        if int(length) > LARGEST_BODY:
-            self.close_connection = True
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {LARGEST_BODY} bytes")
-        try:
-            return msgspec.json.decode(self.rfile.read(int(length)), type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from error
 
-    def _refuse(self, status: HTTPStatus, reason: str) -> None:
-        if self.command == "POST":
-            self.close_connection = True  # the body may not have been read
-        self._send(status, msgspec.json.encode({"error": reason}), "application/json")
-
-    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("X-Content-Type-Options", "nosniff")
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing: what is asked may be private."""
+async def _body(request: web.Request, kind: type[T]) -> T:
+    """What the request asks, checked."""
+    if request.content_type != "application/json":
+        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, with Content-Type: application/json")
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return msgspec.json.decode(await request.read(), type=kind)
+    except TimeoutError as error:
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time") from error
+    except web.HTTPRequestEntityTooLarge as error:
+        raise Refused(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {LARGEST_BODY} bytes"
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from error

@@ -21,6 +21,7 @@ from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveStudio
 from balrog_rag.run.watchers import Labelled, Several
+from balrog_rag.util.open_files import raised_limit
 
 
 class RunOutcome(msgspec.Struct):
@@ -42,7 +43,7 @@ class RunOutcome(msgspec.Struct):
 async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]:
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
-    gate, board = Gate(runner.concurrency), Scoreboard(runs)
+    gate, board = Gate(runner.concurrency, most_at_once()), Scoreboard(runs)
     studio.hold, board.model_troubles, board.live_retries = gate.hold, studio.troubles, studio.retried
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
@@ -54,6 +55,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 stack.push_async_callback(troupe.close)
                 notes = await troupe.start(runs)  # what it fetches and builds it tells on a screen still free
                 watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts, out))
+                notes[0] = [*narrowed(runner, runs, gate), *notes[0]]
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
                 async with asyncio.TaskGroup() as group:
@@ -65,6 +67,27 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
             for run, tally in zip(runs, tallies, strict=True):
                 _leave_open(run, tally)
         return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, notes, strict=True)]
+
+
+FILES_AN_EPISODE = 3
+"""Its journal, its CSV, its connection to the model; a game has as many in the process that holds it."""
+OTHER_FILES = 200
+
+
+def most_at_once() -> int:
+    """The episodes that can be in play, by the files that this process may have open."""
+    return max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE)
+
+
+def narrowed(runner: RunnerConfig, runs: Sequence[Run], gate: Gate) -> list[str]:
+    """What to say where fewer episodes can be in play than are wanted."""
+    wanted = min(runner.concurrency, sum(len(run.specs) for run in runs))
+    if wanted <= gate.width:
+        return []
+    return [
+        f"{gate.width} episodes at once, not {wanted}: this process may not open files for more "
+        f"(ulimit -Hn); {wanted} need {wanted * FILES_AN_EPISODE + OTHER_FILES} of them"
+    ]
 
 
 def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:

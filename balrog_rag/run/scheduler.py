@@ -36,8 +36,10 @@ class Tally(msgspec.Struct):
 class Gate:
     """How many episodes are in play at once, changeable while they play; closed, none begins."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, width: int, most: int | None = None) -> None:
+        """`most` is the widest that it can ever be."""
+        self.most = most
+        self.width = self._bounded(width)
         self.stopping = False
         self.paused = False
         self.inside = 0
@@ -75,7 +77,7 @@ class Gate:
         self, *, width: int | None = None, paused: bool | None = None, stopping: bool | None = None
     ) -> None:
         """Set what is given."""
-        self.width = max(1, width if width is not None else self.width)
+        self.width = self._bounded(width if width is not None else self.width)
         self.paused = paused if paused is not None else self.paused
         self.stopping = self.stopping or bool(stopping)
         if self.stopping:
@@ -85,6 +87,9 @@ class Gate:
         else:
             self._resumed.set()
         self._let_in()
+
+    def _bounded(self, width: int) -> int:
+        return max(1, width if self.most is None else min(width, self.most))
 
     def _let_in(self) -> None:
         while self._queue and (self.stopping or (not self.paused and self.inside < self.width)):

@@ -1,26 +1,52 @@
 """The search over HTTP, asked by a real client on loopback."""
 
+import asyncio
+import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import aiohttp
 import httpx
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
-from balrog_rag.knowledge.serve import LARGEST_BODY, Service, make_server
+from balrog_rag.knowledge.serve import LARGEST_BODY, MOST_WAITING, Service, listen
 
 Settings = Callable[..., KnowledgeConfig]
 
 
+@contextmanager
+def serving(service: Service, waiting: int = MOST_WAITING) -> Iterator[int]:
+    """The service's port; it runs in a thread with a loop of its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+
+    def done(work):
+        return asyncio.run_coroutine_threadsafe(work, loop).result(30)
+
+    runner, port = done(listen(service, "127.0.0.1", 0, waiting))
+    try:
+        yield port
+    finally:
+        done(runner.cleanup())
+        loop.call_soon_threadsafe(loop.stop)
+
+
 @pytest.fixture(scope="module")
-def client(some: Path, settings: Settings) -> Iterator[httpx.Client]:
-    server = make_server(Service(settings(corpus=str(some), prior={})), "127.0.0.1", 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{server.server_address[1]}", timeout=30) as client:
+def service(some: Path, settings: Settings) -> Service:
+    return Service(settings(corpus=str(some), prior={}))
+
+
+@pytest.fixture(scope="module")
+def client(service: Service) -> Iterator[httpx.Client]:
+    with (
+        serving(service) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client,
+    ):
         yield client
-    server.shutdown()
-    server.server_close()
 
 
 def test_search_by_text(client: httpx.Client) -> None:
@@ -92,3 +118,39 @@ def test_an_empty_query_and_unknown_entries(client: httpx.Client) -> None:
     assert client.post("/search", json={"query": " "}).json() == {"results": []}
     assert client.get("/entries/no/such").status_code == 404
     assert client.get("/nothing").status_code == 404
+
+
+async def all_at_once(port: int, clients: int) -> Counter[tuple[int, str | None]]:
+    """How often each status and Retry-After came, of so many searches on a connection each."""
+
+    async def one(number: int) -> tuple[int, str | None]:
+        async with aiohttp.ClientSession() as session:
+            asked = {"query": f"newt {number}", "top_n": 1}
+            async with session.post(f"http://127.0.0.1:{port}/search", json=asked) as answer:
+                await answer.read()
+                return answer.status, answer.headers.get("Retry-After")
+
+    return Counter(await asyncio.gather(*map(one, range(clients))))
+
+
+def test_five_hundred_clients_at_once_are_all_answered(service: Service) -> None:
+    with serving(service) as port:
+        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 500), 60))
+    assert answers == {(200, None): 500}
+
+
+def test_who_comes_when_the_queue_is_full_is_told_so_at_once(service: Service) -> None:
+    with serving(service, waiting=5) as port:
+        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 200), 60))
+        assert set(answers) == {(200, None), (503, "1")}
+        assert answers[(200, None)] >= 5
+        again = asyncio.run(all_at_once(port, 5))
+    assert again == {(200, None): 5}
+
+
+@pytest.mark.parametrize("length", [b"\xb2", b"-1", b"1e3", b"9" * 40, b""])
+def test_a_length_that_is_none_is_a_bad_request(length: bytes, service: Service) -> None:
+    with serving(service) as port, socket.create_connection(("127.0.0.1", port), 10) as connection:
+        lines = [b"POST /search HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: application/json"]
+        connection.sendall(b"\r\n".join([*lines, b"Content-Length: " + length, b"", b'{"query": "x"}']))
+        assert connection.recv(1000).startswith((b"HTTP/1.1 4", b"HTTP/1.0 4"))
