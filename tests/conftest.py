@@ -1,6 +1,8 @@
 """What every test may use: configurations, specs, and players of episodes in this process."""
 
+import os
 import signal
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,6 +20,10 @@ from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveStudio, cast_of
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.inline import InlineHouse
+
+# Whatever runs are made in tests, the user's own state is left alone.
+_state = tempfile.TemporaryDirectory(prefix="balrog-rag-state-")
+os.environ["XDG_STATE_HOME"] = _state.name
 
 # What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)

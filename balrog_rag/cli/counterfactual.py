@@ -31,18 +31,25 @@ def main(arguments: list[str] | None = None) -> int:
     )
     made.add_argument("--seed", type=int, default=0, help="which steps are drawn (default: %(default)s)")
     made.add_argument("--json", action="store_true", help="every step asked about, as one JSON object")
+    made.add_argument("--trust", action="store_true", help="though somebody else made the run folder")
     options = made.parse_args(arguments)
-    return ended(lambda: counterfactual(options.run, options.sample, options.seed, options.json))
+    return ended(
+        lambda: counterfactual(options.run, options.sample, options.seed, options.json, options.trust)
+    )
 
 
-def counterfactual(run: Path, count: int, seed: int, as_json: bool) -> int:
+def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool = False) -> int:
     """Ask about the sampled steps, print what was found and keep it in the run folder."""
+    from balrog_rag.cli.evaluate import resumed_config
+    from balrog_rag.cli.trust import refuse_stranger
     from balrog_rag.results.counterfactual import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
 
     if count < 1:
         raise ConfigError(f"--sample {count}: must be 1 or more")
-    asked = asyncio.run(ask_all(sample(load(run), count, seed)))
+    places = sample(load(run), count, seed)
+    refuse_stranger(run, resumed_config(run, []), [], trust)
+    asked = asyncio.run(ask_all(run, places))
     found = Counterfactual(tuple(asked))
     keep(run, found)
     print(msgspec.json.encode(found).decode() if as_json else told(run, found))
@@ -62,19 +69,20 @@ def told(run: Path, found: "Counterfactual") -> str:
     return "\n".join(lines)
 
 
-async def ask_all(places: list[tuple[Path, int]]) -> "list[Asked]":
+async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[Asked]":
     """Each place twice, one after the other."""
     from balrog_rag.run.services import LiveStudio
 
     studio = LiveStudio()
     try:
-        return [await ask(studio, path, at) for path, at in places]
+        return [await ask(studio, run, path, at) for path, at in places]
     finally:
         await studio.close()
 
 
-async def ask(studio: "LiveStudio", path: Path, at: int) -> "Asked":
+async def ask(studio: "LiveStudio", run: Path, path: Path, at: int) -> "Asked":
     """One place: without reference text, then with it."""
+    from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
     from balrog_rag.results.counterfactual import Asked
@@ -83,7 +91,7 @@ async def ask(studio: "LiveStudio", path: Path, at: int) -> "Asked":
     if recording.header is None:
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     done = recording.steps[at].taken
-    spec = recording.header.spec
+    spec = planned_spec(run, path, recording.header)
     without = await act(studio, recording, without_retrieval(spec, at), at)
     # The agent itself goes on from its record: one that took over here would lack what it was shown before.
     again = await act(studio, recording, spec, at)

@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     fork.add_argument("journal", type=Path)
     fork.add_argument("--at", type=int, required=True, help="first step that the new player decides")
     fork.add_argument("--out", type=Path, required=True, help="new run folder")
+    fork.add_argument("--trust", action="store_true", help="though somebody else made the run folder")
     fork.set_defaults(run=_fork)
     return top
 
@@ -125,4 +126,4 @@ def _fork(options: argparse.Namespace) -> int:
 
     if options.at < 0:
         raise ConfigError(f"--at {options.at}: steps count from 0")
-    return fork(one_journal(options.journal), options.at, options.out, options.overrides)
+    return fork(one_journal(options.journal), options.at, options.out, options.overrides, options.trust)

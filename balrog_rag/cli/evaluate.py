@@ -14,6 +14,7 @@ from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.named import experiment_of, named
+from balrog_rag.cli.trust import refuse_stranger
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
@@ -33,6 +34,7 @@ from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.models.calls import price_known
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
+from balrog_rag.results.made_here import mark
 from balrog_rag.run.backend import Run
 from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
@@ -41,8 +43,8 @@ from balrog_rag.run.services import LiveStudio, cast_of, settled
 from balrog_rag.util import extras
 
 
-def evaluate(overrides: list[str]) -> int:
-    """Play a new run, or go on with one; returns the exit code."""
+def evaluate(overrides: list[str], trust: bool = False) -> int:
+    """Play a new run, or go on with one; returns the exit code. `trust`: though somebody else made it."""
     runs = [word.partition("=")[2].strip("'\"") for word in overrides if word.startswith("resume=")]
     words = [word for word in overrides if not word.startswith("resume=")]
     if runs and not runs[-1]:
@@ -51,8 +53,8 @@ def evaluate(overrides: list[str]) -> int:
         if (Path(runs[-1]) / SWEEP).is_file():
             from balrog_rag.cli.sweep import sweep
 
-            return sweep(overrides)
-        return resume(Path(runs[-1]), words)
+            return sweep(overrides, trust)
+        return resume(Path(runs[-1]), words, trust)
     experiment = experiment_of(words)
     if experiment is not None and experiment.arms:
         from balrog_rag.cli.sweep import sweep
@@ -72,6 +74,7 @@ def start(config: Config) -> int:
     specs = planned(config)
     run = folder_for(config.run, who_plays(config))
     folder.create(run, plain(config))
+    mark(run)
     return play_in(run, config, specs)
 
 
@@ -84,9 +87,10 @@ def who_plays(config: Config) -> str:
     return "_".join(parts)
 
 
-def resume(run: Path, overrides: list[str]) -> int:
+def resume(run: Path, overrides: list[str], trust: bool = False) -> int:
     """Go on with a run: its frozen configuration, with the changes that are allowed."""
     config = resumed_config(run, overrides)
+    refuse_stranger(run, config, overrides, trust)
     check(config)
     specs = specs_of(run, config)
     check_games(specs)

@@ -16,7 +16,8 @@ HYDRA_SAYS = (
     *("--hydra-help", "--shell-completion", "-sc"),
 )
 SWEEP = ("--multirun", "-m")
-FLAGS = (*SWEEP, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
+TRUST = "--trust"
+FLAGS = (*SWEEP, TRUST, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
 
 
 def with_flags(words: list[str]) -> int:
@@ -33,15 +34,19 @@ def with_flags(words: list[str]) -> int:
     _refuse_keys_as_flags(words)
     if not any(word.partition("=")[0] in HYDRA_SAYS for word in words):
         _refuse_unknown(words)
+    trust = TRUST in words
+    words = [word for word in words if word != TRUST]
+    if trust and not any(word.startswith("resume=") for word in words):
+        raise ConfigError("--trust: goes with resume=FOLDER, a folder that somebody else has made")
     if any(word in SWEEP for word in words):
         from balrog_rag.cli.sweep import sweep
 
-        return sweep([word for word in words if word not in SWEEP])
+        return sweep([word for word in words if word not in SWEEP], trust)
     if any(word.partition("=")[0] in HYDRA_SAYS for word in words):
         return _hydra_says(words)
     from balrog_rag.cli.evaluate import evaluate
 
-    return evaluate(words)
+    return evaluate(words, trust)
 
 
 def _refuse_keys_as_flags(words: list[str]) -> None:
@@ -58,7 +63,7 @@ def _refuse_keys_as_flags(words: list[str]) -> None:
 def _refuse_unknown(words: list[str]) -> None:
     """A flag that nobody knows; with Hydra's own flags, Hydra judges."""
     for word in words:
-        if word.startswith("-") and word not in SWEEP:
+        if word.startswith("-") and word not in (*SWEEP, TRUST):
             raise ConfigError(f"{word}: no such flag{nearest(word, FLAGS)}")
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.cli.evaluate import check, play_in, resumed_config
+from balrog_rag.cli.evaluate import check, play_in, resumed_config, specs_of
+from balrog_rag.cli.trust import refuse_stranger
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.config.providers import with_provider
@@ -13,9 +14,10 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
-from balrog_rag.episode.spec import Fork
+from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
+from balrog_rag.results.made_here import mark
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import cast_of, settled
@@ -24,7 +26,7 @@ RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: who plays and where, never the game."""
 
 
-def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
+def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> int:
     """Make the new run folder and play on; returns the exit code."""
     recording = journal.read(path)
     if recording.header is None:
@@ -32,16 +34,19 @@ def fork(path: Path, at: int, out: Path, overrides: list[str]) -> int:
     held = recording.count
     if at > held:
         raise ConfigError(f"--at {at}: the journal holds {held} steps")
-    config = recast(run_of(path, recording.header.spec.episode), overrides)
+    run = run_of(path, recording.header.spec.episode)
+    config = recast(run, overrides)
+    refuse_stranger(run, config, overrides, trust)
     check(config)
     refuse_unanswerable(config.model)
-    parent = recording.header.spec
+    parent = planned_spec(run, path, recording.header)
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(
         parent, forks=(*earlier, Fork(at, cast_of(config))), steps=config.limits.steps
     )
     folder.create(out, plain(config))
     folder.write_json(out / folder.FORKED, [spec])
+    mark(out)
     header = Header(
         journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config))
     )
@@ -78,6 +83,15 @@ def recast(run: Path, overrides: list[str]) -> Config:
         if not set(sources).isdisjoint(names):
             config = with_value(config, content, None)
     return settled(thaw(config, Config))
+
+
+def planned_spec(run: Path, path: Path, header: Header) -> EpisodeSpec:
+    """The spec of a journal as its run folder has it: a journal alone may say otherwise whom it asks."""
+    planned = {spec.episode: spec for spec in specs_of(run, resumed_config(run, []))}
+    spec = planned.get(header.spec.episode)
+    if spec is None or spec.digest != header.spec_digest or spec.digest != header.spec.digest:
+        raise JournalError(f"{path}: is no episode that {run}'s configuration asks for")
+    return spec
 
 
 def _of_provider(like: str, model: dict[str, Any]) -> str:

@@ -19,11 +19,13 @@ from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.evaluate import SWEEP, check_new, folder_for, planned, resumed_config
 from balrog_rag.cli.grid import Combination, combinations
 from balrog_rag.cli.named import named
+from balrog_rag.cli.trust import refuse_stranger
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import folder
+from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import Run
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import record_attempt
@@ -31,6 +33,7 @@ from balrog_rag.run.run import RunOutcome, play_runs
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveStudio, settled
 from balrog_rag.util.files import read_file
+from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
 if TYPE_CHECKING:
@@ -44,8 +47,8 @@ class Sweep(msgspec.Struct, frozen=True):
     runs: list[Combination]
 
 
-def sweep(words: list[str]) -> int:
-    """Play a new sweep, or go on with one; returns the exit code."""
+def sweep(words: list[str], trust: bool = False) -> int:
+    """Play a new sweep, or go on with one; returns the exit code. `trust`: though somebody else made it."""
     resumed = [word.partition("=")[2].strip("'\"") for word in words if word.startswith("resume=")]
     hydra = [word for word in words if word.startswith("hydra")]
     own = [word for word in words if word not in hydra and not word.startswith("resume=")]
@@ -55,7 +58,7 @@ def sweep(words: list[str]) -> int:
         from balrog_rag.cli.launch import check_launcher
 
         check_launcher(hydra)
-    runs = reopened(Path(resumed[-1]), own) if resumed else begun(own)
+    runs = reopened(Path(resumed[-1]), own, trust) if resumed else begun(own)
     if hydra:
         from balrog_rag.cli.launch import launch
 
@@ -78,8 +81,10 @@ def begun(words: list[str]) -> list[Run]:
     if top.exists() and any(top.iterdir()):
         raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
     folder.write_json(top / SWEEP, Sweep(words, chosen))  # first, so that half a sweep can be gone on with
+    mark(top)
     for run in runs:
         folder.create(run.folder, plain(run.config))
+        mark(run.folder)
     return runs
 
 
@@ -87,7 +92,7 @@ def _swept(chosen: Sequence[Combination], key: str) -> bool:
     return len({word for one in chosen for word in one.words if word.startswith(f"{key}=")}) > 1
 
 
-def reopened(top: Path, words: list[str]) -> list[Run]:
+def reopened(top: Path, words: list[str], trust: bool = False) -> list[Run]:
     """The runs of an earlier sweep, with the changes that a resume allows."""
     try:
         record = msgspec.json.decode(read_file(top / SWEEP), type=Sweep)
@@ -101,10 +106,25 @@ def reopened(top: Path, words: list[str]) -> list[Run]:
         if not folder.is_part(combination.name) or run.is_symlink():
             raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
         if not (run / "config.json").exists():  # the sweep was cut before it had made them all
-            folder.create(run, plain(of_sweep(top, combination)))
+            make_missing(top, combination, words, trust)
         config = resumed_config(run, words)
+        refuse_stranger(run, config, words, trust)
         runs.append(Run(run, config, planned(config), combination.name))
     return runs
+
+
+def make_missing(top: Path, combination: Combination, words: list[str], trust: bool) -> None:
+    """Make a run's folder by the words in the sweep's own file; a stranger's are not even composed."""
+    if not made_here(top) and not trust:
+        said = one_line(redact(" ".join(combination.words)))
+        raise RunFolderError(
+            f"{top}: was not made by you on this machine, or was changed since; it would begin "
+            f"{combination.name} with: {said}; add --trust once to go on with that"
+        )
+    config = of_sweep(top, combination)
+    refuse_stranger(top, config, words, trust)
+    folder.create(top / combination.name, plain(config))
+    mark(top / combination.name)
 
 
 def of_sweep(top: Path, combination: Combination) -> Config:

@@ -1,0 +1,73 @@
+"""Folders that this user has not made here: what they would reach is shown, and asked for once."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from balrog_rag.config.frozen import plain
+from balrog_rag.config.schema import Config
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.results import folder
+from balrog_rag.results.made_here import made_here, mark
+from balrog_rag.run.outward import is_variable, outward
+from balrog_rag.util.secrets import redact
+from balrog_rag.util.terminal_safe import one_line
+
+LONGEST = 200
+
+
+def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool) -> None:
+    """Refuse to go on with a folder of somebody else's that reaches outside by what the user has not said.
+
+    With `trust` it is this user's from then on; variables of the environment it gets only by name.
+    """
+    if made_here(run):
+        return
+    foreign = {key: value for key, value in reached(run, config).items() if not _said(key, words)}
+    if not foreign:
+        return
+    variables = [f"{key}={value}" for key, value in foreign.items() if is_variable(key, value)]
+    if not trust or variables:
+        tell(run, foreign)
+    if not trust:
+        raise RunFolderError(
+            f"{run}: was not made by you on this machine, or was changed since; "
+            "look at these settings, then add --trust once to go on with them"
+        )
+    if variables:
+        raise RunFolderError(
+            f"{run}: would hand over variables of your environment; "
+            f"where you want that, say so yourself: {one_line(redact(' '.join(variables)))}"
+        )
+    mark(run)
+
+
+def reached(run: Path, config: Config) -> dict[str, Any]:
+    """What a run reaches by its configuration, and by the players that a fork's own file names."""
+    found = outward(plain(config))
+    for spec in folder.forked_specs(run):
+        for cast in (spec.cast, *(fork.cast for fork in spec.forks[:-1])):
+            theirs = outward(msgspec.to_builtins(cast))
+            found |= {
+                f"{folder.FORKED}: {key}": value for key, value in theirs.items() if found.get(key) != value
+            }
+    return found
+
+
+def tell(run: Path, foreign: Mapping[str, Any]) -> None:
+    """What would be reached, one line each."""
+    print(f"{one_line(str(run))} would go on with:", file=sys.stderr)
+    for key, value in foreign.items():
+        shown = one_line(redact(str(value)))
+        print(
+            f"  {one_line(key)} = {shown[:LONGEST]}{'...' if len(shown) > LONGEST else ''}", file=sys.stderr
+        )
+
+
+def _said(key: str, words: Sequence[str]) -> bool:
+    """Whether the command line gives this setting itself."""
+    names = [word.partition("=")[0].lstrip("+") for word in words]
+    return any(key == name or key.startswith(f"{name}.") for name in names)
