@@ -10,10 +10,21 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.results.folder import episode_stem
 from balrog_rag.util.files import text_file
+from balrog_rag.util.terminal_safe import inert
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
 """BALROG's escape character: a sign that no NetHack screen shows."""
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def harmless(text: str) -> str:
+    """A cell that nothing acts on: control signs become dots, and a quote stands before a formula."""
+    shown = inert(text)
+    return f"'{shown}" if text.startswith(FORMULA) else shown
 
 
 class CsvLog:
@@ -46,11 +57,8 @@ class CsvLog:
 
     def _add(self, event: Stepped) -> None:
         decision, after = event.decision, event.after
-        answer = decision.answer or decision.action
-        seen = after.observation.long_term
-        self._row(
-            event.episode, (event.step, answer, decision.reasoning, seen, after.reward, bool(after.ended))
-        )
+        texts = (decision.answer or decision.action, decision.reasoning, after.observation.long_term)
+        self._row(event.episode, (event.step, *map(harmless, texts), after.reward, bool(after.ended)))
 
     def _row(self, episode: str, row: tuple[object, ...]) -> None:
         try:

@@ -1,6 +1,7 @@
 """Corpora from elsewhere: read whole, or refused in one line with the old one untouched."""
 
 import bz2
+import gzip
 import json
 from pathlib import Path
 
@@ -87,6 +88,24 @@ def test_discussion_pages_are_an_option_and_packed_dumps_are_read(tmp_path: Path
 BOMB = '<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><mediawiki>&b;</mediawiki>'
 
 
+def test_a_dump_in_another_alphabet_is_read(tmp_path: Path) -> None:
+    source = tmp_path / "wiki.xml"
+    source.write_bytes(('<?xml version="1.0" encoding="utf-16"?>' + WIKI).encode("utf-16"))
+    assert len(import_corpus("nethackwiki", source, CUT).passages) == 4
+
+
+def test_a_dump_that_unpacks_without_end_is_refused_on_the_way(tmp_path: Path) -> None:
+    source = tmp_path / "wiki.xml.gz"
+    small = page("Newt", "A newt. " * 5000).encode() * 200
+    with gzip.open(source, "wb", compresslevel=1) as file:
+        file.write(dump().encode().removesuffix(b"</mediawiki>"))
+        for _ in range(40):
+            file.write(small)
+    assert source.stat().st_size < 4_000_000
+    with pytest.raises(KnowledgeError, match="unpacks to more than 100 times its size"):
+        import_corpus("nethackwiki", source, CUT)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -95,6 +114,11 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">
         (b"<!DOCTYPE html><html><body>Not found</body></html>", "document type"),
         (b"<html><body>Not found</body></html>", "root is <html>"),
         (BOMB.encode(), "document type"),
+        (BOMB.replace("?>", "?><!--" + "x" * 100_000 + "-->" + "\n" * 5000).encode(), "document type"),
+        (BOMB.replace('"1.0"', '"1.0" encoding="utf-16"').encode("utf-16"), "document type"),
+        (dump("<page>" * 300_000).encode(), "within a page"),
+        (dump("<b>" * 300_000).encode(), "deep within each other"),
+        (dump(page("Long", "x" * (33 << 20))).encode(), "a page of more than 32 million"),
         (dump().encode(), "no page"),
         (dump(page("Empty", "  ")).encode(), "no page with text"),
         (b"\xff\xfe\x00rubbish", "another file"),

@@ -218,3 +218,13 @@ def test_usage_is_read_in_full():
     answer = asked(whole(completion(usage=usage, service_tier="flex", model="m-1")))
     assert answer.reply.usage == Usage(100, 30, 40, 25)
     assert (answer.written, answer.tier, answer.reply.model) == (20, "flex", "m-1")
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"choices": [{"message": 3}]}', b"[]", completion(usage={"prompt_tokens": "many"})]
+)
+def test_no_traceback_of_litellms_stands_in_an_error(body):
+    failure = asked(whole(body), "deepseek")
+    assert failure.kind is Kind.BROKEN
+    assert failure.text
+    assert not any(words in failure.text for words in ("Traceback", 'File "', "litellm/"))

@@ -1,0 +1,143 @@
+"""The pages of a MediaWiki XML dump, one at a time, in bounded memory, whoever made the file.
+
+Read with expat's own events and no tree: a file that declares a document type (whose entities expat would
+expand), nests pages, holds a page beyond all measure or unpacks without end is refused where that shows.
+"""
+
+import bz2
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
+
+import msgspec
+
+from balrog_rag.contracts.errors import KnowledgeError
+
+LONGEST_PAGE = 32 << 20
+"""Characters of one page's fields."""
+DEEPEST = 16
+"""Elements within each other; a dump has six."""
+MOST_UNPACKED = 256 << 20
+"""Bytes that any packed file may unpack to; a larger one must have been large when packed, too."""
+MOST_TIMES = 100
+"""How many times its size such a file may unpack to."""
+_CHUNK = 1 << 18
+_FIELDS = ("title", "ns", "text")
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A page of the dump."""
+
+    title: str
+    namespace: str
+    redirect: str
+    text: str
+
+
+def entries(dump: Path) -> Iterator[Entry]:
+    """Every page of the dump, which may be packed."""
+    reader, found = _Reader(), False
+    try:
+        with _opened(dump) as file:
+            for chunk in _chunks(file, dump):
+                for entry in reader.feed(chunk):
+                    found = True
+                    yield entry
+            reader.feed(b"", last=True)
+    except expat.ExpatError as error:
+        raise KnowledgeError(
+            f"{dump} is not a whole XML dump: {error}; it was cut short, or is another file"
+        ) from error
+    except _NoDump as error:
+        raise KnowledgeError(f"{dump} {error}") from error
+    except (EOFError, OSError, zlib.error) as error:
+        raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it was cut short") from error
+    if not found:
+        raise KnowledgeError("the dump holds no page")
+
+
+class _NoDump(Exception):
+    """What a dump never has."""
+
+
+class _Reader:
+    """Takes bytes, gives the pages that ended in them."""
+
+    def __init__(self) -> None:
+        self._parser = expat.ParserCreate(namespace_separator="}")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._data
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._depth = 0
+        self._fields: dict[str, str] | None = None
+        self._parts: list[str] | None = None
+        self._size = 0
+        self._ended: list[Entry] = []
+
+    def feed(self, data: bytes, last: bool = False) -> list[Entry]:
+        """Read on."""
+        self._parser.Parse(data, last)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name = tag.rpartition("}")[2]
+        if self._depth == 0 and name != "mediawiki":
+            raise _NoDump(f"is no MediaWiki dump: the file's root is <{name[:40]}>")
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _NoDump(f"is no MediaWiki dump: elements stand {DEEPEST} deep within each other")
+        if name == "page":
+            if self._fields is not None:
+                raise _NoDump("is no MediaWiki dump: a page stands within a page")
+            self._fields, self._size = {"title": "", "ns": "0", "redirect": "", "text": ""}, 0
+        elif self._fields is not None and name == "redirect":
+            self._fields["redirect"] = attributes.get("title", "")
+        elif self._fields is not None and name in _FIELDS:
+            self._parts = []
+
+    def _end(self, tag: str) -> None:
+        name = tag.rpartition("}")[2]
+        self._depth -= 1
+        if self._fields is None:
+            return
+        if name in _FIELDS and self._parts is not None:
+            self._fields[name], self._parts = "".join(self._parts), None
+        elif name == "page":
+            said = self._fields
+            self._ended.append(Entry(said["title"], said["ns"], said["redirect"], said["text"]))
+            self._fields = None
+
+    def _data(self, text: str) -> None:
+        if self._parts is None:
+            return
+        self._size += len(text)
+        if self._size > LONGEST_PAGE:
+            raise _NoDump(f"holds a page of more than {LONGEST_PAGE >> 20} million characters")
+        self._parts.append(text)
+
+    def _refuse_doctype(self, *declared: Any) -> None:
+        raise _NoDump("declares a document type: that is HTML or another file, not a dump")
+
+
+def _chunks(file: IO[bytes], dump: Path) -> Iterator[bytes]:
+    """The file's bytes; one that unpacks to far more than it weighs is refused."""
+    packed, unpacked = max(1, dump.stat().st_size), 0
+    while chunk := file.read(_CHUNK):
+        unpacked += len(chunk)
+        if unpacked > MOST_UNPACKED and unpacked > MOST_TIMES * packed:
+            raise _NoDump(f"unpacks to more than {MOST_TIMES} times its size")
+        yield chunk
+
+
+def _opened(dump: Path) -> Any:
+    if dump.suffix == ".bz2":
+        return bz2.open(dump)
+    if dump.suffix == ".gz":
+        return gzip.open(dump)
+    return dump.open("rb")

@@ -1,0 +1,38 @@
+"""BALROG's CSV of an episode: its columns as BALROG writes them, its texts harmless to whoever opens it."""
+
+import asyncio
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+from balrog_rag.run.csv_log import COLUMNS, CsvLog, harmless
+from balrog_rag.run.episodes import EpisodePlayer
+from tests.conftest import Specs
+
+CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4=\x07"
+ANSWERS = [f"search{CLIPBOARD}", '=HYPERLINK("http://x.example";"open")', "+1", "-1", "@SUM(A1)", "search"]
+
+
+def test_a_models_answer_does_nothing_where_the_file_is_opened(
+    tmp_path: Path, specs: Specs, player: Callable[..., EpisodePlayer]
+) -> None:
+    answers = ",".join("'" + answer.replace("'", "\\'") + "'" for answer in ANSWERS)
+    (spec,) = specs(
+        "agent=naive", f"model.options.answers=[{answers}]", "model.options.order=sequence", steps=6
+    )
+    run = tmp_path / "run"
+    with CsvLog(run) as log:
+        asyncio.run(player(watcher=log, run=run)(spec))
+    (path,) = run.rglob("*.csv")
+    assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
+    rows = list(csv.DictReader(path.open(newline=""), escapechar="˘"))
+    assert [row["Step"] for row in rows] == list("012345")
+    assert [row["Action"][:10] for row in rows] == [
+        *("search·]52", "'=HYPERLIN", "'+1", "'-1", "'@SUM(A1)", "search")
+    ]
+    assert not any(ord(sign) < 32 and sign != "\n" for row in rows for text in row.values() for sign in text)
+
+
+def test_what_is_harmless_stays_as_it_is() -> None:
+    for text in ("search", "message:\nYou see = here.\n", "", "1 - 2"):
+        assert harmless(text) == text
