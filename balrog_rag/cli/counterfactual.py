@@ -40,10 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool = False) -> int:
     """Ask about the sampled steps, print what was found and keep it in the run folder."""
-    from balrog_rag.cli.evaluate import resumed_config
-    from balrog_rag.cli.trust import refuse_stranger
     from balrog_rag.results.counterfactual import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
+    from balrog_rag.run.begin import resumed_config
+    from balrog_rag.run.trust import refuse_stranger
 
     if count < 1:
         raise ConfigError(f"--sample {count}: must be 1 or more")

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.cli.evaluate import check, play_in, resumed_config, specs_of
-from balrog_rag.cli.trust import refuse_stranger
+from balrog_rag.cli.evaluate import play_in
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.config.providers import with_provider
@@ -18,9 +17,12 @@ from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import mark
+from balrog_rag.run.backend import Run
+from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import cast_of, settled
+from balrog_rag.run.trust import refuse_stranger
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: who plays and where, never the game."""
@@ -51,7 +53,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
         journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config))
     )
     copy_until(recording, at, header, out)
-    return play_in(out, config, [spec])
+    return play_in(Run(out, config, [spec]))
 
 
 def run_of(path: Path, episode: str) -> Path:

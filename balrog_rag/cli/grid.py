@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from balrog_rag.cli.named import experiment_of
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.run.named import experiment_of
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:

@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.evaluate import SWEEP, check_new, folder_for, planned, resumed_config
 from balrog_rag.cli.grid import Combination, combinations
-from balrog_rag.cli.named import named
-from balrog_rag.cli.trust import refuse_stranger
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
@@ -27,11 +23,12 @@ from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import Run
-from balrog_rag.run.plan import kinds_in
-from balrog_rag.run.provenance import record_attempt
-from balrog_rag.run.run import RunOutcome, play_runs
+from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
+from balrog_rag.run.named import named
+from balrog_rag.run.run import RunOutcome, play_runs, troubles
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveStudio, settled
+from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
@@ -139,8 +136,7 @@ def play_all(runs: list[Run]) -> int:
     """Play the runs in this process, tell what came of them; returns the exit code."""
     with ExitStack() as locks:
         for run in runs:
-            locks.enter_context(folder.locked(run.folder))
-            record_attempt(run.folder, fingerprint(kinds_in(run.config)), kinds_in(run.config))
+            locks.enter_context(attempt(run))
         outcomes = asyncio.run(_play_groups(alike(runs)))
         return tell(runs, [outcomes[run.label] for run in runs])
 
@@ -198,8 +194,6 @@ def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> No
 
 
 def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> None:
-    from balrog_rag.cli.ending import troubles
-
     said: dict[str, list[str]] = {}
     for run, outcome in zip(runs, outcomes, strict=True):
         for line in troubles(outcome):

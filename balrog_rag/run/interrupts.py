@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -19,11 +20,13 @@ class Interrupts:
         self.signal: int | None = None
         self.playing = False
         """Whether anything has begun that is worth waiting for."""
+        in_main = threading.current_thread() is threading.main_thread()  # no other one hears of signals
+        self._numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
         self.told: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in self._numbers:
             loop.add_signal_handler(number, self.hear, number)
         return self
 
@@ -31,7 +34,7 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in self._numbers:
             loop.remove_signal_handler(number)
 
     def hear(self, number: int) -> None:

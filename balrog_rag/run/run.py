@@ -1,6 +1,7 @@
 """Runs in one process: what they share, all their episodes, and what became of them."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -22,6 +23,8 @@ from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveStudio
 from balrog_rag.run.watchers import Labelled, Several
 from balrog_rag.util.open_files import raised_limit
+from balrog_rag.util.secrets import redact
+from balrog_rag.util.wording import many
 
 
 class RunOutcome(msgspec.Struct):
@@ -127,3 +130,18 @@ def _leave_open(run: Run, tally: Tally) -> None:
     """Count in what was cut off."""
     known = {*tally.ended, *tally.failed, *tally.open}
     tally.open.extend(spec.episode for spec in run.specs if spec.episode not in known)
+
+
+def troubles(outcome: RunOutcome) -> list[str]:
+    """One line for each thing that kept an episode from ending."""
+    tally = outcome.tally
+    lines = [f"note: {note}" for note in outcome.notes]
+    lines += [f"error: {episode}: {error}" for episode, error in sorted(tally.failed.items())]
+    if tally.fatal is not None:
+        lines.append(f"error: the run was stopped: {tally.fatal}")
+    if outcome.signal is not None:
+        lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
+    if tally.open:
+        verb = "is" if len(tally.open) == 1 else "are"
+        lines.append(f"{many(len(tally.open), 'episodes')} {verb} not finished")
+    return [redact(line) for line in lines]

@@ -11,12 +11,12 @@ import pytest
 from balrog_rag import knowledge
 from balrog_rag.cli import compare, leaderboard, report
 from balrog_rag.cli.grid import combinations
-from balrog_rag.cli.named import named
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results.experiments import departure
+from balrog_rag.run.named import named
 from tests.support import command, evaluate, own_cache
 
 NOT_THE_PAPERS = "not the paper's: experiment paper_table1 with "

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli.evaluate import folder_for, resumed_config
 from balrog_rag.cli.fork import recast
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import folder
+from balrog_rag.run.begin import folder_for, resumed_config
 from balrog_rag.run.services import settled
 
 PRIOR = "+knowledge.prior={{notes/a.md: {}}}"

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from balrog_rag.cli import episode
-from balrog_rag.cli.evaluate import resumed_config
 from balrog_rag.cli.main import main
-from balrog_rag.cli.trust import refuse_stranger
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark, state_folder
+from balrog_rag.run.begin import resumed_config
 from balrog_rag.run.services import settled
+from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import secrets
 
 SECRET = "canary-0123456789"

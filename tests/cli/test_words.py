@@ -6,7 +6,6 @@ import pytest
 
 from balrog_rag import __version__
 from balrog_rag.cli import verbs
-from balrog_rag.cli.evaluate import resumed_config, who_plays
 from balrog_rag.cli.main import main
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
@@ -17,6 +16,7 @@ from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import folder
+from balrog_rag.run.begin import resumed_config, who_plays
 from balrog_rag.run.services import cast_of
 
 PACKAGE = Path(__file__).parents[2] / "balrog_rag"

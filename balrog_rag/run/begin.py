@@ -1,0 +1,203 @@
+"""How a run begins: from words to a folder with a frozen configuration and episodes to play.
+
+The commands and `import balrog_rag` both begin runs here.
+"""
+
+import itertools
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from balrog_rag import agents
+from balrog_rag import models as llm
+from balrog_rag.agents.prompts import fingerprint
+from balrog_rag.config.checks import check_together
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import (
+    CHANGEABLE_ON_RESUME,
+    SETTLED,
+    differing_keys,
+    leaf_items,
+    plain,
+    thaw,
+    with_value,
+)
+from balrog_rag.config.plain_secrets import refuse_in
+from balrog_rag.config.schema import Config, ModelConfig, RunConfig
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.budget import capped_in_dollars, unpriced
+from balrog_rag.models.calls import price_known
+from balrog_rag.models.keys import refuse_unanswerable
+from balrog_rag.results import folder
+from balrog_rag.results.made_here import mark
+from balrog_rag.run.backend import Run
+from balrog_rag.run.named import experiment_of
+from balrog_rag.run.plan import kinds_in, plan
+from balrog_rag.run.provenance import record_attempt
+from balrog_rag.run.run import RunOutcome, play_runs
+from balrog_rag.run.services import LiveStudio, cast_of, settled
+from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.util import extras
+
+SWEEP = "sweep.json"
+"""What tells a sweep's folder from a run's."""
+
+
+def resumed_folder(words: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The run to go on with, if the words name one by `resume=`, and the other words."""
+    named = [word.partition("=")[2].strip("'\"") for word in words if word.startswith("resume=")]
+    others = [word for word in words if not word.startswith("resume=")]
+    if named and not named[-1]:
+        raise ConfigError("resume=: names no run folder")
+    return (Path(named[-1]) if named and named[-1] != "null" else None), others
+
+
+def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
+    """Whether these words mean several runs: a sweep to go on with, or an experiment with arms."""
+    if earlier is not None:
+        return (earlier / SWEEP).is_file()
+    experiment = experiment_of(words)
+    return experiment is not None and bool(experiment.arms)
+
+
+def new_run(config: Config) -> Run:
+    """A new run, everything about it checked before its folder is made."""
+    check_new(config)
+    config = settled(config)
+    specs = planned(config)
+    run = Run(folder_for(config.run, who_plays(config)), config, specs)
+    folder.create(run.folder, plain(config))
+    mark(run.folder)
+    return run
+
+
+def continued(run: Path, words: list[str], trust: bool = False) -> Run:
+    """A run to go on with: its frozen configuration, with the changes that are allowed.
+
+    `trust`: though somebody else made it.
+    """
+    config = resumed_config(run, words)
+    refuse_stranger(run, config, words, trust)
+    check(config)
+    specs = specs_of(run, config)
+    check_games(specs)
+    return Run(run, config, specs)
+
+
+@contextmanager
+def attempt(run: Run) -> Iterator[None]:
+    """Keep other processes from the run meanwhile, and write down who plays it now."""
+    kinds = kinds_in(run.config)
+    with folder.locked(run.folder):
+        record_attempt(run.folder, fingerprint(kinds), kinds)
+        yield
+
+
+def who_plays(config: Config) -> str:
+    """What a run folder is named after: the agent, whether it retrieves, and the model that it asks."""
+    parts = [config.agent.name]
+    if agents.asks_model(config.agent):
+        parts += ["rag"] if agents.retrieves(config.agent) else []
+        parts += [re.sub(r"[^\w.+-]+", "_", config.model.name)]
+    return "_".join(parts)
+
+
+def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
+    """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
+    forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
+    return forked or plan(config, cast_of(config))
+
+
+def resumed_config(run: Path, words: list[str]) -> Config:
+    """The frozen configuration with the words given now; a change of what an episode is, is refused."""
+    defaults = plain(compose([]))
+    frozen = with_new_keys(folder.frozen_config(run).config, defaults)
+    if not words:
+        return thaw(frozen, Config)
+    composed = plain(compose(words))
+    asked, before = dict(leaf_items(composed)), dict(leaf_items(frozen))
+    named = tuple(word.partition("=")[0].lstrip("+") for word in words)
+    said = {key for key in asked if key in named or key.startswith(tuple(f"{n}." for n in named))}
+    changed = {*differing_keys(defaults, composed), *said}
+    changed = {key for key in changed if before.get(key) != asked.get(key)}
+    changed -= {key for key in SETTLED if asked.get(key) is None}
+    refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
+    if refused:
+        raise ConfigError(
+            f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
+        )
+    for key in changed:
+        frozen = with_value(frozen, key, asked.get(key))
+    return thaw(frozen, Config)
+
+
+def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Keys that came with a later version, as far as they do not change what an episode is."""
+    known = dict(leaf_items(frozen))
+    for key, value in leaf_items(defaults):
+        if key not in known and key.startswith(CHANGEABLE_ON_RESUME):
+            frozen = with_value(frozen, key, value)
+    return frozen
+
+
+def folder_for(run: RunConfig, what: str) -> Path:
+    """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
+    if run.name:
+        if run.name == ".." or Path(run.name).name != run.name:
+            raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
+        return Path(run.folder) / run.name
+    usual = Path(run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{what}"
+    others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([usual], others) if not path.exists())
+
+
+def planned(config: Config) -> list[EpisodeSpec]:
+    """The episodes of a configuration, every name in it checked before anything is written."""
+    check(config)
+    specs = plan(config, cast_of(config))
+    check_games(specs)
+    return specs
+
+
+def check_games(specs: list[EpisodeSpec]) -> None:
+    """Say now which game does not exist."""
+    from balrog_rag.contracts.kinds import check_game
+
+    for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
+        check_game(game)
+
+
+def check_new(config: Config) -> None:
+    """Say what a new run could only fail at; what is resumed may have nothing left to ask."""
+    check_together(config)
+    if agents.asks_model(config.agent) and config.runner.backend == "local":  # nodes have keys of their own
+        refuse_unanswerable(config.model)
+
+
+def check(config: Config) -> None:
+    """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
+    refuse_in(plain(config))
+    if config.runner.backend == "ray":
+        extras.require("ray", "ray", "runner=ray")
+    llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
+    if capped_in_dollars(config.limits) and agents.asks_model(config.agent):
+        refuse_unpriced(config.model)
+
+
+def refuse_unpriced(model: ModelConfig) -> None:
+    """Refuse a dollar cap that no price could keep, before a call is paid for."""
+    if not price_known(model):
+        raise unpriced("limits", model.name)
+
+
+async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
+    """Play runs in one process, with one set of models and indexes."""
+    studio = LiveStudio()
+    try:
+        return await play_runs(runs, studio)
+    finally:
+        await studio.close()
