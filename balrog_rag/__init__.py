@@ -1,3 +1,63 @@
-"""A benchmark harness for language-model agents in NetHack, with retrieval plug-ins."""
+"""A benchmark harness for language-model agents in NetHack, with retrieval plug-ins.
+
+    import balrog_rag
+
+    game = balrog_rag.make("minihack/MiniHack-Corridor-R3-v0", seed=1)     play by hand
+    run = balrog_rag.evaluate("agent=naive", "env=corridor")               play a run; aevaluate in a notebook
+    balrog_rag.Run(folder)                                                 look into a run
+    balrog_rag.load(folder, ...); balrog_rag.steps(journal)                data frames
+    for event in balrog_rag.events(journal): ...                           an episode, event by event
+    balrog_rag.compare(a, b).sentence; balrog_rag.verdict(xs, ys)          is there a difference?
+    balrog_rag.search("floating eye", k=3)                                 the knowledge base
+    balrog_rag.register.agent("mine")                                      what you define yourself
+
+Each is imported when it is first used, so that `import balrog_rag` costs nothing. docs/python.md is a tour.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from balrog_rag.api.comparing import compare, verdict
+    from balrog_rag.api.events import events
+    from balrog_rag.api.game import make
+    from balrog_rag.api.registering import register
+    from balrog_rag.api.runs import Run, aevaluate, evaluate
+    from balrog_rag.api.searching import search
+    from balrog_rag.results.frames import episodes as load
+    from balrog_rag.results.frames import steps
 
 __version__ = "0.1.0"
+__all__ = [
+    "Run", "aevaluate", "compare", "evaluate", "events", "load", "make", "register", "search", "steps",
+    "verdict",
+]  # fmt: skip
+
+_WHERE = {
+    "Run": "api.runs:Run",
+    "aevaluate": "api.runs:aevaluate",
+    "compare": "api.comparing:compare",
+    "evaluate": "api.runs:evaluate",
+    "events": "api.events:events",
+    "load": "results.frames:episodes",
+    "make": "api.game:make",
+    "register": "api.registering:register",
+    "search": "api.searching:search",
+    "steps": "results.frames:steps",
+    "verdict": "api.comparing:verdict",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for by name, the first time."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'balrog_rag' has no attribute {name!r}")
+    module, _, attribute = _WHERE[name].partition(":")
+    found = getattr(import_module(f"balrog_rag.{module}"), attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """With the names that are not imported yet."""
+    return sorted({*globals(), *__all__})

@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "results": {*LOW, "envs"},
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results"},
     "display": {*LOW, "results", "run"},
+    "api": {*LOW, "workers", "models", "knowledge", "results", "run"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
 """Who may import whom; `cli` may import all, and nobody imports `cli`."""

@@ -42,21 +42,13 @@ def parser() -> argparse.ArgumentParser:
 
 def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
-    from balrog_rag.contracts.registry import nearest
     from balrog_rag.results import terminal
-    from balrog_rag.results.arms import departures, in_order
-    from balrog_rag.results.comparing import duel
-    from balrog_rag.results.scoring import measures_of
+    from balrog_rag.results.arms import departures
+    from balrog_rag.results.comparing import compared
     from balrog_rag.results.terminal import say
 
     check_plan(options)
-    arms = [one_arm(path) for path in options.runs]
-    refuse_strangers(arms)
-    envs = in_order(env for arm in arms for env in arm.by_env())
-    measures = {measure.name: measure for measure in measures_of(envs)}
-    if options.measure not in measures:
-        raise ConfigError(f"--measure {options.measure}: no such measure{nearest(options.measure, measures)}")
-    found = duel(arms[0], arms[1], measures[options.measure], options.detect)
+    arms, found = compared(options.runs, options.measure, options.detect)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
@@ -75,35 +67,6 @@ def check_plan(options: argparse.Namespace) -> None:
     for name, value in (("--planned", options.planned), ("--look", options.look)):
         if value is not None and value < 1:
             raise ConfigError(f"{name} {value}: must be 1 or more")
-
-
-def refuse_strangers(arms: "list[Arm]") -> None:
-    """Two arms without a task in common have nothing that could be compared."""
-    ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
-    if ours and theirs and not ours & theirs:
-        raise ConfigError(
-            f"{arms[0].name} and {arms[1].name} share no task, so nothing can be compared: "
-            f"{few(ours)} against {few(theirs)}"
-        )
-
-
-def few(tasks: "set[str]") -> str:
-    """Some of the names, and how many more there are."""
-    named = sorted(tasks)
-    return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
-
-
-def one_arm(path: Path) -> "Arm":
-    """The runs in this folder as one arm."""
-    from balrog_rag.results.arms import load_arms
-
-    arms = load_arms([path])
-    if len(arms) > 1:
-        raise ConfigError(
-            f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
-        )
-    arms[0].name = arms[0].marked(path.resolve().name)
-    return arms[0]
 
 
 def show_settings(console: "Console", arms: "list[Arm]") -> None:

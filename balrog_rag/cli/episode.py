@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _show(options: argparse.Namespace) -> int:
     from balrog_rag.display.show import Printer
+    from balrog_rag.results.folder import one_journal
     from balrog_rag.run.replay import replay
 
     options.journal = one_journal(options.journal)
@@ -63,20 +64,6 @@ def _show(options: argparse.Namespace) -> int:
     verdict = asyncio.run(replay(options.journal, shown))
     shown.close(verdict)
     return 0
-
-
-def one_journal(path: Path) -> Path:
-    """The journal named; a run folder stands for the only one that it holds."""
-    from balrog_rag.results.folder import journals
-
-    if not path.is_dir():
-        return path
-    found = journals(path)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
-    raise ConfigError(f"{path}: holds {len(found)} journals; name one, e.g. {found[0]}")
 
 
 def refuse_step(path: Path, step: int | None) -> None:
@@ -123,6 +110,7 @@ UNCHAINED = (
 
 def _fork(options: argparse.Namespace) -> int:
     from balrog_rag.cli.fork import fork
+    from balrog_rag.results.folder import one_journal
 
     if options.at < 0:
         raise ConfigError(f"--at {options.at}: steps count from 0")

@@ -48,6 +48,10 @@ class Registry(Generic[T]):
 
         return keep
 
+    def added(self, name: str) -> bool:
+        """Whether the name was added in the running program, and so is known to no other process."""
+        return name in self._added
+
     def names(self) -> list[str]:
         """Every name that can be used, plug-ins included; imports none of them."""
         return sorted({*self._builtin, *self._added, *self._points()})

@@ -1,12 +1,15 @@
 """Arms against each other: one verdict on the average, one for each environment, one for each task."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
-from balrog_rag.results.arms import Arm
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.results.arms import Arm, in_order, load_arms
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, scores
+from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, measures_of, scores
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 
 
@@ -16,6 +19,49 @@ class Duel(msgspec.Struct, frozen=True):
     whole: Comparison
     environments: dict[str, Comparison]
     tasks: dict[str, Comparison]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict on the average, in words."""
+        return self.whole.sentence
+
+
+def compared(paths: Sequence[Path], measure: str, wanted: float | None) -> tuple[list[Arm], Duel]:
+    """The arms in two folders, and the verdict on them; a ConfigError where they cannot be compared."""
+    arms = [one_arm(path) for path in paths]
+    refuse_strangers(arms)
+    envs = in_order(env for arm in arms for env in arm.by_env())
+    measures = {each.name: each for each in measures_of(envs)}
+    if measure not in measures:
+        raise ConfigError(f"--measure {measure}: no such measure{nearest(measure, measures)}")
+    return arms, duel(arms[0], arms[1], measures[measure], wanted)
+
+
+def one_arm(path: Path) -> Arm:
+    """The runs in this folder as one arm."""
+    arms = load_arms([path])
+    if len(arms) > 1:
+        raise ConfigError(
+            f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
+        )
+    arms[0].name = arms[0].marked(path.resolve().name)
+    return arms[0]
+
+
+def refuse_strangers(arms: Sequence[Arm]) -> None:
+    """Two arms without a task in common have nothing that could be compared."""
+    ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
+    if ours and theirs and not ours & theirs:
+        raise ConfigError(
+            f"{arms[0].name} and {arms[1].name} share no task, so nothing can be compared: "
+            f"{few(ours)} against {few(theirs)}"
+        )
+
+
+def few(tasks: set[str]) -> str:
+    """Some of the names, and how many more there are."""
+    named = sorted(tasks)
+    return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
 
 
 def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float | None = None) -> Duel:

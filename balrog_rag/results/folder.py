@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.frozen import config_digest
-from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import no_link, read_file, strange
 
@@ -59,6 +59,18 @@ def journal_path(run: Path, episode: str) -> Path:
 def journals(run: Path) -> list[Path]:
     """Every journal of a run, in the order of their names."""
     return sorted(run.glob("*/**/*_run_*.journal.jsonl"))
+
+
+def one_journal(path: Path) -> Path:
+    """The journal named; a run folder stands for the only one that it holds."""
+    if not path.is_dir():
+        return path
+    found = journals(path)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
+    raise ConfigError(f"{path}: holds {len(found)} journals; name one, e.g. {found[0]}")
 
 
 def home_of(journal: Path) -> Path | None:

@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from balrog_rag.config.schema import Config, RunnerConfig
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
@@ -17,6 +18,7 @@ from balrog_rag.run.episodes import EpisodePlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveStudio
+from balrog_rag.workers.inline import InlineHouse
 from balrog_rag.workers.pool import WorkerPool
 
 Player = Callable[[EpisodeSpec], Awaitable[End]]
@@ -61,7 +63,8 @@ class LocalTroupe:
 
     async def start(self, runs: Sequence[Run]) -> list[list[str]]:
         """Start the workers, and meanwhile the models and indexes."""
-        games = min(runs[0].config.runner.concurrency, sum(len(run.specs) for run in runs))
+        elsewhere = sum(len(run.specs) for run in runs if not known_here_alone(run.specs))
+        games = min(runs[0].config.runner.concurrency, elsewhere)
         _, notes = await asyncio.gather(self._pool.start(games), warm(self._studio, runs))
         return notes
 
@@ -71,7 +74,7 @@ class LocalTroupe:
             run.folder,
             frozen_config(run.folder).digest,  # also where a resume has changed how it is run
             versions(kinds_in(run.config)),
-            self._pool,
+            InlineHouse() if known_here_alone(run.specs) else self._pool,
             self._studio,
             budget,
             watcher,
@@ -86,6 +89,14 @@ class LocalTroupe:
     async def close(self) -> None:
         """End the workers; the studio belongs to whoever made it."""
         await self._pool.close()
+
+
+def known_here_alone(specs: Sequence[EpisodeSpec]) -> bool:
+    """Whether a kind of game or a program was registered in this process, so that no worker knows it."""
+    games = [spec.game for spec in specs]
+    kinds, programs = {game.env for game in games}, {name for game in games for name in game.programs}
+    programs |= {str(spec.player.agent.get("name")) for spec in specs}
+    return any(map(registry.environments.added, kinds)) or any(map(registry.programs.added, programs))
 
 
 async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[list[str]]:

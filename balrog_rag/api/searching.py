@@ -1,0 +1,25 @@
+"""The knowledge base, searched by hand."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from balrog_rag.contracts.data import Passage
+
+if TYPE_CHECKING:
+    from balrog_rag.knowledge.search import Searcher
+
+
+def search(query: str, k: int = 5, *settings: str) -> list[Passage]:
+    """The best k passages for a query, best first.
+
+    `settings` are as for a run, e.g. "knowledge.index=bm25"; an index is built at first use.
+    """
+    return _searcher(settings).search([query], k)[0]
+
+
+@lru_cache(maxsize=4)
+def _searcher(settings: tuple[str, ...]) -> "Searcher":
+    from balrog_rag.knowledge.opening import open_searcher
+    from balrog_rag.knowledge.settings import compose
+
+    return open_searcher(compose(list(settings)))
