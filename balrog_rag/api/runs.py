@@ -24,22 +24,23 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str]
 
 
-def evaluate(*words: str, folder: Place | None = None) -> "Run":
+def evaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
     """Play a run, or go on with one by resume=RUN; the words are those of `python -m balrog_rag.eval`.
 
-    `folder` is the run folder to make; without it run.folder and run.name say where. What cannot begin is
-    raised as an error; what keeps an episode from ending is in the run's `troubles`, and a warning.
+    `folder` is the run folder to make; without it run.folder and run.name say where. `trust` is for resuming
+    a folder that somebody else has made. What cannot begin is raised as an error; what keeps an episode from
+    ending is in the run's `troubles`, and a warning.
     """
     refuse_running_loop()
-    return asyncio.run(aevaluate(*words, folder=folder))
+    return asyncio.run(aevaluate(*words, folder=folder, trust=trust))
 
 
-async def aevaluate(*words: str, folder: Place | None = None) -> "Run":
+async def aevaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
     """The same where a loop is running already, as in a notebook: `run = await aevaluate(...)`."""
     from balrog_rag.run.begin import attempt, play_together
     from balrog_rag.run.run import troubles
 
-    begun = begin([*words, *placed(folder)])
+    begun = begin([*words, *placed(folder)], trust)
     with attempt(begun):
         outcome = (await play_together([begun]))[0]
         write_all(begun.folder)
@@ -49,7 +50,7 @@ async def aevaluate(*words: str, folder: Place | None = None) -> "Run":
     return Run(begun.folder, told)
 
 
-def begin(words: list[str]) -> "Begun":
+def begin(words: list[str], trust: bool = False) -> "Begun":
     """The run that the words mean, its folder made; several runs are left to the command."""
     from balrog_rag.run.begin import continued, is_sweep, new_run, resumed_folder
     from balrog_rag.run.named import named
@@ -60,7 +61,7 @@ def begin(words: list[str]) -> "Begun":
     earlier, words = resumed_folder(words)
     if is_sweep(earlier, words):
         raise ConfigError("these words mean several runs; play them with python -m balrog_rag.eval")
-    return new_run(named(compose(words), words)) if earlier is None else continued(earlier, words)
+    return new_run(named(compose(words), words)) if earlier is None else continued(earlier, words, trust)
 
 
 def placed(folder: Place | None) -> list[str]:
