@@ -1,13 +1,15 @@
-"""`python -m balrog_rag.episode`: journals shown, verified and forked, by playing them again."""
+"""`python -m balrog_rag.episode`: journals shown, verified, exported and forked, by playing them again."""
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.cli import command_line
-from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
+from balrog_rag.util.files import no_link
 from balrog_rag.util.terminal_safe import inert
 from balrog_rag.util.wording import many
 
@@ -40,6 +42,16 @@ def parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="play journals again and compare every digest")
     verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_OR_JOURNAL")
     verify.set_defaults(run=_verify)
+    export = commands.add_parser("export", help="an episode's events, for other programs")
+    export.add_argument("journal", type=Path)
+    export.add_argument(
+        "--format",
+        choices=("jsonl", "atif"),
+        default="jsonl",
+        help="an event a line as JSON, or an Agent Trajectory Interchange Format document (default: jsonl)",
+    )
+    export.add_argument("--out", type=Path, metavar="FILE", help="where to (default: standard output)")
+    export.set_defaults(run=_export)
     fork = commands.add_parser(
         "fork",
         help="play on from a step with another agent or model",
@@ -75,6 +87,25 @@ def refuse_step(path: Path, step: int | None) -> None:
     count = len(read(path).steps)
     if not 0 <= step < count:
         raise ConfigError(f"--step {step}: the journal holds {many(count, 'steps')}, counted from 0")
+
+
+def _export(options: argparse.Namespace) -> int:
+    from balrog_rag.display.export import export
+    from balrog_rag.results.folder import one_journal
+
+    journal = one_journal(options.journal)
+    if options.out is None:
+        export(journal, options.format, sys.stdout.buffer)
+        return 0
+    file_to_write("--out", options.out)
+    draft = options.out.with_name(f".{options.out.name}.draft")
+    try:
+        with open(draft, "wb", opener=no_link) as file:
+            export(journal, options.format, file)
+        draft.replace(options.out)
+    finally:
+        draft.unlink(missing_ok=True)
+    return 0
 
 
 def _verify(options: argparse.Namespace) -> int:

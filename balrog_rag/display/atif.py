@@ -1,0 +1,162 @@
+"""An episode as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
+
+The first step shows the first observation. Then each decision is a step of the agent: its answer, its
+searches and its action as tool calls, what came of them, and what its calls cost. Exact prompts are in
+`extra`. The format's own models check all of it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import atif
+import msgspec
+
+from balrog_rag import __version__
+from balrog_rag.contracts.data import Observation, Reply
+from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
+from balrog_rag.episode.journal import Header
+
+VERSION = "ATIF-v1.8"
+
+
+class Trajectory:
+    """Takes in the events of one episode."""
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._steps: list[atif.Step] = []
+        self._replies: list[Reply] = []
+        self._end: Ended | None = None
+        self._prompts: list[Any] = []
+        self._answers: list[Answered] = []
+        self._searches: list[Searched] = []
+
+    def see(self, event: Event) -> None:
+        """Take in an event; a step of the game ends a step of the trajectory."""
+        match event:
+            case Started():
+                text = event.observation.screen
+                self._add(source="user", message=text, extra=_moment(event.observation))
+            case Asked():
+                self._prompts.append(msgspec.to_builtins(event.request))
+            case Answered():
+                self._answers.append(event)
+                self._replies.append(event.reply)
+            case Searched():
+                self._searches.append(event)
+            case Stepped():
+                self._decided(event)
+            case Ended():
+                self._end = event
+                if self._answers:
+                    self._decided(None)  # answered, but a limit came before the action
+
+    def document(self) -> dict[str, Any]:
+        """The whole trajectory, as the format's own model has checked it."""
+        spec, last = self._header.spec, self._end
+        player = spec.player
+        made = atif.Trajectory(
+            schema_version=VERSION,
+            session_id=self._header.config_digest,
+            trajectory_id=f"{spec.episode}#{spec.digest}",
+            agent=atif.Agent(
+                name=str(player.agent.get("name")),
+                version=str(self._header.versions.get("balrog_rag", __version__)),
+                model_name=str(player.model.get("name")) if self._replies else None,
+                extra={"agent": player.agent, "model": player.model, "versions": self._header.versions},
+            ),
+            steps=self._steps,
+            final_metrics=atif.FinalMetrics(**_totals(self._replies), total_steps=len(self._steps)),
+            extra={
+                "episode": spec.episode,
+                "game": msgspec.to_builtins(spec.game),
+                "outcome": last.outcome if last else None,
+                "how": last.how if last else None,
+                "steps": last.steps if last else None,
+            },
+        )
+        document: dict[str, Any] = made.to_json_dict()
+        return document
+
+    def _decided(self, event: Stepped | None) -> None:
+        calls, results = self._looked_up()
+        extra: dict[str, Any] = {"prompts": self._prompts}
+        if event is not None:
+            number = f"step-{event.step}"
+            decision, after = event.decision, event.after
+            said = {"pressed": list(after.pressed)} if after.pressed else {"action": event.taken}
+            calls.append(atif.ToolCall(tool_call_id=number, function_name="act", arguments=said))
+            results.append(
+                atif.ObservationResult(
+                    source_call_id=number, content=after.observation.screen, extra=_moment(after.observation)
+                )
+            )
+            extra |= {"step": event.step, "reward": after.reward, "keys": after.keys}
+            extra |= {"asked_for": decision.action, "stopped": after.stopped, "ended": after.ended}
+        self._add(
+            source="agent",
+            message=_message(self._answers, event),
+            tool_calls=calls or None,
+            observation=atif.Observation(results=results) if results else None,
+            llm_call_count=len(self._answers),
+            extra=extra,
+            **_of_model([answer.reply for answer in self._answers]),
+        )
+        self._prompts, self._answers, self._searches = [], [], []
+
+    def _looked_up(self) -> tuple[list[atif.ToolCall], list[atif.ObservationResult]]:
+        calls, results = [], []
+        for place, search in enumerate(self._searches):
+            name = f"search-{search.step}-{place}"
+            query = {"query": search.query}
+            calls.append(atif.ToolCall(tool_call_id=name, function_name="search", arguments=query))
+            text = "\n\n".join(f"{passage.title}\n{passage.text}" for passage in search.passages)
+            found = [{"source_doc_id": each.id, "retrieval_score": each.score} for each in search.passages]
+            results.append(
+                atif.ObservationResult(source_call_id=name, content=text, extra={"passages": found})
+            )
+        return calls, results
+
+    def _add(self, **fields: Any) -> None:
+        self._steps.append(atif.Step(step_id=len(self._steps) + 1, **fields))
+
+
+def _message(answers: Sequence[Answered], event: Stepped | None) -> str:
+    """What the agent said: the answer that it acted on, else its last."""
+    acted = [answer.reply.text for answer in answers if answer.purpose == "act"]
+    if acted:
+        return acted[-1]
+    return event.decision.answer if event else ""
+
+
+def _of_model(replies: Sequence[Reply]) -> dict[str, Any]:
+    """What the format has of calls, which a step without any must leave out."""
+    if not replies:
+        return {}
+    totals = {name.removeprefix("total_"): value for name, value in _totals(replies).items()}
+    reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)
+    extra = {"reasoning_tokens": sum(reply.usage.reasoning for reply in replies)}
+    return {
+        "metrics": atif.Metrics(**totals, extra=extra),
+        "model_name": replies[-1].model or None,
+        "reasoning_content": reasoning or None,
+    }
+
+
+def _totals(replies: Iterable[Reply]) -> dict[str, Any]:
+    """Sums over calls; dollars only where every call's price is known."""
+    every = list(replies)
+    costs = [reply.cost for reply in every]
+    known = [cost for cost in costs if cost is not None]
+    return {
+        "total_prompt_tokens": sum(reply.usage.input for reply in every),
+        "total_completion_tokens": sum(reply.usage.output for reply in every),
+        "total_cached_tokens": sum(reply.usage.cached for reply in every),
+        "total_cost_usd": sum(known) if len(known) == len(costs) else None,
+    }
+
+
+def _moment(seen: Observation) -> dict[str, Any]:
+    """What an observation holds besides its screen; pictures are counted, since the format wants files."""
+    facts: dict[str, Any] = {"numbers": dict(seen.numbers), "digest": seen.digest}
+    return facts | ({"pictures": len(seen.pictures)} if seen.pictures else {})
