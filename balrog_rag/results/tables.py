@@ -48,7 +48,8 @@ def _scores(summary: Summary) -> list[list[str] | None]:
         for task, scored in tasks.items() if len(tasks) > 1 else ():
             played = [episode for episode in episodes if episode.task == task]
             rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored)])
-        name = env if len(tasks) > 1 else next(iter(tasks)).removesuffix("-v0")
+        alone = len(tasks) == 1 and len(summary.environments) == 1
+        name = next(iter(tasks)).removesuffix("-v0") if alone else env
         rows.append([name, *_cells(episodes, summary.environments[env])])
     if len(by_env) > 1:
         rows += [None, ["average", *_average(summary)]]

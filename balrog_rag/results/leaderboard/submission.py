@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode, answering, any_asked
@@ -149,9 +150,9 @@ def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
 def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
     """Environments and tasks of which more or less was played than BALROG plays."""
     said = []
-    tasks, each = protocol["env"]["tasks"], protocol["env"]["episodes"]
     for env, episodes in run.by_env().items():
         right = len(episodes) == ENVIRONMENTS.get(env)
+        tasks, each = _balrogs(env, protocol)
         if env in ENVIRONMENTS and not right:
             said.append(f"{env}: {len(episodes)} episodes; BALROG plays {ENVIRONMENTS[env]}")
         for task, count in Counter(f"{env}/{episode.task}" for episode in episodes).items():
@@ -160,6 +161,20 @@ def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
             elif right and count != each:
                 said.append(f"{task}: {count} episodes; BALROG plays {each}")
     return said
+
+
+def _balrogs(env: str, protocol: dict[str, Any]) -> tuple[set[str], int]:
+    """BALROG's tasks of an environment, and how many episodes of each it plays.
+
+    Every task of a kind that the protocol's choice of games leaves out is one of BALROG's.
+    """
+    named = {task for task in protocol["env"]["tasks"] if task.startswith(f"{env}/")}
+    if not named and env not in ENVIRONMENTS:
+        return set(), 0
+    kind = kind_of(env)
+    if named:
+        return named, protocol["env"]["episodes"] or kind.episodes
+    return {f"{env}/{task}" for task in kind.tasks()}, kind.episodes
 
 
 def _csv(run: Path, episode: str) -> Path:
