@@ -21,7 +21,9 @@ _PLACE = re.compile(r"(?:[\w+.-]+://|~|/|\.\.?/)\S+")
 def outward(config: Mapping[str, Any]) -> dict[str, Any]:
     """Each such setting of a plain configuration, or of a cast, by its key, where it has a value."""
     found = dict(_chosen(config))
-    for key, value in leaf_items({name: config.get(name) or {} for name in ("agent", "model", "knowledge")}):
+    sections: dict[str, Any] = {name: config.get(name) or {} for name in ("agent", "model", "knowledge")}
+    sections["env"] = {"options": (config.get("env") or {}).get("options") or {}}
+    for key, value in leaf_items(sections):
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, str) and (_PLACE.fullmatch(one) or names_variable(one)) and _used(config, key):
                 found[key] = value

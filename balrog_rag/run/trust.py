@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.frozen import plain
+from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.outward import is_variable, outward
-from balrog_rag.util.secrets import redact
+from balrog_rag.util.secrets import redact, redact_tree
 from balrog_rag.util.terminal_safe import one_line
 
 LONGEST = 200
@@ -24,6 +25,7 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
 
     With `trust` it is this user's from then on; variables of the environment it gets only by name.
     """
+    refuse_in(plain(config))
     if made_here(run):
         return
     foreign = {key: value for key, value in reached(run, config).items() if not _said(key, words)}

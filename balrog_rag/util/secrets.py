@@ -59,9 +59,13 @@ HINTS = (
 
 
 def load_env(folder: Path | None = None) -> None:
-    """Read `.env` of the current folder into the environment; what is set already stays."""
-    path = (folder or Path.cwd()) / ".env"
-    if path.is_file():
+    """Read `.env` of the current folder into the environment; what is set already stays.
+
+    That of a run folder or a sweep is left alone: it came with the folder, perhaps from a stranger.
+    """
+    here = folder or Path.cwd()
+    path = here / ".env"
+    if path.is_file() and not any((here / name).exists() for name in ("config.json", "sweep.json")):
         from dotenv import load_dotenv
 
         load_dotenv(path, override=False)

@@ -44,8 +44,7 @@ def test_another_agent_plays_on_and_the_whole_is_verified(played: Path, tmp_path
     ("words", "says"),
     [
         (["model.extra_headers.authorization=sk-proj-0123456789abcdefghij"], "looks like a secret"),
-        (["env.character=val-dwa-law-fem"], "a fork cannot change env.character"),
-        (["agent=random"], "random: is a policy"),
+        (["env.character=val-dwa-law-fem"], "a fork cannot change env.options.character"),
         (["agent.name=naiv"], "unknown agent 'naiv'; did you mean naive"),
         (["knowledge.corpus=nowhere", "agent=robust_star_rag"], "nowhere: no such corpus"),
     ],

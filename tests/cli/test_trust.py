@@ -145,6 +145,7 @@ REACHING: list[tuple[list[str], str, Callable[[dict[str, Any]], Any]]] = [
     ),
     ([], "agent.demonstrations", lambda config: config["agent"].update(demonstrations=["/home/x.json"])),
     ([], "agent.options.file", lambda config: config["agent"].update(options={"file": "/home/x"})),
+    ([], "env.options.file", lambda config: config["env"]["options"].update(file="/home/x.ulx")),
     ([], "runner.address", lambda config: config["runner"].update(backend="ray", address="ray://there:1")),
     (["model=scripted"], "model.name", lambda c: c["model"].update(backend="local", name="/home/x.gguf")),
     (

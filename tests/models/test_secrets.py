@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import os
 import re
 from urllib.parse import quote
 
@@ -134,6 +135,15 @@ def test_env_file_fills_in_and_overrides_nothing(tmp_path, monkeypatch):
     monkeypatch.delenv("CANARY_B")
     with pytest.raises(ConfigError, match="CANARY_B"):
         secrets.resolve("env:CANARY_B")
+
+
+@pytest.mark.parametrize("name", ["config.json", "sweep.json"])
+def test_the_env_file_of_a_run_folder_is_a_strangers(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("CANARY_BASE", raising=False)
+    (tmp_path / ".env").write_text("CANARY_BASE=http://evil/v1\n")
+    (tmp_path / name).write_text("{}")
+    secrets.load_env(tmp_path)
+    assert "CANARY_BASE" not in os.environ
 
 
 @pytest.mark.parametrize("fault", ["echo-401", "echo-500"])
