@@ -9,7 +9,7 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
-from balrog_rag.display.figures import Interim, clock, money, spending
+from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import Row, Scoreboard
 from balrog_rag.results.tables import short_number
 from balrog_rag.run.scheduler import Gate
@@ -30,7 +30,6 @@ class View:
 
     def __init__(self, board: Scoreboard, gate: Gate) -> None:
         self.board, self.gate = board, gate
-        self.interim = Interim(board)
         self.selected: str | None = None
         self.opened: str | None = None
         self.top = 0
@@ -104,7 +103,7 @@ def _progress(view: View) -> list[Segment]:
     board = view.board
     outcomes = [f"{name} {count}" for name, count in board.outcomes.items()]
     return [
-        Segment(" progression ", DIM), Segment(view.interim.text(), GOOD),
+        Segment(" progression ", DIM), Segment(progression(board), GOOD),
         Segment(f"   {board.rate():.1f} steps/s", ACCENT),
         *(Segment(f"{', ' if number else '   '}{one}", DIM) for number, one in enumerate(outcomes)),
     ]  # fmt: skip

@@ -1,15 +1,9 @@
 """Numbers of a run in play as short texts, for every display."""
 
-import asyncio
+from collections.abc import Sequence
 
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.results.statistics.estimate import Interval
-from balrog_rag.results.statistics.interval import mean_interval
-from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.results.tables import short_number
-
-GROWTH = 1.1
-"""How much more episodes must have ended before the interval is made again."""
 
 
 def clock(seconds: float | None) -> str:
@@ -35,36 +29,19 @@ def spending(board: Scoreboard) -> str:
     return f"{money(spent.dollars, spent.unpriced)}{cap} for {spent.calls:,} calls, {tokens}"
 
 
-class Interim:
-    """The mean progression so far and its interval, made beside the loop and only when much has changed."""
+def progression(board: Scoreboard) -> str:
+    """Of those ended, and of all begun; a dash while none has begun.
 
-    def __init__(self, board: Scoreboard) -> None:
-        self._board = board
-        self._made_for = 0
-        self._interval: Interval | None = None
-        self._task: asyncio.Task[None] | None = None
+    Those that have ended are no random sample of the run (solved games end early, and so do dead players), so
+    there is no interval, and the mean of all begun stands beside theirs.
+    """
+    ended, begun = board.progressions, board.best_so_far()
+    if not begun:
+        return "–"
+    said = f"{mean_percent(ended)} of those ended, " if ended else ""
+    return f"{said}{mean_percent(begun)} of all so far"
 
-    def text(self) -> str:
-        """In percent; a dash while no episode has ended."""
-        ended = self._board.progressions
-        if not ended:
-            return "–"
-        self._renew(len(ended))
-        mean = 100 * sum(ended) / len(ended)
-        known = self._interval
-        return f"{mean:.2f} %" + (f" ({known.low:.2f} to {known.high:.2f})" if known else "")
 
-    def _renew(self, count: int) -> None:
-        if count >= max(2, self._made_for * GROWTH) and count != self._made_for and self._task is None:
-            self._made_for = count
-            self._task = asyncio.ensure_future(
-                self._make([100 * value for value in self._board.progressions])
-            )
-
-    async def _make(self, percents: list[float]) -> None:
-        bounds = Bounds(binary=self._board.solved_or_not)
-        scores = [Score(percent) for percent in percents]
-        try:
-            self._interval = await asyncio.to_thread(mean_interval, scores, bounds, method="smooth")
-        finally:
-            self._task = None
+def mean_percent(shares: Sequence[float]) -> str:
+    """The mean of some shares of 1."""
+    return f"{100 * sum(shares) / len(shares):.2f} %"

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import msgspec
 
 from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
-from balrog_rag.display.figures import Interim, clock, money, spending
+from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate
@@ -46,7 +46,6 @@ class PlainLog:
 
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
-        self._interim = Interim(board)
         self._noted = 0
 
     def see(self, event: Event) -> None:
@@ -72,7 +71,7 @@ class PlainLog:
         self._noted = len(board.notes)
         self._say(
             f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
-            f"progression {self._interim.text()}, {board.rate():.1f} steps/s, "
+            f"progression {progression(board)}, {board.rate():.1f} steps/s, "
             f"{clock(board.seconds_left())} left, {spending(board)}"
             + (f", {many(board.retries, 'retries')}" if board.retries else "")
             + (f", {many(board.errors, 'errors')}" if board.errors else "")

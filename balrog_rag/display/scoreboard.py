@@ -82,8 +82,6 @@ class Scoreboard:
         self.holds_calls = runs[0].config.runner.backend == "local"
         """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
-        self.solved_or_not = all(kind_of(spec.game.env).solved_or_not for spec in specs)
-        """Whether every game's progression is 0 or 1."""
         self._games = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec.game
                        for run in runs for spec in run.specs}  # fmt: skip
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
@@ -188,6 +186,10 @@ class Scoreboard:
     def done(self) -> int:
         """Episodes that have ended."""
         return len(self.progressions)
+
+    def best_so_far(self) -> list[float]:
+        """The progression of every episode begun: what it ended with, or its best so far."""
+        return [*self.progressions, *(value_of(row.progress, row.kind) for row in self.rows.values())]
 
     @property
     def retries(self) -> int:

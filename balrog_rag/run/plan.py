@@ -12,7 +12,7 @@ from balrog_rag.util.wording import many
 
 
 def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
-    """Every episode of a run, the longest games first so that the run does not end on one of them."""
+    """Every episode of a run, in the order in which they begin."""
     refuse_tasks(config.env.tasks)
     specs = [
         EpisodeSpec(
@@ -24,7 +24,29 @@ def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
         for task in config.env.tasks
         for number in range(episodes_of(config, task))
     ]
-    return sorted(specs, key=lambda spec: -spec.game.max_steps)
+    return in_turn(specs)
+
+
+def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
+    """Every task's first episode, then every task's second: a run that is stopped has played some of each.
+
+    Games at least twice as long as others begin before all of these, so that the run does not end on one.
+    """
+    heads: list[int] = []
+    for steps in sorted({steps_of(spec) for spec in specs}, reverse=True):
+        if not heads or 2 * steps <= heads[-1]:
+            heads.append(steps)
+
+    def place(spec: EpisodeSpec) -> tuple[int, int, int]:
+        group = min(head for head in heads if head >= steps_of(spec))
+        return -group, int(spec.episode.rpartition("/")[2]), -steps_of(spec)
+
+    return sorted(specs, key=place)
+
+
+def steps_of(spec: EpisodeSpec) -> int:
+    """The most steps that an episode can take."""
+    return min(spec.steps or spec.game.max_steps, spec.game.max_steps)
 
 
 def refuse_tasks(tasks: Sequence[str]) -> None:

@@ -90,7 +90,8 @@ def test_says_how_it_stands(board: Scoreboard) -> None:
     shown = asyncio.run(draw())
     assert "myrun" in shown
     assert "2/6 ended   3 in play of 4 at once" in shown
-    assert "progression 2.00 %" in shown  # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
+    # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
+    assert "progression 2.00 % of those ended, 1.91 % of all so far" in shown
     assert "8 retries   1 replay   0 errors" in shown
     assert re.search(r"…?\S*Challenge-v0/02 +1 +3 +2 +0/9 +1\.85 +1\.0k", shown)
 
