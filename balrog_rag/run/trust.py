@@ -14,7 +14,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.outward import is_variable, outward
-from balrog_rag.util.secrets import redact, redact_tree
+from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
 LONGEST = 200
