@@ -125,7 +125,7 @@ def test_a_guess_that_is_far_off_does_not_hide_the_valid_names(words: str, says:
 def test_the_reader_of_folders_is_offered_as_no_corpus() -> None:
     with pytest.raises(
         KnowledgeError,
-        match=r"or file; valid names: babaisai, crafter, embedded, minihack, nethackwiki, textworld$",
+        match=r"or file; valid names: babaisai, crafter, embedded, games, minihack, nethackwiki, textworld$",
     ):
         load("my_notes/", Cut(240, 0))
 

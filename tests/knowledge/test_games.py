@@ -49,6 +49,9 @@ def test_a_question_finds_its_answer(game: str, settings) -> None:
 
 
 def test_games_without_pages_are_unknown() -> None:
-    assert games() == sorted(ASKED)
+    assert games() == sorted([*ASKED, "games"])
+    assert len(load("games", Cut(LONGEST)).passages) == sum(
+        len(load(game, Cut(LONGEST)).passages) for game in ASKED
+    )
     with pytest.raises(KnowledgeError, match="did you mean crafter"):
         load("craftr", Cut(LONGEST))

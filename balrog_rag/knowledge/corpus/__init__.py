@@ -53,7 +53,8 @@ def load(name: str, cut: Cut) -> Corpus:
         if file.is_file():
             return _stored(name, file)
     if name in games():
-        return _read(name, registry.corpora.get(FOLDER)(data("wiki_index") / GAMES / name), cut)
+        place = data("wiki_index") / GAMES
+        return _read(name, registry.corpora.get(FOLDER)(place if name == GAMES else place / name), cut)
     names = [known for known in registry.corpora.names() if known != FOLDER] + games()
     if name not in names:
         raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{nearest(name, names)}")
@@ -61,8 +62,8 @@ def load(name: str, cut: Cut) -> Corpus:
 
 
 def games() -> list[str]:
-    """The games whose rules are explained in pages of our own."""
-    return sorted(path.name for path in (data("wiki_index") / GAMES).iterdir() if path.is_dir())
+    """The games whose rules are explained in pages of our own, and `games` for all of them in one."""
+    return sorted([GAMES, *(path.name for path in (data("wiki_index") / GAMES).iterdir() if path.is_dir())])
 
 
 def imported(name: str, cut: Cut) -> Path:
