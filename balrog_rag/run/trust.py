@@ -7,14 +7,15 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.config.frozen import plain
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.outward import is_variable, outward
-from balrog_rag.util.secrets import redact
+from balrog_rag.util.secrets import redact, redact_tree
 from balrog_rag.util.terminal_safe import one_line
 
 LONGEST = 200
@@ -28,7 +29,10 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
     refuse_in(plain(config))
     if made_here(run):
         return
-    foreign = {key: value for key, value in reached(run, config).items() if not _said(key, words)}
+    said = _said(words)
+    foreign = {
+        key: value for key, value in reached(run, config).items() if key not in said or said[key] != value
+    }
     if not foreign:
         return
     variables = [f"{key}={value}" for key, value in foreign.items() if is_variable(key, value)]
@@ -63,13 +67,18 @@ def tell(run: Path, foreign: Mapping[str, Any]) -> None:
     """What would be reached, one line each."""
     print(f"{one_line(str(run))} would go on with:", file=sys.stderr)
     for key, value in foreign.items():
-        shown = one_line(redact(str(value)))
-        print(
-            f"  {one_line(key)} = {shown[:LONGEST]}{'...' if len(shown) > LONGEST else ''}", file=sys.stderr
-        )
+        shown = one_line(str(redact_tree(value, key.rpartition(".")[2])))
+        rest = "..." if len(shown) > LONGEST else ""
+        print(f"  {one_line(key)} = {shown[:LONGEST]}{rest}", file=sys.stderr)
 
 
-def _said(key: str, words: Sequence[str]) -> bool:
-    """Whether the command line gives this setting itself."""
+def _said(words: Sequence[str]) -> dict[str, Any]:
+    """The settings that the command line gives itself; a group gives the keys that it has, and no others."""
+    if not words:
+        return {}
     names = [word.partition("=")[0].lstrip("+") for word in words]
-    return any(key == name or key.startswith(f"{name}.") for name in names)
+    return {
+        key: value
+        for key, value in leaf_items(plain(compose(list(words))))
+        if any(key == name or key.startswith(f"{name}.") for name in names)
+    }
