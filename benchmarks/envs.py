@@ -8,6 +8,8 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
@@ -16,6 +18,8 @@ from rich.table import Table
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.envs.nethack.actions import MORE, nethack_actions
+from balrog_rag.envs.textworld.building import missing
+from balrog_rag.workers.host import HostedGame
 from balrog_rag.workers.inline import InlineGame
 from balrog_rag.workers.pool import WorkerPool
 from balrog_rag.workers.process import WorkerProcess
@@ -149,6 +153,34 @@ def memory_per_game() -> float:
     return asyncio.run(run())
 
 
+SMALL = {
+    "babyai": "BabyAI-MixedTrainLocal-v0/putnext",
+    "babaisai": "env/two_room-make_you",
+    "crafter": "default",
+    "textworld": "coin_collector",
+}
+
+
+def small(env: str, steps: int) -> tuple[float, float]:
+    """CPU seconds a step of a small game's engine, and what the harness adds to it up to the transition."""
+    module = import_module(f"balrog_rag.envs.{env}.game")
+    dice, costs = random.Random(1), [0.0, 0.0]
+    actions = [dice.choice(list(module.ACTIONS)) for _ in range(steps)]
+    engine = module.make(SMALL[env], 1)
+    game = HostedGame(GameSpec(env, SMALL[env], Seeds(1, 1), 10**9))
+    for place, (begin, step) in enumerate(((engine.reset, engine.step), (lambda: None, game.step))):
+        begin()
+        begun, taken = time.process_time(), 0
+        for action in actions:
+            taken += 1
+            if step(action).ended:
+                break
+        costs[place] = (time.process_time() - begun) / taken
+    engine.close()
+    game.close()
+    return costs[0], costs[1] - costs[0]
+
+
 def measured(measure: Callable[[], float], repeat: int) -> float:
     return median(measure() for _ in range(repeat))
 
@@ -181,6 +213,13 @@ def main() -> None:
         "two workers, 32 games, one step at a time, wall",
         measured(lambda: pooled(steps // 8, 1, 32, 2), repeat),
     )
+    for env in SMALL:
+        if env == "textworld" and (find_spec("textworld") is None or missing(tasks=["coin_collector"])):
+            continue
+        costs = [small(env, steps) for _ in range(repeat)]
+        row(f"{env}, its engine, CPU", median(bare for bare, _ in costs))
+        added = median(more for _, more in costs)
+        table.add_row(f"{env}, what the harness adds, CPU", f"{added * 1e6:,.0f} us a step", "<= 300 us")
     table.add_row(
         "first observation out of a fresh worker", f"{measured(first_game, repeat) * 1e3:,.0f} ms", ""
     )
