@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from balrog_rag.api.comparing import compare, verdict
+    from balrog_rag.api.comparing import compare
     from balrog_rag.api.events import events
     from balrog_rag.api.game import make
     from balrog_rag.api.registering import register
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from balrog_rag.api.searching import search
     from balrog_rag.results.frames import episodes as load
     from balrog_rag.results.frames import steps
+    from balrog_rag.results.statistics.values import verdict
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,7 +45,7 @@ _WHERE = {
     "register": "api.registering:register",
     "search": "api.searching:search",
     "steps": "results.frames:steps",
-    "verdict": "api.comparing:verdict",
+    "verdict": "results.statistics.values:verdict",
 }
 
 

@@ -1,6 +1,6 @@
 """How often a verdict finds a difference between equal means, over many designs.
 
-    python benchmarks/coverage.py --verdicts [--repeats 2000] [--only paired]
+    python benchmarks/coverage.py --verdicts [--repeats 2000] [--only paired] [--few]
 
 Every line is a pair of populations of equal means, every column a design; a cell holds three percentages:
 false verdicts, comparisons left undecided (the test alone would have been wrong), and intervals that hold
@@ -9,6 +9,7 @@ instead of 19,999 and 10,000, so that the table takes minutes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,29 @@ ARMS = 12
 ARM_SIZES = (5, 10, 20, 50)
 
 
+class Designs(NamedTuple):
+    """Which populations are compared, and how many are drawn of each."""
+
+    arms: Sequence[tuple[str, str]] = PAIRS_OF
+    paired: Sequence[tuple[str, str]] = PAIRS_OF
+    holm: Sequence[tuple[str, str]] = PAIRS_OF
+    sizes: Sequence[tuple[int, int]] = SIZES
+    pairs: Sequence[int] = PAIRED
+    arm_sizes: Sequence[int] = ARM_SIZES
+
+
+EVERY = Designs()
+HARD = Designs(
+    (("lognormal", "steady"), ("mostly zero", "steady"), ("one in five", "steady"),
+     ("all or nothing", "steady"), ("strong", "steady"), ("strong", "published")),
+    (("published", "published"), ("strong", "published"), ("mostly zero", "lognormal"),
+     ("lognormal", "steady")),
+    (("published", "published"), ("strong", "published"), ("lognormal", "steady")),
+    ((5, 5), (5, 20), (20, 100), (50, 200)), (6, 10, 20, 50, 100), (5, 20),
+)  # fmt: skip
+"""Where verdicts are wrong most often: the rows of docs/evaluation.md."""
+
+
 def drawn(kind: str, dice: np.random.Generator, size: tuple[int, ...]) -> Floats:
     """Scores of mean 1."""
     if kind in DRAWN:
@@ -84,11 +108,11 @@ def shares(made: Sequence[Comparison]) -> tuple[float, float, float]:
     return 100 * float(np.mean(wrong)), 100 * float(np.mean(open_)), 100 * float(np.mean(held))
 
 
-def two_arms(repeats: int) -> Iterator[tuple[str, str, float]]:
+def two_arms(repeats: int, designs: Designs) -> Iterator[tuple[str, str, float]]:
     """Independent arms; yields each row's name, its cells, and its worst share."""
-    for kinds in PAIRS_OF:
+    for kinds in designs.arms:
         cells = []
-        for ours, theirs in SIZES:
+        for ours, theirs in designs.sizes:
             dice = np.random.default_rng(1)
             a, b = (drawn(kind, dice, (repeats, size))
                     for kind, size in zip(kinds, (ours, theirs), strict=True))  # fmt: skip
@@ -96,21 +120,21 @@ def two_arms(repeats: int) -> Iterator[tuple[str, str, float]]:
         yield " v ".join(kinds), text(cells), max(cell[0] for cell in cells)
 
 
-def same_games(repeats: int) -> Iterator[tuple[str, str, float]]:
+def same_games(repeats: int, designs: Designs) -> Iterator[tuple[str, str, float]]:
     """Pairs."""
-    for kinds in PAIRS_OF:
+    for kinds in designs.paired:
         cells = []
-        for count in PAIRED:
+        for count in designs.pairs:
             a, b = alike(kinds, np.random.default_rng(1), (repeats, count))
             cells.append(shares([judged(*arms, paired=True) for arms in zip(a, b, strict=True)]))
         yield " v ".join(kinds), text(cells), max(cell[0] for cell in cells)
 
 
-def twelve_arms(repeats: int) -> Iterator[tuple[str, str, float]]:
+def twelve_arms(repeats: int, designs: Designs) -> Iterator[tuple[str, str, float]]:
     """Eleven arms against one, by Holm: how often any of them is found to differ."""
-    for kinds in PAIRS_OF:
+    for kinds in designs.holm:
         cells = []
-        for count in ARM_SIZES:
+        for count in designs.arm_sizes:
             dice, wrong, open_ = np.random.default_rng(1), 0, 0
             for _ in range(repeats // 5):
                 baseline = drawn(kinds[1], dice, (count,))
@@ -130,25 +154,31 @@ def text(cells: Sequence[tuple[float, float, float]]) -> str:
     )
 
 
-TABLES = {
-    "arms": (two_arms, [f"{a} v {b}" for a, b in SIZES], 1),
-    "paired": (same_games, [f"{count} pairs" for count in PAIRED], 1),
-    "holm": (twelve_arms, [f"12 arms of {count}" for count in ARM_SIZES], 5),
-}
+TABLES = {"arms": (two_arms, 1), "paired": (same_games, 1), "holm": (twelve_arms, 5)}
+"""How each table is made, and how many times fewer repeats it has."""
 
 
-def table(repeats: int, only: str | None = None) -> bool:
+def headings(designs: Designs) -> dict[str, list[str]]:
+    """Of each table's columns."""
+    return {
+        "arms": [f"{a} v {b}" for a, b in designs.sizes],
+        "paired": [f"{count} pairs" for count in designs.pairs],
+        "holm": [f"12 arms of {count}" for count in designs.arm_sizes],
+    }
+
+
+def table(repeats: int, only: str | None = None, designs: Designs = EVERY) -> bool:
     """Print the tables; whether no cell has too many false verdicts."""
     permutation.RANDOM, permutation.EXACT_UP_TO, verdict.DRAWS = 999, 2_000, 1_000
     good = True
-    for name, (rows, headings, fewer) in TABLES.items():
+    for name, (rows, fewer) in TABLES.items():
         if only not in (None, name):
             continue
         print(f"\n{name}: false verdicts, undecided, intervals that hold the truth, in percent "
               f"({repeats // fewer} repeats)")  # fmt: skip
-        print(f"{'':24}" + "".join(f"{heading:>16}" for heading in headings))
+        print(f"{'':24}" + "".join(f"{heading:>16}" for heading in headings(designs)[name]))
         bar = MOST + SLACK * 100 * (0.05 * 0.95 / (repeats // fewer)) ** 0.5
-        for kinds, cells, worst in rows(repeats):
+        for kinds, cells, worst in rows(repeats, designs):
             print(f"{kinds:24}{cells}" + ("  <- too many" if worst > bar else ""), flush=True)
             good = good and worst <= bar
     return good

@@ -1,10 +1,13 @@
-"""`python -m balrog_rag.compare A B`: is A better than B, in what do they differ, and where do they part?"""
+"""`python -m balrog_rag.compare A B`: is A better than B, in what do they differ, and where do they part?
+
+With --values of two files of numbers: is the mean of A higher?"""
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.values import compare_values
 from balrog_rag.contracts.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ MOST_PAIRS = 20
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; a mistake is one line on stderr."""
     options = parser().parse_args(arguments)
-    return ended(lambda: compare(options))
+    return ended(lambda: (compare_values if options.values else compare)(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,6 +40,18 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--look", type=int, default=1, metavar="K", help="which look this is, of equally spaced ones"
     )
+    made.add_argument(
+        "--values",
+        action="store_true",
+        help="RUN is a file of numbers, one a line, with or without a heading: print the verdict on them",
+    )
+    made.add_argument(
+        "--paired", action="store_true", help="with --values: line by line the two are of the same game"
+    )
+    made.add_argument(
+        "--solved", action="store_true",
+        help="with --values: each number is 0 or 1 (or 0 or 100), solved or not; nothing else is possible",
+    )  # fmt: skip
     return made
 
 
@@ -48,6 +63,10 @@ def compare(options: argparse.Namespace) -> int:
     from balrog_rag.results.terminal import say
 
     check_plan(options)
+    if options.paired or options.solved:
+        raise ConfigError(
+            "--paired and --solved are for --values; runs that share their games are paired anyway"
+        )
     arms, found = compared(options.runs, options.measure, options.detect)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):

@@ -15,7 +15,7 @@ from balrog_rag.results.provenance import origin
 from balrog_rag.results.report.page import Cell, Page, Section, Table
 from balrog_rag.results.scoring import bounds_by_env, interval, overall_interval, scores
 from balrog_rag.results.statistics.units import Bounds, Score, independent
-from balrog_rag.results.statistics.verdict import adjust, compare
+from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 from balrog_rag.results.summary import overall_summary
 
 AVERAGE = "average"
@@ -171,20 +171,19 @@ def board_table(entries: Sequence[Entry], by: str) -> Table:
 def against_section(arms: Sequence[Arm]) -> Section:
     """Own arms against those published rows whose episodes are known."""
     known = [row for row in published().rows if row.nle_episodes]
-    judged = adjust(
-        [
-            compare(_anonymous(arm), row.scores(), (arm.name, f"{row.agent} / {row.name} †"), bounds=NETHACK)
-            for arm in arms
-            if "nle" in arm.by_env()
-            for row in known
-        ]
-    )
+    pairs = [(arm, row) for arm in arms if "nle" in arm.by_env() for row in known]
+    judged = adjust([_against(arm, row, len(pairs)) for arm, row in pairs])
     rows: list[list[Cell]] = [[made.ours, made.theirs, made.sentence] for made in judged]
     headings = ["NetHack: own arm", "published episodes of", "verdict"]
     return Section("Against published episodes", tables=[Table(headings, rows)] if rows else [])
 
 
 NETHACK = {"nle": Bounds()}
+
+
+def _against(arm: Arm, row: Reference, family: int) -> Comparison:
+    names = (arm.name, f"{row.agent} / {row.name} †")
+    return compare(_anonymous(arm), row.scores(), names, bounds=NETHACK, family=family)
 
 
 def _anonymous(arm: Arm) -> list[Score]:

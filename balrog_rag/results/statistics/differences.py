@@ -10,7 +10,8 @@ it, `docs/evaluation.md` shows the table.
 - Up to 20 draws each weighs as much as one that was seen, with more draws less: down to half as much.
 - With fewer than 20 draws they lie further out, the further the fewer: with ten or less two and a half
   times as far, and as far again as the other arm's best (or worst) goes beyond this one's.
-- An arm that hardly varies shows nothing of its own spread: the range of both arms, twice, stands for it.
+- An arm that hardly varies beside the other, or at all, shows nothing of its own spread: the range of both
+  arms, twice, stands for it.
 - Of a family of many comparisons each must hold at a stricter level, where rarer scores count: there an arm
   passes for a smaller one, in which a score is missed at 5 % as surely as in this one at that level.
 
@@ -35,7 +36,7 @@ HALF = 2
 FURTHER = 1.5
 """How many times the distance from median to best they then lie further out."""
 FLAT = 0.05
-"""An arm whose range is so small beside that of both hardly varies."""
+"""An arm whose range is so small beside the other's hardly varies; how far apart they are says nothing."""
 TWICE = 2.0
 FAR = 2 / 3
 """How far they lie in the mean, in shares of that distance."""
@@ -52,6 +53,8 @@ class Room(msgspec.Struct, frozen=True):
 
     least: float
     best: float
+    widest: float = 0.0
+    """The range of the arm that varies more."""
     binary: bool = False
     family: int = 1
 
@@ -63,7 +66,7 @@ class Room(msgspec.Struct, frozen=True):
         few = min(1.0, max(0.0, (FEW - count) / (FEW / HALF)))
         least, best = float(drawn.min()), float(drawn.max())
         down, up = middle - least, best - middle
-        if down + up <= FLAT * (self.best - self.least):
+        if down + up <= FLAT * self.widest:
             down = up = TWICE * (self.best - self.least)
         low = least - (1 + FURTHER * few) * down - few * (least - self.least)
         high = best + (1 + FURTHER * few) * up + few * (self.best - best)
@@ -80,9 +83,10 @@ class Room(msgspec.Struct, frozen=True):
 def room(arms: Sequence[Floats], bounds: Bounds, family: int) -> Room:
     """The room for these arms' scores."""
     if bounds.binary:
-        return Room(bounds.least, bounds.most, True)
+        return Room(bounds.least, bounds.most, binary=True)
     drawn = np.concatenate(arms)
-    return Room(float(drawn.min()), float(drawn.max()), family=family)
+    widest = max(float(np.ptp(arm)) for arm in arms)
+    return Room(float(drawn.min()), float(drawn.max()), widest, family=family)
 
 
 def difference(

@@ -25,6 +25,8 @@ FEW = 20
 """So many relabellings as extreme among the first ones settle a p well enough."""
 SPARE = 2
 """How many times finer than Holm's strictest bar the p of random relabellings can become."""
+BLOCK = 10_000_000
+"""Scores held at a time."""
 LUMPY = 4
 """So many draws to a value make it quicker to draw how many of each value, not which draws."""
 LEAST_PAIRS = 6
@@ -149,7 +151,8 @@ def paired(gaps: Floats, seed: int = 0, family: int = 1) -> Test:
         return Test(_share(np.abs((1.0 - 2.0 * bits) @ moved), observed), "exact sign flips")
 
     def draw(count: int, rng: np.random.Generator) -> Floats:
-        flips = [rng.choice([-1.0, 1.0], (rows, len(moved))) @ moved for rows in _batches(count)]
+        batches = _batches(count, _rows(len(moved)))
+        flips = [rng.choice([-1.0, 1.0], (rows, len(moved))) @ moved for rows in batches]
         sums: Floats = np.abs(np.concatenate(flips))
         return sums
 
@@ -185,12 +188,17 @@ def _random_sums(pooled: Floats, size: int, count: int, rng: np.random.Generator
         return picked @ lumps, picked @ lumps**2
     parts = [
         _sums(rng.permuted(np.broadcast_to(pooled, (rows, len(pooled))), axis=1)[:, :size])
-        for rows in _batches(count)
+        for rows in _batches(count, _rows(len(pooled)))
     ]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _batches(count: int, most: int = 2_000) -> list[int]:
+def _rows(count: int) -> int:
+    """How many relabellings of so many scores are held at a time."""
+    return max(1, min(2_000, BLOCK // max(1, count)))
+
+
+def _batches(count: int, most: int) -> list[int]:
     return [min(most, count - start) for start in range(0, count, most)]
 
 

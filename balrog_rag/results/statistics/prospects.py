@@ -1,6 +1,6 @@
 """How large a difference must be for a verdict: the interval asks for more than Student's t."""
 
-from math import sqrt
+from math import inf, sqrt
 from typing import Protocol
 
 from balrog_rag.results.statistics import design
@@ -27,7 +27,8 @@ def wider(
     """How many times the t test's smallest difference a verdict needs.
 
     With few draws the room for scores not seen grows with the difference itself; so the smallest shift
-    that these very scores would be told apart by is searched for.
+    that these very scores would be told apart by is searched for. It is infinite where an arm hardly varies,
+    since its room grows as fast.
     """
     if not spread or not found.interval.known:
         return 1.0
@@ -41,7 +42,7 @@ def wider(
 
 
 def _least_shift(maker: Maker, middle: float, error: float) -> float:
-    """The smallest difference, on the side where it was seen, whose interval leaves zero out."""
+    """The smallest difference, on the side where it was seen, whose interval leaves out zero; or infinity."""
     side = int(middle < 0)
 
     def excluded(gap: float) -> bool:
@@ -53,6 +54,8 @@ def _least_shift(maker: Maker, middle: float, error: float) -> float:
         if excluded(high):
             break
         low, high = high, 2 * high
+    else:
+        return inf
     for _ in range(HALVINGS):
         half = (low + high) / 2
         low, high = (low, half) if excluded(half) else (half, high)

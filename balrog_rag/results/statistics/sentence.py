@@ -1,6 +1,6 @@
 """A comparison as the one sentence that a reader needs."""
 
-from math import floor, isfinite, log10
+from math import floor, isfinite, isinf, log10
 from typing import TYPE_CHECKING
 
 from balrog_rag.results.statistics.differences import FEW
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 TOO_FEW = "so few can detect no difference at all"
 NOT_SEEN = "the test knows only the scores seen, and {}, which allows for others, holds zero"
+FLAT = "an arm hardly varies, so this design detects no difference"
 RARE = f"with {FEW} or fewer in an arm a rare score far beyond those seen would undo this"
 
 
@@ -71,6 +72,8 @@ def _design_words(made: "Comparison") -> str:
         return TOO_FEW + "."
     if not made.spread:
         return "too little spread seen to say what this design detects."
+    if isinf(made.wider) and not made.blind:
+        return FLAT + "."
     least = made.detectable
     words = f"this design detects {short(least)}" if isfinite(least) else TOO_FEW
     if made.clear or made.wanted == 0:

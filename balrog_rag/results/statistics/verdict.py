@@ -38,9 +38,22 @@ def compare(
     """
     matched = match(ours, theirs)
     if isinstance(matched, Arms) and not matched.strata:
-        nothing = _base(ours, theirs, names, measure, unit)
+        nothing = described(ours, theirs, names, measure, unit)
         return msgspec.structs.replace(nothing, notes=matched.notes)
-    base, limits = _base(matched.ours, matched.theirs, names, measure, unit), bounds or {}
+    base = described(matched.ours, matched.theirs, names, measure, unit)
+    return weighed(base, matched, bounds or {}, wanted, seed, family, plan)
+
+
+def weighed(
+    base: Comparison,
+    matched: Pairs | Arms,
+    limits: Mapping[str, Bounds],
+    wanted: float | None = None,
+    seed: int = 0,
+    family: int = 1,
+    plan: bool = True,
+) -> Comparison:
+    """The comparison of arms that are matched already, from what is known of it without a test."""
     if isinstance(matched, Pairs):
         made, maker = _paired(base, matched), _pairs_shifted(matched, limits)
         test = permutation.paired(_scaled([part.gaps for part in matched.envs]), seed, family)
@@ -74,9 +87,10 @@ def weigh(maker: Maker, family: int) -> tuple[Estimate, float]:
     return found, doubted
 
 
-def _base(
+def described(
     ours: Sequence[Score], theirs: Sequence[Score], names: tuple[str, str], measure: str, unit: str
 ) -> Comparison:
+    """What is known of two arms without a test."""
     means = [_mean(arm) for arm in (ours, theirs)]
     return Comparison(
         *names, measure, unit, means[0], means[1], len(ours), len(theirs), means[0] - means[1], NOTHING,

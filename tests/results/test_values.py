@@ -1,0 +1,224 @@
+"""The verdict on anybody's numbers, from Python and from two files."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import balrog_rag
+from balrog_rag.cli.compare import main
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results.statistics import permutation, verdict
+from balrog_rag.results.statistics.comparison import adjust
+
+UNEVEN, STEADY = [0, 0, 0, 6.958, 6.958], [1.2, 1.6] * 50
+PAPER, BASELINE = [1.85, 2.08, 2.08, 1.85, 0], [2.08, 1.85, 0, 0, 1.85]
+
+
+def written(path, numbers, heading=None):
+    lines = [heading] * (heading is not None) + [str(number) for number in numbers]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_known_cases():
+    assert balrog_rag.verdict(UNEVEN, STEADY).word == "not distinguishable"
+    assert balrog_rag.verdict(UNEVEN, STEADY).test.p > 0.4
+    assert balrog_rag.verdict([0] * 3, [9] * 3).sentence == (
+        "not distinguishable: -9.00, p = 0.10, n = 3 and 3; so few can detect no difference at all."
+    )
+    paper = balrog_rag.verdict(PAPER, BASELINE)
+    assert paper.sentence.startswith(
+        "not distinguishable: +0.42, p = 0.69, n = 5 and 5; this design detects "
+    )
+    assert paper.sentence.endswith("numbers an arm would detect 0.4.")
+
+
+def by_hand(a, b, paired):
+    """An independent p: every relabelling of Welch's t, or every flip of the signs."""
+    if paired:
+        kind, data = "samples", (np.subtract(a, b),)
+        return stats.permutation_test(
+            data, lambda x, axis: np.mean(x, axis), permutation_type=kind, n_resamples=np.inf, vectorized=True
+        ).pvalue
+    t = lambda x, y, axis: np.round(abs(stats.ttest_ind(x, y, axis=axis, equal_var=False).statistic), 9)  # noqa: E731
+    return stats.permutation_test((a, b), t, alternative="greater", n_resamples=np.inf).pvalue
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_p_is_that_of_another_implementation(seed, paired):
+    dice = np.random.default_rng(seed)
+    sizes = (dice.integers(3, 7), dice.integers(3, 7))
+    a, b = dice.exponential(3, sizes[0]), dice.normal(2, 1, sizes[0] if paired else sizes[1])
+    made = balrog_rag.verdict(a, b, paired=paired)
+    assert made.test.p == pytest.approx(by_hand(a, b, paired), abs=1e-9)
+    assert made.difference == pytest.approx(a.mean() - b.mean())
+    assert made.clear == (not made.interval.low <= 0 <= made.interval.high)
+
+
+def test_the_order_of_numbers_matters_only_in_pairs():
+    dice = np.random.default_rng(3)
+    a, b = dice.normal(5, 2, (2, 40))
+    mixed = dice.permutation(a)
+    assert balrog_rag.verdict(a, b) == balrog_rag.verdict(mixed, b)
+    assert balrog_rag.verdict(a, b, paired=True).test.p != balrog_rag.verdict(mixed, b, paired=True).test.p
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_fewer_than_six_pairs_are_pairs_that_can_detect_nothing(count):
+    made = balrog_rag.verdict(np.arange(count), np.arange(count) + 90 + np.arange(count) ** 2, paired=True)
+    assert made.paired == count
+    assert made.test.p == pytest.approx(2.0 ** (1 - count))
+    assert "so few can detect no difference at all" in made.sentence
+
+
+def test_solved_or_not_is_told_and_never_guessed():
+    a, b = [1, 1, 1, 1, 1, 0], [0] * 6
+    assert balrog_rag.verdict(a, b).word == "undecided"
+    assert balrog_rag.verdict(a, b, solved=True).word == "higher"
+    assert "undo" not in balrog_rag.verdict(a, b, solved=True).sentence
+    hundred = balrog_rag.verdict([100 * n for n in a], b, solved=True)
+    assert hundred.difference == pytest.approx(100 * balrog_rag.verdict(a, b, solved=True).difference)
+    for wrong in ([0, 2], [1, 100]):
+        with pytest.raises(ConfigError, match="solved or not is 0 or 1"):
+            balrog_rag.verdict(wrong, b, solved=True)
+
+
+def test_a_larger_difference_of_the_same_arms_stays_one():
+    a, b = np.array([5.0, 6, 5, 6, 5, 6]), np.array([0.0, 1, 0, 1, 0, 1])
+    assert {balrog_rag.verdict(a + more, b).word for more in (0, 10, 1_000, 1e6)} == {"higher"}
+
+
+def test_an_arm_that_never_varies_decides_nothing_and_plans_nothing():
+    made = balrog_rag.verdict([9] * 6, [0, 0, 0, 0, 0, 1])
+    assert made.word == "undecided"
+    assert "the test knows only the scores seen, and the interval, which allows for others" in made.sentence
+    assert made.sentence.endswith("an arm hardly varies, so this design detects no difference.")
+    assert "too little spread" in balrog_rag.verdict([3] * 9, [3] * 9).sentence
+
+
+@pytest.mark.parametrize("count", [10, 30])
+def test_few_draws_have_a_caveat(count):
+    a, b = np.random.default_rng(0).normal([[20], [0]], 1, (2, count))
+    made = balrog_rag.verdict(a, b)
+    assert made.word == "higher"
+    assert ("a rare score far beyond those seen would undo this" in made.sentence) == (count == 10)
+
+
+@pytest.mark.parametrize("heading", [None, "score", '"a, b"'])
+def test_files_have_the_same_sentence(tmp_path, capsys, heading):
+    paths = [
+        written(tmp_path / name, values, heading and heading.strip('"').replace(",", ""))
+        for name, values in (("A.csv", PAPER), ("B.csv", BASELINE))
+    ]
+    for paired in (False, True):
+        assert main(["--values", *paths, *["--paired"] * paired]) == 0
+        said = balrog_rag.verdict(PAPER, BASELINE, paired=paired).sentence
+        assert capsys.readouterr().out == f"{said}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "holds no number"),
+        ("score\n", "holds no number"),
+        ("1\ntwo\n3\n", "line 2: 'two' is no number"),
+        ("1\n\n3\n", "line 2: is empty"),
+        ("1\nNaN\n", "line 2: NaN cannot be compared"),
+        ("NaN\n1\n", "line 1: NaN cannot be compared"),
+        ("NA\n1\n", "line 1: 'NA' is no number"),
+        ("1\n-inf\n", "line 2: -inf cannot be compared"),
+        ("1;2\n3;4\n", "line 1: '1;2' is no number"),
+        ("a,b\n3,4\n", "line 1: has 2 columns"),
+        ("1e300\n", "numbers must be finite, up to 1e+15"),
+        ("\x00\x00", "line 1"),
+    ],
+)
+def test_every_mistake_in_a_file_is_one_line(tmp_path, capsys, text, told):
+    (tmp_path / "A.csv").write_text(text)
+    assert main(["--values", str(tmp_path / "A.csv"), written(tmp_path / "B.csv", [1, 2])]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert told in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--values", "--paired"], "5 and 4 numbers cannot be paired"),
+        (["--values", "--solved"], "solved or not is 0 or 1, or 0 or 100, but 1.85 is neither"),
+        (["--values", "--detect", "3"], "--detect: is for runs"),
+        (["--paired"], "--paired and --solved are for --values"),
+    ],
+)
+def test_every_mistake_on_the_command_line_is_one_line(tmp_path, capsys, words, told):
+    paths = [written(tmp_path / "A.csv", PAPER), written(tmp_path / "B.csv", BASELINE[1:])]
+    assert main([*paths, *words]) == 2
+    err = capsys.readouterr().err
+    assert told in err
+    assert err.count("\n") == 1
+    assert main(["--values", str(tmp_path), paths[0]]) == 2
+    assert "cannot be read (Is a directory)" in capsys.readouterr().err
+
+
+def test_the_package_is_light_until_it_is_asked():
+    code = "import balrog_rag, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+LONG_TAIL = {
+    "lognormal": lambda dice, size: dice.lognormal(-0.5, 1, size),
+    "mostly zero": lambda dice, size: (dice.random(size) < 0.3) * dice.exponential(1 / 0.3, size),
+    "one in five": lambda dice, size: dice.choice([2.08, 2.08, 2.12, 6.96, 20.61], size) / 6.77,
+}
+"""Of mean 1, as the steady arm is."""
+REPEATS = 300
+MOST = 0.06 + 3 * (0.06 * 0.94 / REPEATS) ** 0.5
+"""Six in a hundred, and three standard errors of so many repeats."""
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(permutation, "RANDOM", 999)
+    monkeypatch.setattr(permutation, "EXACT_UP_TO", 2_000)
+    monkeypatch.setattr(verdict, "DRAWS", 1_000)
+
+
+def judged(a, b, games="", family=1):
+    arms = [
+        [verdict.Score(float(value), "nle", "T", games and f"{games}{n}") for n, value in enumerate(arm)]
+        for arm in (a, b)
+    ]
+    return verdict.compare(*arms, family=family, plan=False)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(5, 20), (20, 100)])
+@pytest.mark.parametrize("kind", LONG_TAIL)
+def test_false_verdicts_of_a_long_tail_against_a_steady_arm(quick, kind, ours, theirs):
+    dice = np.random.default_rng(4)
+    wrong = sum(
+        judged(LONG_TAIL[kind](dice, ours), 1 + 0.14 * dice.choice([-1.0, 1.0], theirs)).clear
+        for _ in range(REPEATS)
+    )
+    assert wrong / REPEATS <= MOST
+
+
+@pytest.mark.parametrize("count", [8, 30])
+def test_false_verdicts_of_pairs(quick, count):
+    dice = np.random.default_rng(5)
+    arms = [LONG_TAIL["mostly zero"](dice, (2, count)) for _ in range(REPEATS)]
+    assert sum(judged(*pair, games="g").clear for pair in arms) / REPEATS <= MOST
+
+
+def test_false_verdicts_of_twelve_arms_by_holm(quick):
+    dice, wrong = np.random.default_rng(6), 0
+    for _ in range(REPEATS // 5):
+        steady = 1 + 0.14 * dice.choice([-1.0, 1.0], 10)
+        arms = [judged(LONG_TAIL["lognormal"](dice, 10), steady, family=11) for _ in range(11)]
+        wrong += any(made.clear for made in adjust(arms))
+    assert wrong / (REPEATS // 5) <= 0.06 + 3 * (0.06 * 0.94 / (REPEATS // 5)) ** 0.5
