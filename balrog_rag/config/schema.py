@@ -271,7 +271,9 @@ class KnowledgeConfig:
     overlap: int = key("tokens of one passage that the next one says again", ge=0)
     embedder: str = key("what turns texts into vectors", names=registry.embedders)
     index: str = key("how passages are found", names=registry.indexes)
-    prior: dict[str, float] = key("factors on the scores of passages, by what their ids begin with")
+    prior: dict[str, float] | None = key(
+        "factors on the scores of passages, by what their ids begin with; null or {}: none"
+    )
     reranker: str | None = key("what orders the best again; null: nothing", names=registry.rerankers)
     rerank: int = key("how many of the best a reranker orders", ge=1, le=1000)
     folder: str | None = key("the index to use or build; null: one of its own for these settings")

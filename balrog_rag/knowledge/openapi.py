@@ -23,6 +23,8 @@ class VectorRequest(msgspec.Struct):
 
     vector: list[float]
     top_n: Count = 10
+    level: int | None = None
+    """What other services call the level of a hierarchy; there is none here, so it is refused."""
 
 
 def openapi() -> dict[str, Any]:

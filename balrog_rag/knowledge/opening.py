@@ -30,13 +30,14 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
             f"knowledge.corpus={config.corpus}: holds other passages than when this run was started; "
             "bring those back to go on with it, or start a new run"
         )
-    embedder = make_embedder(config)
+    # Both are made before an index is built: what one of them lacks is told now, not after an hour.
+    embedder, reranker = make_embedder(config), make_reranker(config)
     wanted = manifest(config, corpus, embedder)
     place = index_folder(config, wanted)
     if config.folder is None and not place.exists():
         build_index(config, corpus, embedder)
     place.check(wanted)
-    index, reranker = place.open(options_of(config, config.index), config.threads), make_reranker(config)
+    index = place.open(options_of(config, config.index), config.threads)
     return Searcher(place.passages(), index, embedder, config.prior, reranker, config.rerank)
 
 

@@ -70,6 +70,8 @@ class Service:
         """The best passages for a vector."""
         if not self.searcher.dimensions:
             raise Refused(HTTPStatus.BAD_REQUEST, f"index {self.config.index} has no vectors")
+        if asked.level is not None:
+            raise Refused(HTTPStatus.BAD_REQUEST, "level: passages here have no levels; leave it out")
         vector = np.array(asked.vector, np.float32)
         if vector.shape != (self.searcher.dimensions,) or not np.isfinite(vector).all():
             reason = f"vector: {self.searcher.dimensions} finite numbers are expected, {vector.size} came"

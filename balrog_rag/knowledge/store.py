@@ -28,9 +28,14 @@ class Passages(Sequence[Passage]):
             raise KnowledgeError(f"{path} holds no passages: it is empty; build it again") from error
         except OSError as error:
             raise KnowledgeError(f"cannot read the passages in {path}: {error.strerror}") from error
+        if self._bytes[:1] == b"[":
+            raise KnowledgeError(
+                f"{path} holds one JSON list; write one object a line instead, e.g. with `jq -c '.[]'`"
+            )
         self._ends = np.flatnonzero(np.frombuffer(self._bytes, np.uint8) == 10)
         if self._bytes[-1:] != b"\n":
-            raise KnowledgeError(f"{path} ends in the middle of a line: it was cut short; build it again")
+            self._ends = np.append(self._ends, len(self._bytes))
+            self._check_last_line()
 
     def __len__(self) -> int:
         """How many passages there are."""
@@ -53,20 +58,32 @@ class Passages(Sequence[Passage]):
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise KnowledgeError(f"{self.path}, line {line + 1}: not a passage ({error})") from error
 
+    def _check_last_line(self) -> None:
+        """A last line without its end is fine where it is whole; else the file was cut short."""
+        try:
+            self[-1]
+        except KnowledgeError as error:
+            raise KnowledgeError(
+                f"{self.path} ends in the middle of a line: it was cut short; bring it in again"
+            ) from error
+
     def digest(self) -> str:
         """Hash of the whole file: what identifies a corpus."""
         return blake2b(self._bytes, digest_size=16).hexdigest()
 
 
 def write_passages(path: Path, passages: Iterable[Passage]) -> int:
-    """Write one passage a line; returns how many."""
-    count = 0
+    """Write one passage a line; returns how many. Two of one id would be taken for each other: refused."""
+    lines: dict[str, int] = {}
     encoder = msgspec.json.Encoder()
     with path.open("wb") as file:
-        for passage in passages:
+        for number, passage in enumerate(passages, start=1):
+            if (first := lines.setdefault(passage.id, number)) != number:
+                raise KnowledgeError(
+                    f"passages {first} and {number} are both called {passage.id!r}; give each its own id"
+                )
             file.write(encoder.encode(passage) + b"\n")
-            count += 1
-    return count
+    return len(lines)
 
 
 def read_json(path: Path, kind: Any) -> Any:

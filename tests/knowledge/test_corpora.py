@@ -3,16 +3,22 @@
 import bz2
 import gzip
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import imported, load
 from balrog_rag.knowledge.corpus.bringing import import_corpus
+from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import Cut
+from balrog_rag.knowledge.settings import compose
 
 CUT = Cut(240)
+Settings = Callable[..., KnowledgeConfig]
 
 
 def page(title: str, text: str, namespace: int = 0, redirect: str = "") -> str:
@@ -293,3 +299,47 @@ def test_an_unknown_corpus_names_the_nearest(name: str, said: str) -> None:
 def test_an_empty_folder_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(KnowledgeError, match=r"holds no \.md, \.markdown, \.txt file"):
         load(str(tmp_path), CUT)
+
+
+def test_a_file_of_passages_may_lack_its_last_line_end(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(
+        '{"id":"a","title":"A","text":"one"}\n{"id":"b","title":"B","text":"two"}', encoding="utf-8"
+    )
+    assert [passage.id for passage in load(str(file), Cut(240)).passages] == ["a", "b"]
+    file.write_text('{"id":"a","title":"A","text":"one"}\n{"id":"b","title":"B","te', encoding="utf-8")
+    with pytest.raises(KnowledgeError, match="cut short"):
+        load(str(file), Cut(240))
+
+
+def test_a_json_list_gets_a_hint(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('[{"id":"a","title":"A","text":"one"}]\n', encoding="utf-8")
+    with pytest.raises(KnowledgeError, match="one object a line"):
+        load(str(file), Cut(240))
+
+
+def test_two_passages_of_one_id_are_refused_before_anything_is_embedded(
+    tmp_path: Path, settings: Settings
+) -> None:
+    file = tmp_path / "mine.jsonl"
+    line = '{"id":"a","title":"A","text":"one"}\n'
+    file.write_text(line + line.replace('"a"', '"b"') + line, encoding="utf-8")
+    with pytest.raises(KnowledgeError, match=r"passages 1 and 3 are both called 'a'"):
+        open_searcher(settings(corpus=str(file), index="bm25", prior=None))
+
+
+@pytest.mark.parametrize("word", ["knowledge.prior={}", "knowledge.prior=null", "knowledge.prior={ }"])
+def test_a_prior_can_be_switched_off(word: str) -> None:
+    assert not compose([word]).prior
+    assert compose([]).prior
+
+
+def test_a_missing_package_is_told_before_an_index_is_built(
+    notes: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    before = set(own_cache.rglob("manifest.json"))
+    with pytest.raises(KnowledgeError, match=r"balrog_rag\[sentence-transformers\]"):
+        open_searcher(settings(corpus=str(notes), prior=None, reranker="cross_encoder"))
+    assert set(own_cache.rglob("manifest.json")) == before

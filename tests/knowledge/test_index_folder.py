@@ -140,7 +140,8 @@ def test_a_failed_build_leaves_the_old_index_untouched(
     before = files(build(config))
     broken = tmp_path / "broken.jsonl"
     good = b'{"id":"a","title":"A","text":"a"}\n'
-    broken.write_bytes(good * 3 + b"{nonsense}\n" + good)
+    lines = [good.replace(b'"id":"a"', b'"id":"%d"' % number) for number in range(4)]
+    broken.write_bytes(b"".join([*lines[:3], b"{nonsense}\n", lines[3]]))
     with pytest.raises(KnowledgeError, match=r"broken.jsonl, line 4: not a passage"):
         build(settings(corpus=str(broken), folder=str(tmp_path / "index")))
     assert files(tmp_path / "index") == before

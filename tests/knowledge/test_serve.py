@@ -65,7 +65,7 @@ def test_search_by_vector_finds_what_it_was_made_from(client: httpx.Client, sett
     assert embedder is not None
     entry = client.post("/search", json={"query": "newt", "top_n": 1}).json()["results"][0]
     vector = embedder.queries([f"{entry['title']}\n{entry['text']}"])[0].tolist()
-    found = client.post("/query", json={"vector": vector, "top_n": 2, "level": 2}).json()["results"]
+    found = client.post("/query", json={"vector": vector, "top_n": 2}).json()["results"]
     assert found[0]["id"] == entry["id"]
     assert found[0]["score"] == pytest.approx(1, abs=0.01)
 
@@ -94,6 +94,7 @@ def test_what_is_served_and_how_to_ask(client: httpx.Client) -> None:
         ("/search", b"\xff", 400, ""),
         ("/query", b'{"vector": [1, 2]}', 400, "384 finite numbers"),
         ("/query", b'{"vector": ["a"]}', 400, "float"),
+        ("/query", b'{"vector": [%s], "level": 2}' % b",".join([b"0.1"] * 384), 400, "level: passages"),
         ("/nothing", b"{}", 404, "see /docs"),
         ("/search", b" " * (LARGEST_BODY + 1), 413, "at most"),
     ],

@@ -19,6 +19,7 @@ _LARGEST = 8 << 20
 
 def pages(dump: Path, talk: bool = False) -> Iterator[Page]:
     """The dump's pages as text, each telling under which other names it is known."""
+    wikitext.parser()
     names = _other_names(dump)
     wanted = (_MAIN, _TALK) if talk else (_MAIN,)
     for entry in entries(dump):

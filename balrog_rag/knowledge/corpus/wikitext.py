@@ -15,15 +15,20 @@ _BLANK = re.compile(r"\n{3,}")
 _NAVIGATION = re.compile(r"^(nav|stub|reflist|references|clear|featured|spoiler|disambig)", re.IGNORECASE)
 
 
-def plain(markup: str) -> str:
-    """The text of a page; its headings become `## name`, which passages are cut at."""
+def parser() -> Any:
+    """The parser of wiki markup, an optional package; asked for before a long dump is read."""
     try:
         import mwparserfromhell
     except ImportError as error:
         raise KnowledgeError(
             "reading a wiki dump needs mwparserfromhell: pip install 'balrog_rag[wiki]'"
         ) from error
-    return tidy(_nodes(mwparserfromhell.parse(_tables(markup))))
+    return mwparserfromhell
+
+
+def plain(markup: str) -> str:
+    """The text of a page; its headings become `## name`, which passages are cut at."""
+    return tidy(_nodes(parser().parse(_tables(markup))))
 
 
 def tidy(text: str) -> str:
