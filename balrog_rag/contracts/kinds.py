@@ -15,6 +15,7 @@ import msgspec
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec, Observation, digest
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
+from balrog_rag.contracts.programs import offered
 
 Numbers = Mapping[str, int]
 
@@ -256,6 +257,7 @@ def check_game(game: GameSpec) -> None:
             f"env.tasks: unknown task {game.task!r} of {kind.name}{registry.nearest(game.task, known)}"
         )
     kind.check(game)
+    offered(game)
 
 
 def value_of(progress: Progress, kind: EnvironmentKind) -> float:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.data import Action, Call, Parameter, TaskView
+from balrog_rag.contracts.data import Action, Call, GameSpec, Parameter, TaskView
+from balrog_rag.contracts.errors import ConfigError
 
 Press: TypeAlias = int | str
 Program: TypeAlias = Generator[Press, Any, str]
@@ -72,3 +73,15 @@ def program_of(name: str) -> ProgramKind:
 def plays(name: str) -> bool:
     """Whether a program of that name plays whole episodes."""
     return name in registry.programs.names() and program_of(name).plays
+
+
+def offered(game: GameSpec) -> dict[str, ProgramKind]:
+    """The programs that a game offers as actions; a ConfigError for one that it cannot."""
+    found = {}
+    for name in game.programs:
+        program = program_of(name)
+        if program.plays or (program.games and game.env not in program.games):
+            why = "plays whole episodes" if program.plays else f"is for {', '.join(program.games)}"
+            raise ConfigError(f"env.programs: {name} {why}; it is no action of {game.env}")
+        found[name] = program
+    return found

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from balrog_rag.contracts.behaviour import Environment, Pressable
 from balrog_rag.contracts.data import Call, GameSpec, Player, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError, ConfigError, EnvironmentFailure
+from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.programs import Begin, Program, ProgramKind, program_of
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.programs import Driver, Stepwise
 
 Beat = Callable[[], None]
@@ -94,18 +94,6 @@ class HostedGame:
 
     def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
         return kind.make(Begin(self._game.screen, arguments, self._environment.view, seed, options))
-
-
-def offered(spec: GameSpec) -> dict[str, ProgramKind]:
-    """The programs that a game offers as actions; a ConfigError for one that it cannot."""
-    found = {}
-    for name in spec.programs:
-        program = program_of(name)
-        if program.plays or (program.games and spec.env not in program.games):
-            why = "plays whole episodes" if program.plays else f"is for {', '.join(program.games)}"
-            raise ConfigError(f"env.programs: {name} {why}; it is no action of {spec.env}")
-        found[name] = program
-    return found
 
 
 def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:
