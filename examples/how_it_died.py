@@ -1,0 +1,37 @@
+"""The last moments of an episode, event by event: what was seen, asked, answered and done.
+
+python examples/how_it_died.py RUN [EPISODE]       without EPISODE the first one that ended in a death
+"""
+
+import sys
+from collections import deque
+
+import balrog_rag
+from balrog_rag.contracts.events import Answered, Ended, Searched, Stepped
+from balrog_rag.util.terminal_safe import inert
+
+
+def main(folder: str, episode: str = "") -> None:
+    """Walk the episode, keep the newest events, print them."""
+    run = balrog_rag.Run(folder)
+    if not episode:
+        deaths = run.episodes.query("ended_by != ''")
+        if deaths.empty:
+            sys.exit(f"{folder}: nobody died")
+        episode = deaths["episode"].iloc[0]
+    for event in deque(run.events(episode), maxlen=12):
+        match event:
+            case Answered():
+                print("answer:", inert(event.reply.text))
+            case Searched():
+                print("search:", inert(event.query), [passage.title for passage in event.passages])
+            case Stepped():
+                print(
+                    f"step {event.step}:", inert(event.taken), inert(event.after.observation.screen), sep="\n"
+                )
+            case Ended():
+                print("end:", inert(event.words))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
