@@ -25,8 +25,8 @@ COMMAND = re.compile(r"^(?: {4})?python -m balrog_rag\.(\w+)((?:[^\\\n]|\\\n)*)$
 """A line of its own, goes on behind a backslash."""
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
 """Signs of a word that stands for others: RUN, KEY=VALUE, <model>, [--json]."""
-THE_READERS = re.compile(r"agent=planner|@balrog_prompts")
-"""What a page has its reader make: an agent of a package, a folder of prompts."""
+THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard")
+"""What a page has its reader make: an agent or a game of a package, a folder of prompts."""
 
 
 @pytest.mark.parametrize(
