@@ -11,11 +11,14 @@ from balrog_rag.cli.leaderboard import main
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder, runs
+from balrog_rag.results.arms import load_arms
 from balrog_rag.results.leaderboard import verified
+from balrog_rag.results.leaderboard.board import against_published
 from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.runs import load
-from balrog_rag.results.statistics.units import Score
+from balrog_rag.results.statistics.units import Bounds, Score
+from balrog_rag.results.statistics.verdict import compare
 from balrog_rag.results.summary import mean_and_error, write_all
 from tests.support import command, edit_journal, evaluate, rechained
 
@@ -56,7 +59,7 @@ def test_a_published_row_with_other_episodes_than_balrogs_says_so():
 
 
 def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
-    for name, levels in (("plain", [1] * 8), ("better", [4] * 8)):
+    for name, levels in (("plain", [1, 2] * 4), ("better", [8, 9] * 4)):
         run = new_run(f"runs/{name}", agent=name)
         for number, level in enumerate(levels):
             run.nethack(number, [{"experience_level": level}])
@@ -69,6 +72,21 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     assert "Gemini-2.0-Flash †" in page
     assert "better_rag / scripted" in page
     assert "NetPlay unguided / GPT-4 †" in (tmp_path / "out/leaderboard.md").read_text()
+
+
+def test_verdicts_against_published_episodes_are_weighed_as_one_family(new_run):
+    run = new_run("runs/own")
+    for number in range(20):
+        run.nethack(number, [{"experience_level": 2 + number % 5}])
+    judged = against_published(load_arms([run.path]))
+    own = arm([100 * episode.progression for episode in load(run.path).episodes])
+    rows = [row for row in published().rows if row.nle_episodes]
+    assert len(judged) == len(rows)
+    for made, row in zip(judged, rows, strict=True):
+        alone, of_all = (
+            compare(own, row.scores(), bounds={"nle": Bounds()}, family=family) for family in (1, len(rows))
+        )
+        assert made.doubt == of_all.doubt > alone.doubt
 
 
 def test_an_environment_nobody_played_is_a_mistake(builder, capsys, tmp_path):

@@ -170,12 +170,16 @@ def board_table(entries: Sequence[Entry], by: str) -> Table:
 
 def against_section(arms: Sequence[Arm]) -> Section:
     """Own arms against those published rows whose episodes are known."""
-    known = [row for row in published().rows if row.nle_episodes]
-    pairs = [(arm, row) for arm in arms if "nle" in arm.by_env() for row in known]
-    judged = adjust([_against(arm, row, len(pairs)) for arm, row in pairs])
-    rows: list[list[Cell]] = [[made.ours, made.theirs, made.sentence] for made in judged]
+    rows: list[list[Cell]] = [[made.ours, made.theirs, made.sentence] for made in against_published(arms)]
     headings = ["NetHack: own arm", "published episodes of", "verdict"]
     return Section("Against published episodes", tables=[Table(headings, rows)] if rows else [])
+
+
+def against_published(arms: Sequence[Arm]) -> list[Comparison]:
+    """Each own arm against each of those rows, as one family."""
+    known = [row for row in published().rows if row.nle_episodes]
+    pairs = [(arm, row) for arm in arms if "nle" in arm.by_env() for row in known]
+    return adjust([_against(arm, row, len(pairs)) for arm, row in pairs])
 
 
 NETHACK = {"nle": Bounds()}
