@@ -13,12 +13,14 @@ def compare(
     b: str | os.PathLike[str],
     measure: str = "progression",
     detect: float | None = None,
+    partial: bool = False,
 ) -> "Duel":
     """Compare two runs, or two folders of runs of one kind; differences are a's less b's.
 
     The verdict's `.sentence` says it in words, `.whole` in numbers; `.environments` and `.tasks` have a
     verdict for each. `detect` is the difference that episodes are planned for.
+    Runs with open or missing episodes get no verdict unless `partial` is said.
     """
     from balrog_rag.results.comparing import compared
 
-    return compared([Path(a), Path(b)], measure, detect)[1]
+    return compared([Path(a), Path(b)], measure, detect, partial)[1]

@@ -159,5 +159,6 @@ class Run:
     def __repr__(self) -> str:
         found = load(self.folder)
         summary = summarise(found).overall
-        figure = f"progression {summary['average_progress']:.2f} % ± {summary['standard_error']:.2f}"
+        around = f", {found.partial}" if found.partial else f" ± {summary['standard_error']:.2f}"
+        figure = f"progression {summary['average_progress']:.2f} %{around}"
         return f"<Run {self.folder}: {len(found.episodes)} episodes ended, {figure}>"

@@ -32,6 +32,10 @@ def parser() -> argparse.ArgumentParser:
         "runs", nargs=2, type=Path, metavar="RUN", help="a run folder, or a folder of runs of one kind"
     )
     made.add_argument("--measure", default="progression", help="what to compare (default: %(default)s)")
+    made.add_argument(
+        "--partial", action="store_true",
+        help="compare runs with open or missing episodes, too, over games that both have finished",
+    )  # fmt: skip
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
         "--planned", type=int, metavar="N",
@@ -67,7 +71,7 @@ def compare(options: argparse.Namespace) -> int:
         raise ConfigError(
             "--paired and --solved are for --values; runs that share their games are paired anyway"
         )
-    arms, found = compared(options.runs, options.measure, options.detect)
+    arms, found = compared(options.runs, options.measure, options.detect, options.partial)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
@@ -75,7 +79,7 @@ def compare(options: argparse.Namespace) -> int:
         say(console, f"note on {told}.")
     show_settings(console, arms)
     show_verdicts(console, found)
-    if options.planned is not None:
+    if options.planned is not None and found.whole.made:
         show_look(console, found, options.planned, options.look)
     show_partings(console, arms)
     return 0
@@ -116,7 +120,8 @@ def show_verdicts(console: "Console", found: "Duel") -> None:
         for name, made in parts.items()
     ]  # fmt: skip
     headings = [found.whole.measure, "A", "B", "A - B", "95 %\ninterval", "p", "episodes"]
-    show_table(console, f"A = {found.whole.ours}, B = {found.whole.theirs}", headings, rows)
+    if found.whole.made:
+        show_table(console, f"A = {found.whole.ours}, B = {found.whole.theirs}", headings, rows)
     say(console, f"{found.whole.ours} against {found.whole.theirs}: {found.whole.sentence}")
     for note in found.whole.notes:
         say(console, f"note: {note}.")

@@ -12,6 +12,7 @@ from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
     from balrog_rag.episode.spec import EpisodeSpec
+    from balrog_rag.results.arms import Arm
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,6 +34,9 @@ def parser() -> argparse.ArgumentParser:
     )
     build.add_argument(
         "--out", type=Path, default=Path("reports/leaderboard"), help="folder (default: %(default)s)"
+    )
+    build.add_argument(
+        "--partial", action="store_true", help="rank runs with open or missing episodes, too, marked as such"
     )
     build.set_defaults(run=_build)
     submit = commands.add_parser(
@@ -65,28 +69,33 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.report.markdown import markdown
 
     folder_to_write("--out", options.out)
-    everybody = load_arms(options.runs, use_index=False)
-    arms = [arm for arm in everybody if not arm.forked]
+    everybody = load_arms(options.runs, use_index=False, partial=options.partial)
+    arms = [arm for arm in everybody if not arm.forked and not arm.withheld]
     notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
-    notes += [
-        f"{arm.name}: not ranked, since its player did not play from the first step on"
-        for arm in everybody
-        if arm.forked
-    ]
-    for note in [*notes, *departures(everybody)]:
+    left_out = [f"{arm.name}: {why}" for arm in everybody if (why := _unranked(arm))]
+    for note in [*notes, *left_out, *departures(everybody)]:
         print(inert(f"note: {note}"))
-    envs = {env for arm in arms for env in arm.by_env()}
+    envs = {env for arm in everybody for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
             f"--by {options.by}: no run played it; choose {', '.join([*sorted(envs), AVERAGE])}"
         )
     entries = build(arms, options.by)
-    made = page(entries, arms, options.by, "Leaderboard")
+    made = page(entries, arms, options.by, "Leaderboard", [*notes, *left_out])
     folder.write_bytes(options.out / "leaderboard.html", html(made, {}).encode("utf-8", "replace"))
     folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     folder.write_json(options.out / "leaderboard.json", entries)
     print(f"leaderboard: {options.out / 'leaderboard.html'} ({sum(entry.own for entry in entries)} own rows)")
     return 0
+
+
+def _unranked(arm: "Arm") -> str:
+    """Why an arm has no rank; empty where it has one."""
+    if arm.forked:
+        return "not ranked, since its player did not play from the first step on"
+    if arm.withheld:
+        return "not ranked, since episodes are open or missing; finish it with resume=RUN, or say --partial"
+    return ""
 
 
 def _submit(options: argparse.Namespace) -> int:

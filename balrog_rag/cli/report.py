@@ -24,6 +24,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, help="folder for the report (default: reports/NAME)")
     made.add_argument("--title", help="heading of the page")
     made.add_argument("--baseline", metavar="ARM", help="the arm to compare with (default: the first)")
+    made.add_argument(
+        "--partial", action="store_true",
+        help="verdicts and intervals for runs with open or missing episodes, too, marked as such",
+    )  # fmt: skip
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
         "--formats",
@@ -45,16 +49,16 @@ def report(options: argparse.Namespace) -> int:
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
-    name, arms = name_of(options.runs), load_arms(options.runs)
+    name, arms = name_of(options.runs), load_arms(options.runs, partial=options.partial)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     folder_to_write("--out", out)
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:
         order = [arm.name for arm in experiment.arms]
-        arms.sort(key=lambda arm: order.index(arm.name) if arm.name in order else len(order))
+        arms.sort(key=lambda arm: order.index(arm.plain) if arm.plain in order else len(order))
         title = options.title or experiment.title
         baseline = baseline or (
-            experiment.baseline if experiment.baseline in {arm.name for arm in arms} else None
+            experiment.baseline if experiment.baseline in {arm.plain for arm in arms} else None
         )
     found = write_report(arms, out, title, baseline, kinds, options.detect)
     screen = console()

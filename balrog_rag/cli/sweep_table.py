@@ -11,6 +11,7 @@ from balrog_rag.results import folder, terminal
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.scoring import overall_interval
+from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import costs
 from balrog_rag.util.terminal_safe import inert
@@ -30,6 +31,8 @@ class Row(msgspec.Struct, frozen=True):
     steps: int
     tokens: int
     dollars: float
+    partial: str
+    """'partial: 7 of 204' where episodes are open or missing, and so no interval; empty where none is."""
     departure: str
     """In what it is not the experiment that it is named after; empty where it is that, or of none."""
     shown_costs: tuple[str, str, str]
@@ -42,7 +45,8 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
         summary = write_all(path)
         episodes, overall = summary.run.episodes, summary.overall
         known = bool(episodes)
-        interval = overall_interval(summary.run.by_env())
+        partial = summary.run.partial
+        interval = NOTHING if partial else overall_interval(summary.run.by_env())
         totals = [episode.total for episode in episodes]
         steps, tokens, dollars = costs(episodes)
         found.append(
@@ -51,12 +55,13 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
                 len(episodes),
                 planned,
                 overall["average_progress"] if known else None,
-                overall["standard_error"] if known else None,
-                interval.low if known else None,
-                interval.high if known else None,
+                overall["standard_error"] if known and not partial else None,
+                interval.low if interval.known else None,
+                interval.high if interval.known else None,
                 sum(episode.steps for episode in episodes),
                 sum(total.input + total.output for total in totals),
                 sum(total.dollars for total in totals),
+                partial,
                 departure(summary.run.config),
                 (steps, tokens, dollars),
             )
@@ -70,9 +75,12 @@ HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "token
 def cells(row: Row) -> list[str]:
     """A row as it is shown."""
     return [
-        inert(row.run),
+        inert(f"{row.run} ({row.partial})" if row.partial else row.run),
         f"{row.ended}/{row.planned}",
-        "–" if row.progression is None else f"{row.progression:.2f} ± {row.standard_error:.2f}",
+        "–"
+        if row.progression is None
+        else f"{row.progression:.2f}"
+        + (f" ± {row.standard_error:.2f}" if row.standard_error is not None else ""),
         "–" if row.low is None else f"{row.low:.2f} to {row.high:.2f}",
         *row.shown_costs,
     ]

@@ -14,7 +14,7 @@ from balrog_rag.episode.spec import REACH
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.experiments import departure, grouped
-from balrog_rag.results.runs import Run, load
+from balrog_rag.results.runs import Run, load, partial
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
     "run": (), "runner": (), "resume": (),
@@ -29,6 +29,10 @@ class Arm(msgspec.Struct):
     name: str
     runs: list[Run]
     settings: dict[str, Any]
+    plain: str = ""
+    """Its name without what is said of it."""
+    allowed: bool = False
+    """Whether --partial was said: conclusions from a part of its plan are wanted."""
 
     @property
     def episodes(self) -> list[Episode]:
@@ -40,16 +44,32 @@ class Arm(msgspec.Struct):
         """Whether others than its player decided some of its steps."""
         return any(run.is_fork for run in self.runs)
 
+    @property
+    def partial(self) -> str:
+        """'partial: 7 of 204' where episodes of its runs are open or missing; empty where none is."""
+        return partial(len(self.episodes), sum(run.holes for run in self.runs))
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing is concluded from it: no verdict, no rank, no interval."""
+        return bool(self.partial) and not self.allowed
+
     def marked(self, name: str) -> str:
-        """A name for it that hides no fork."""
-        return f"{name} (forked)" if self.forked else name
+        """A name for it that hides neither a fork nor a hole."""
+        marks = [mark for mark in ("forked" if self.forked else "", self.partial) if mark]
+        return f"{name} ({', '.join(marks)})" if marks else name
 
     def by_env(self) -> dict[str, list[Episode]]:
         """Its episodes by environment, in the order in which these are shown."""
-        grouped: dict[str, list[Episode]] = {}
-        for episode in self.episodes:
-            grouped.setdefault(episode.env, []).append(episode)
-        return {env: grouped[env] for env in in_order(grouped)}
+        return by_env(self.episodes)
+
+
+def by_env(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:
+    """Episodes by environment, in the order in which these are shown."""
+    grouped: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        grouped.setdefault(episode.env, []).append(episode)
+    return {env: grouped[env] for env in in_order(grouped)}
 
 
 def in_order(envs: Iterable[str]) -> list[str]:
@@ -62,15 +82,18 @@ def departures(arms: Iterable[Arm]) -> list[str]:
     return grouped((arm.name, departure(run.config)) for arm in arms for run in arm.runs)
 
 
-def load_arms(paths: Sequence[Path], use_index: bool = True) -> list[Arm]:
-    """The arms in these folders, each a run folder or a folder of run folders; none counts twice."""
+def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = False) -> list[Arm]:
+    """The arms in these folders, each a run folder or a folder of run folders; none counts twice.
+
+    `partial`: conclusions are wanted even from arms that have open or missing episodes.
+    """
     folders = {found.resolve(): found for path in paths for found in run_folders(path)}
     grouped: dict[str, list[Run]] = {}
     for run in (load(found, use_index) for found in folders.values()):
         grouped.setdefault(tree_digest(settings_of(run)), []).append(run)
-    arms = [Arm("", group, settings_of(group[0])) for group in grouped.values()]
+    arms = [Arm("", group, settings_of(group[0]), allowed=partial) for group in grouped.values()]
     for arm, name in zip(arms, names(arms), strict=True):
-        arm.name = arm.marked(name)
+        arm.plain, arm.name = name, arm.marked(name)
         refuse_copies(arm)
     return arms
 

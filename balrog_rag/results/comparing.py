@@ -7,7 +7,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
-from balrog_rag.results.arms import Arm, in_order, load_arms
+from balrog_rag.results.arms import Arm, by_env, in_order, load_arms
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, measures_of, scores
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
@@ -26,9 +26,11 @@ class Duel(msgspec.Struct, frozen=True):
         return self.whole.sentence
 
 
-def compared(paths: Sequence[Path], measure: str, wanted: float | None) -> tuple[list[Arm], Duel]:
+def compared(
+    paths: Sequence[Path], measure: str, wanted: float | None, partial: bool = False
+) -> tuple[list[Arm], Duel]:
     """The arms in two folders, and the verdict on them; a ConfigError where they cannot be compared."""
-    arms = [one_arm(path) for path in paths]
+    arms = [one_arm(path, partial) for path in paths]
     refuse_strangers(arms)
     envs = in_order(env for arm in arms for env in arm.by_env())
     measures = {each.name: each for each in measures_of(envs)}
@@ -37,9 +39,9 @@ def compared(paths: Sequence[Path], measure: str, wanted: float | None) -> tuple
     return arms, duel(arms[0], arms[1], measures[measure], wanted)
 
 
-def one_arm(path: Path) -> Arm:
+def one_arm(path: Path, partial: bool = False) -> Arm:
     """The runs in this folder as one arm."""
-    arms = load_arms([path])
+    arms = load_arms([path], partial=partial)
     if len(arms) > 1:
         raise ConfigError(
             f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
@@ -67,7 +69,10 @@ def few(tasks: set[str]) -> str:
 def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float | None = None) -> Duel:
     """Compare two arms; differences are ours less theirs."""
     names = (ours.name, theirs.name)
-    our_envs, their_envs = ours.by_env(), theirs.by_env()
+    if ours.withheld or theirs.withheld:
+        return Duel(withheld(names, measure), {}, {})
+    our_episodes, their_episodes = comparable(ours, theirs)
+    our_envs, their_envs = by_env(our_episodes), by_env(their_episodes)
     shared = [env for env in our_envs if env in their_envs]
     environments = {env: judged(our_envs[env], their_envs[env], names, measure, wanted) for env in shared}
     tasks = {
@@ -75,7 +80,35 @@ def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float |
         for env in shared
         for task, mine, yours in _by_task(our_envs[env], their_envs[env])
     }
-    return Duel(judged(ours.episodes, theirs.episodes, names, measure, wanted), environments, tasks)
+    whole = judged(our_episodes, their_episodes, names, measure, wanted)
+    return Duel(whole, environments, tasks)
+
+
+def withheld(names: tuple[str, str], measure: Measure = PROGRESSION) -> Comparison:
+    """No verdict, since episodes are open or missing."""
+    return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=WITHHELD, notes=())
+
+
+WITHHELD = (
+    "the episodes that have ended are no random sample of those planned; "
+    "finish the run with resume=RUN, or say --partial"
+)
+
+
+def comparable(ours: Arm, theirs: Arm) -> tuple[list[Episode], list[Episode]]:
+    """Their episodes; where either is partial only of games that both have finished and neither left open."""
+    arms = (ours, theirs)
+    if not any(arm.partial for arm in arms):
+        return ours.episodes, theirs.episodes
+    finished = set.intersection(*({game_of(episode) for episode in arm.episodes} for arm in arms))
+    kept = finished.difference(*(run.open_games() for arm in arms for run in arm.runs))
+    mine, yours = ([episode for episode in arm.episodes if game_of(episode) in kept] for arm in arms)
+    return mine, yours
+
+
+def game_of(episode: Episode) -> tuple[str, str, str]:
+    """The game that an episode plays."""
+    return episode.env, episode.task, episode.game_name
 
 
 def judged(
@@ -106,10 +139,11 @@ def _by_task(
 def against_baseline(arms: Sequence[Arm], baseline: Arm, wanted: float | None = None) -> list[Comparison]:
     """Every other arm against the baseline, corrected for their number by Holm's method."""
     others = [arm for arm in arms if arm is not baseline]
-    theirs, count = baseline.episodes, len(others)
-    return adjust(
-        [
-            judged(arm.episodes, theirs, (arm.name, baseline.name), wanted=wanted, family=count)
-            for arm in others
-        ]
-    )
+    return adjust([_whole(arm, baseline, wanted, len(others)) for arm in others])
+
+
+def _whole(ours: Arm, theirs: Arm, wanted: float | None, family: int) -> Comparison:
+    names = (ours.name, theirs.name)
+    if ours.withheld or theirs.withheld:
+        return withheld(names)
+    return judged(*comparable(ours, theirs), names, wanted=wanted, family=family)

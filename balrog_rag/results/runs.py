@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import JournalError, RunFolderError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode import journal
 from balrog_rag.episode.spec import EpisodeSpec, episode_name
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
@@ -60,8 +62,11 @@ class Run(msgspec.Struct):
     def asked_for(self) -> list[str]:
         """The names of the episodes that its plan holds."""
         env = self.config.get("env", {})
-        numbers = range(int(env.get("episodes", 0)))
-        planned = [episode_name(task, number) for task in env.get("tasks", []) for number in numbers]
+        planned = [
+            episode_name(task, number)
+            for task in env.get("tasks", [])
+            for number in range(env.get("episodes") or kind_of(task.partition("/")[0]).episodes)
+        ]
         return [spec.episode for spec in self.forked] or planned
 
     @property
@@ -77,6 +82,29 @@ class Run(msgspec.Struct):
         others |= {f"{stem}.journal.jsonl" for stem in self.unfinished}
         owed = [name for name in self.asked_for if name not in played]
         return sum(str(folder.journal_path(Path(), name)) not in others for name in owed)
+
+    @property
+    def holes(self) -> int:
+        """Episodes that have no result although they were planned, or begun beyond the plan."""
+        played = {episode.name for episode in self.episodes}
+        owed = {name for name in self.asked_for if name not in played}
+        places = {str(folder.journal_path(Path(), name)) for name in owed}
+        return len(owed) + sum(f"{stem}.journal.jsonl" not in places for stem in self.unfinished)
+
+    @property
+    def partial(self) -> str:
+        """'partial: 7 of 204' where episodes are open or missing; empty where all have ended."""
+        return partial(len(self.episodes), self.holes)
+
+    def open_games(self) -> set[tuple[str, str, str]]:
+        """The games of episodes that were begun and have not ended."""
+        found = set()
+        for stem in self.unfinished:
+            header = journal.read(self.folder / f"{stem}.journal.jsonl").header
+            if header is not None:
+                game = header.spec.game
+                found.add((game.env, game.task, kind_of(game.env).identity(game)))
+        return found
 
     @property
     def caveat(self) -> str:
@@ -100,6 +128,14 @@ class Run(msgspec.Struct):
         for episode in self.episodes:
             grouped.setdefault(episode.env, []).append(episode)
         return grouped
+
+
+def partial(ended: int, holes: int) -> str:
+    """What is said of figures that leave some episodes out; empty where none is left out.
+
+    Episodes that have ended are no random sample of those planned: solved games end early, dead players too.
+    """
+    return f"partial: {ended} of {ended + holes}" if holes else ""
 
 
 class _Known(msgspec.Struct):

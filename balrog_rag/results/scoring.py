@@ -93,10 +93,16 @@ def overall_interval(by_env: Mapping[str, Sequence[Episode]]) -> Interval:
     return average_interval(groups, list(bounds_by_env(list(by_env)).values()))
 
 
-def outlook(episodes: Sequence[Episode]) -> str:
-    """What these episodes say of themselves, and what they could show against another arm as large."""
+def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
+    """What these episodes say of themselves, and what they could show against another arm as large.
+
+    `partial` says how many are missing where conclusions are not to be drawn from those that are there.
+    """
     if not episodes:
         return "no finished episode, no verdict."
+    if partial:
+        mean = float(np.mean([episode.percent for episode in episodes]))
+        return f"{partial}: {mean:.2f} % of those ended, no interval: {NO_SAMPLE}."
     found, (drawn, plays) = interval(episodes), draws(scores(episodes))
     count, mean = len(drawn), float(np.average(drawn, weights=plays))
     what = "games" if count < len(episodes) else "episodes"
@@ -114,6 +120,9 @@ def outlook(episodes: Sequence[Episode]) -> str:
     told = f"{against}detects {more * design.detectable(spread, count, count):.1f} points"
     asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
     return f"{said}; {told}{asked}.{one_game_note(episodes)}"
+
+
+NO_SAMPLE = "they are no random sample of the run"
 
 
 def one_game_note(episodes: Sequence[Episode]) -> str:

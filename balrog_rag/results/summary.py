@@ -58,7 +58,12 @@ def summarise(run: Run) -> Summary:
     agent = first.agent if first else run.config.get("agent", {})
     model = first.model if first else run.config.get("model", {})
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
-    return Summary(run, overall | experiment_keys(run), environments)
+    return Summary(run, overall | experiment_keys(run) | partial_key(run), environments)
+
+
+def partial_key(run: Run) -> dict[str, str]:
+    """{"partial": "7 of 204"} where episodes are open or missing; nothing where all have ended."""
+    return {"partial": run.partial.removeprefix("partial: ")} if run.partial else {}
 
 
 def experiment_keys(run: Run) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.scoring import interval, outlook, overall_interval
+from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
 from balrog_rag.util.wording import many
@@ -19,11 +20,12 @@ SHOWN_PROBLEMS = 10
 
 def print_summary(summary: Summary, console: "Console") -> None:
     """Show a run's summary; words from journals are printed as they are, never as markup."""
-    show_table(console, summary.run.name, HEADINGS, _scores(summary))
+    title = f"{summary.run.name} ({summary.run.partial})" if summary.run.partial else summary.run.name
+    show_table(console, title, HEADINGS, _scores(summary))
     if told := departure(summary.run.config):
         say(console, f"note: {told}.")
     for env, episodes in summary.run.by_env().items():
-        say(console, f"{env}: {outlook(episodes)}")
+        say(console, f"{env}: {outlook(episodes, summary.run.partial)}")
         say(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
     if share := retrieval_share(summary.run.episodes):
         say(
@@ -42,38 +44,41 @@ HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens
 
 def _scores(summary: Summary) -> list[list[str] | None]:
     rows: list[list[str] | None] = []
-    by_env = summary.run.by_env()
+    by_env, whole = summary.run.by_env(), not summary.run.partial
     for env, episodes in by_env.items():
         tasks = summary.environments[env]["tasks"]
         for task, scored in tasks.items() if len(tasks) > 1 else ():
             played = [episode for episode in episodes if episode.task == task]
-            rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored)])
+            rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored, whole)])
         alone = len(tasks) == 1 and len(summary.environments) == 1
         name = next(iter(tasks)).removesuffix("-v0") if alone else env
-        rows.append([name, *_cells(episodes, summary.environments[env])])
+        rows.append([name, *_cells(episodes, summary.environments[env], whole)])
     if len(by_env) > 1:
         rows += [None, ["average", *_average(summary)]]
     return rows
 
 
 def _average(summary: Summary) -> list[str]:
-    found, overall = overall_interval(summary.run.by_env()), summary.overall
+    run, overall = summary.run, summary.overall
+    found = NOTHING if run.partial else overall_interval(run.by_env())
     return [
-        str(len(summary.run.episodes)),
-        f"{overall['average_progress']:.2f} ± {overall['standard_error']:.2f}",
-        f"{found.low:.2f} to {found.high:.2f}",
-        *costs(summary.run.episodes),
+        str(len(run.episodes)),
+        *estimated(overall["average_progress"], overall["standard_error"], found, not run.partial),
+        *costs(run.episodes),
     ]
 
 
-def _cells(episodes: Sequence[Episode], scored: Mapping[str, Any]) -> list[str]:
-    found = interval(episodes)
-    return [
-        str(len(episodes)),
-        f"{scored['progression_percentage']:.2f} ± {scored['standard_error']:.2f}",
-        f"{found.low:.2f} to {found.high:.2f}",
-        *costs(episodes),
-    ]
+def estimated(mean: float, error: float, found: Interval, whole: bool = True) -> tuple[str, str]:
+    """A mean and its interval as two cells; of a part of a run the mean alone."""
+    if not whole:
+        return f"{mean:.2f}", "–"
+    return f"{mean:.2f} ± {error:.2f}", f"{found.low:.2f} to {found.high:.2f}"
+
+
+def _cells(episodes: Sequence[Episode], scored: Mapping[str, Any], whole: bool) -> list[str]:
+    found = interval(episodes) if whole else NOTHING
+    mean, error = scored["progression_percentage"], scored["standard_error"]
+    return [str(len(episodes)), *estimated(mean, error, found, whole), *costs(episodes)]
 
 
 def costs(episodes: Sequence[Episode]) -> list[str]:

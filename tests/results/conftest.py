@@ -19,15 +19,24 @@ ENCODE = msgspec.json.Encoder().encode
 
 
 class RunBuilder:
-    """Writes a run folder episode by episode."""
+    """Writes a run folder episode by episode.
+
+    Its plan is empty, so whatever is written is all of it, unless episodes of NetHack are `planned`.
+    """
 
     def __init__(
-        self, path: Path, agent: str = "robust_star", model: str = "scripted", **settings: Any
+        self,
+        path: Path,
+        agent: str = "robust_star",
+        model: str = "scripted",
+        planned: int = 0,
+        **settings: Any,
     ) -> None:
         self.path = path
         self.agent = {"name": agent, "retrieval": {"enabled": True, "k": 3}, **settings}
         self.model = {"backend": "scripted", "name": model, "temperature": 1.0, "retry": {"attempts": 5}}
-        config = {"env": {"tasks": [NETHACK], "episodes": 5}, "agent": self.agent, "model": self.model}
+        env = {"tasks": [NETHACK], "episodes": planned} if planned else {"tasks": []}
+        config = {"env": env, "agent": self.agent, "model": self.model}
         self.digest = config_digest(config)
         folder.write_json(path / "config.json", {"digest": self.digest, "config": config})
 

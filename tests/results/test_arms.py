@@ -10,7 +10,7 @@ from balrog_rag.cli.report import main as report
 from balrog_rag.results import folder
 from balrog_rag.results.arms import differences, load_arms, settings_of
 from balrog_rag.results.runs import load
-from tests.support import command, evaluate
+from tests.support import command, evaluate, rechained
 
 SHORT = ["agent=naive", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=1", "run.csv=false"]
 
@@ -86,13 +86,14 @@ def test_the_same_game_played_again_is_a_second_sample(new_run):
         run = new_run(name)
         run.nethack(0, [{}])
         path = run.journal("nle/NetHackChallenge-v0/00")
-        path.write_bytes(path.read_bytes().replace(b'"taken":"north"', b'"taken":"%s"' % reward.encode()))
+        changed = path.read_bytes().replace(b'"taken":"north"', b'"taken":"%s"' % reward.encode())
+        path.write_bytes(rechained(changed))
     (arm,) = load_arms([new_run("one").path, new_run("two").path])
     assert len(arm.episodes) == 2
 
 
 def test_compare_says_what_is_not_there(new_run, capsys):
-    whole, holey = new_run("whole"), new_run("holey", agent="cot")
+    whole, holey = new_run("whole", planned=5), new_run("holey", agent="cot", planned=5)
     for number in range(5):
         whole.nethack(number, [{}])
     for number in range(3):
@@ -108,7 +109,8 @@ def test_compare_says_what_is_not_there(new_run, capsys):
     assert "note: whole" not in said
 
 
-def test_what_lies_in_no_episodes_place_fills_no_hole(builder, new_run):
+def test_what_lies_in_no_episodes_place_fills_no_hole(new_run):
+    builder = new_run("run", planned=5)
     builder.nethack(0, [{}])
     for number in (7, 8, 9):  # copies of an episode, and one of another run
         shutil.copy(

@@ -6,7 +6,8 @@ from statistics import fmean
 import msgspec
 
 from balrog_rag.results.arms import Arm, departures, in_order
-from balrog_rag.results.episodes import NO_MODEL, answering, any_asked
+from balrog_rag.results.comparing import comparable
+from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
@@ -44,7 +45,8 @@ class Entry(msgspec.Struct, frozen=True):
 def build(arms: Sequence[Arm], by: str) -> list[Entry]:
     """Own arms with ranks and the published rows, best first by environment `by` or by average."""
     played = [arm for arm in arms if _scores(arm, by)]
-    placed = ranks([_scores(arm, by) for arm in played], bounds_by_env(sorted(_envs(arms))))
+    rows = [_scores(arm, by) for arm in played]
+    placed = ranks(rows, bounds_by_env(sorted(_envs(arms))), lambda a, b: _pair(played[a], played[b], by))
     entries = [own_entry(arm, rank, by) for arm, rank in zip(played, placed, strict=True)]
     entries += [entry for row in published().rows if (entry := reference_entry(row, by))]
     return sorted(entries, key=lambda entry: (-entry.sort, not entry.own, entry.model))
@@ -55,7 +57,16 @@ def _envs(arms: Sequence[Arm]) -> set[str]:
 
 
 def _scores(arm: Arm, by: str) -> list[Score]:
-    return scores(arm.episodes if by == AVERAGE else arm.by_env().get(by, []))
+    return _by(by, arm.episodes)
+
+
+def _pair(ours: Arm, theirs: Arm, by: str) -> tuple[list[Score], list[Score]]:
+    mine, yours = comparable(ours, theirs)
+    return _by(by, mine), _by(by, yours)
+
+
+def _by(by: str, episodes: Sequence[Episode]) -> list[Score]:
+    return scores([episode for episode in episodes if by in (AVERAGE, episode.env)])
 
 
 def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
@@ -122,18 +133,22 @@ def _published_figure(env: str, row: Reference) -> str:
     return f"{mean:.2f} ± {error:.2f} SE n={count}"
 
 
-def page(entries: Sequence[Entry], arms: Sequence[Arm], by: str, title: str) -> Page:
-    """The board as a page."""
+def page(
+    entries: Sequence[Entry], arms: Sequence[Arm], by: str, title: str, notes: Sequence[str] = ()
+) -> Page:
+    """The board as a page; `notes` say who else is not on it, and why."""
     sources = published().sources
-    notes = [f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()]
-    caveats = [f"{run.caveat}." for arm in arms for run in arm.runs if run.caveat]
+    quoted = [
+        f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()
+    ]
+    caveats = [f"{note}." for note in notes]
     caveats += [f"{told}." for told in departures(arms)]
     sections = [
         Section(f"Ranked by {by}", caveats, [board_table(entries, by)]),
         against_section(arms) if by == "nle" else Section(""),
         netplay_section(arms),
     ]
-    sections.append(Section("Sources", notes))
+    sections.append(Section("Sources", quoted))
     return Page(title, [section for section in sections if section.tables or section.sentences])
 
 
@@ -176,9 +191,10 @@ def against_section(arms: Sequence[Arm]) -> Section:
 
 
 def against_published(arms: Sequence[Arm]) -> list[Comparison]:
-    """Each own arm against each of those rows, as one family."""
+    """Each own arm that is no part of a run against each of those rows, as one family."""
     known = [row for row in published().rows if row.nle_episodes]
-    pairs = [(arm, row) for arm in arms if "nle" in arm.by_env() for row in known]
+    own = [arm for arm in arms if "nle" in arm.by_env() and not arm.partial]
+    pairs = [(arm, row) for arm in own for row in known]
     return adjust([_against(arm, row, len(pairs)) for arm, row in pairs])
 
 

@@ -1,6 +1,6 @@
 """Ranks that admit what is not known: two rows that cannot be told apart share theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import msgspec
@@ -21,12 +21,19 @@ class Rank(msgspec.Struct, frozen=True):
         return str(self.first) if self.first == self.last else f"{self.first} to {self.last}"
 
 
-def ranks(rows: Sequence[Sequence[Score]], bounds: dict[str, Bounds]) -> list[Rank]:
-    """For each row: behind all that are surely better, before all surely worse (Holm over all pairs)."""
+Pair = tuple[Sequence[Score], Sequence[Score]]
+
+
+def ranks(
+    rows: Sequence[Sequence[Score]], bounds: dict[str, Bounds], pair: Callable[[int, int], Pair] | None = None
+) -> list[Rank]:
+    """For each row: behind all that are surely better, before all surely worse (Holm over all pairs).
+
+    `pair` gives what two rows are compared by, where that is not all their scores.
+    """
+    taken = pair or (lambda a, b: (rows[a], rows[b]))
     pairs = list(combinations(range(len(rows)), 2))
-    judged = adjust(
-        [compare(rows[a], rows[b], bounds=bounds, family=len(pairs), plan=False) for a, b in pairs]
-    )
+    judged = adjust([compare(*taken(a, b), bounds=bounds, family=len(pairs), plan=False) for a, b in pairs])
     better, worse = [0] * len(rows), [0] * len(rows)
     for (a, b), verdict in zip(pairs, judged, strict=True):
         if verdict.clear:

@@ -7,7 +7,6 @@ import msgspec
 
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import against_baseline, duel
-from balrog_rag.results.episodes import Episode
 from balrog_rag.results.report.details import (
     cost_section,
     ends_section,
@@ -18,6 +17,7 @@ from balrog_rag.results.report.origins import episodes_section, provenance_secti
 from balrog_rag.results.report.page import Cell, Page, Section, Table
 from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores
 from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
 from balrog_rag.results.statistics.units import values
 from balrog_rag.results.summary import mean_and_error
@@ -86,7 +86,9 @@ def verdict_section(found: Findings) -> Section:
     if any(verdict.made for verdict in found.verdicts):
         section.tables.append(verdict_table(found))
     rows: list[list[Cell]] = [
-        [arm.name, env, outlook(played)] for arm in found.arms for env, played in arm.by_env().items()
+        [arm.name, env, outlook(played, arm.partial if arm.withheld else "")]
+        for arm in found.arms
+        for env, played in arm.by_env().items()
     ]
     rows += [[arm.name, "", "no finished episode, no verdict."] for arm in found.arms if not arm.episodes]
     section.tables.append(Table(["arm", "on", "what its own episodes say"], rows))
@@ -130,34 +132,43 @@ def scores_section(arms: Sequence[Arm], figures: list[str]) -> Section:
 
 
 def _score_tables(arms: Sequence[Arm], env: str) -> list[Table]:
-    played = [(arm.name, arm.by_env()[env]) for arm in arms if env in arm.by_env()]
+    those = [arm for arm in arms if env in arm.by_env()]
+    played = [(arm.name, arm.by_env()[env]) for arm in those]
     measures = measures_of([env])
-    errors = [mean_and_error([episode.progression for episode in episodes])[1] for _, episodes in played]
     rows: list[list[Cell]] = [["episodes", *[f"{len(episodes):,}" for _, episodes in played]]]
     for measure in measures:
-        rows.append([measure.title, *[_mean_and_interval(episodes, measure) for _, episodes in played]])
-    rows.insert(2, ["its standard error, as BALROG computes it", *[f"{100 * error:.2f}" for error in errors]])
+        rows.append([measure.title, *[_mean_and_interval(arm, env, measure) for arm in those]])
+    rows.insert(2, ["its standard error, as BALROG computes it", *[_error(arm, env) for arm in those]])
     table = Table([f"{env}", *[name for name, _ in played]], rows, SCORES_NOTE)
     tasks = sorted({episode.task for _, episodes in played for episode in episodes})
-    return [table, _task_table(played, env, tasks)] if len(tasks) > 1 else [table]
+    return [table, _task_table(those, env, tasks)] if len(tasks) > 1 else [table]
 
 
-def _mean_and_interval(episodes: Sequence[Episode], measure: Measure) -> str:
-    found = interval(episodes, measure)
+def _error(arm: Arm, env: str) -> str:
+    error = mean_and_error([episode.progression for episode in arm.by_env()[env]])[1]
+    return "–" if arm.withheld else f"{100 * error:.2f}"
+
+
+def _mean_and_interval(arm: Arm, env: str, measure: Measure) -> str:
+    episodes = arm.by_env()[env]
+    found = NOTHING if arm.withheld else interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0
+    if arm.withheld:
+        return f"{mean:,.{digits}f} of those ended"
     if not found.known:
         return f"{mean:,.{digits}f}" + (" (all alike)" if len(episodes) > 1 else "")
     return f"{mean:,.{digits}f} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"
 
 
-def _task_table(played: Sequence[tuple[str, list[Episode]]], env: str, tasks: Sequence[str]) -> Table:
+def _task_table(arms: Sequence[Arm], env: str, tasks: Sequence[str]) -> Table:
     rows: list[list[Cell]] = []
     for task in tasks:
         cells: list[Cell] = [task]
-        for _, episodes in played:
-            mine = [episode for episode in episodes if episode.task == task]
+        for arm in arms:
+            mine = [episode for episode in arm.by_env()[env] if episode.task == task]
             mean, error = mean_and_error([episode.progression for episode in mine])
-            cells.append(f"{100 * mean:.1f} ± {100 * error:.1f} (n = {len(mine)})" if mine else "none")
+            around = "" if arm.withheld else f" ± {100 * error:.1f}"
+            cells.append(f"{100 * mean:.1f}{around} (n = {len(mine)})" if mine else "none")
         rows.append(cells)
-    return Table([f"{env}: task", *[name for name, _ in played]], rows, "Progression in percent ± SE.")
+    return Table([f"{env}: task", *[arm.name for arm in arms]], rows, "Progression in percent ± SE.")

@@ -10,6 +10,7 @@ from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outco
 from balrog_rag.results.report import style
 from balrog_rag.results.report.curves import mean_curve
 from balrog_rag.results.scoring import PROGRESSION, Measure, interval, measures_of
+from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
 """Episodes drawn as points at most; beyond that every so-many-th."""
@@ -74,7 +75,7 @@ def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Measure) -> None:
         if not episodes:
             continue
         values = [measure.of(episode) for episode in episodes]
-        mean, found = fmean(values), interval(episodes, measure)
+        mean, found = fmean(values), NOTHING if arm.withheld else interval(episodes, measure)
         axis.barh(place, mean, 0.62, color=style.colour(place), hatch=style.hatch(place), edgecolor="#333333",
                   linewidth=0.6, alpha=0.75)  # fmt: skip
         axis.hlines(place, found.low, found.high, color="black", linewidth=1.4, zorder=4)

@@ -44,7 +44,7 @@ def pick(arms: Sequence[Arm], name: str | None) -> Arm:
     if not arms:
         raise ConfigError("nothing to report on; name a run folder")
     for arm in arms:
-        if name in (None, arm.name):
+        if name in (None, arm.name, arm.plain):
             return arm
     raise ConfigError(f"--baseline {name}: no such arm{nearest(str(name), [arm.name for arm in arms])}")
 

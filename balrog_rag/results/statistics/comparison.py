@@ -60,6 +60,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """The same of p or doubt, whichever is larger."""
     family: int = 1
     notes: tuple[str, ...] = ()
+    why: str = ""
+    """Why there is no verdict, where that is not for want of a shared task."""
     things: str = "episodes"
     """What one score is of."""
 

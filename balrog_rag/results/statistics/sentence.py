@@ -17,7 +17,7 @@ RARE = f"with {FEW} or fewer in an arm a rare score far beyond those seen would 
 def sentence(made: "Comparison") -> str:
     """Which arm is higher, by how much, how surely, and what such a design could have shown."""
     if not made.made:
-        return "no verdict: the arms share no task with scored episodes."
+        return f"no verdict: {made.why or 'the arms share no task with scored episodes'}."
     parts = [f"{made.word}: {amounts(made)}", p_text(made.test.p)]
     if made.adjusted is not None and made.family > 1:
         parts[-1] += f" ({p_text(made.adjusted)} after Holm over {made.family})"
