@@ -9,7 +9,8 @@ it, `docs/evaluation.md` shows the table.
   there to the arm's median.
 - Up to 20 draws each weighs as much as one that was seen, with more draws less: down to half as much.
 - With fewer than 20 draws they lie further out, the further the fewer: with ten or less two and a half
-  times as far, and as far again as the other arm's best (or worst) goes beyond this one's.
+  times as far (beside an arm of twice as many three and a half times), and as far again as the other arm's
+  best (or worst) goes beyond this one's.
 - An arm that hardly varies beside the other, or at all, shows nothing of its own spread: the range of both
   arms, twice, stands for it.
 - Of a family of many comparisons each must hold at a stricter level, where rarer scores count: there an arm
@@ -35,6 +36,8 @@ HALF = 2
 """Part of that many, below which they lie as far out as they ever do."""
 FURTHER = 1.5
 """How many times the distance from median to best they then lie further out."""
+ALONE = 1.0
+"""How much further still in an arm beside one of twice as many: its own draws alone tell what is missing."""
 FLAT = 0.05
 """An arm whose range is so small beside the other's hardly varies; how far apart they are says nothing."""
 TWICE = 2.0
@@ -55,6 +58,8 @@ class Room(msgspec.Struct, frozen=True):
     best: float
     widest: float = 0.0
     """The range of the arm that varies more."""
+    most: int = 0
+    """The draws of the larger arm."""
     binary: bool = False
     family: int = 1
 
@@ -68,8 +73,9 @@ class Room(msgspec.Struct, frozen=True):
         down, up = middle - least, best - middle
         if down + up <= FLAT * self.widest:
             down = up = TWICE * (self.best - self.least)
-        low = least - (1 + FURTHER * few) * down - few * (least - self.least)
-        high = best + (1 + FURTHER * few) * up + few * (self.best - best)
+        further = 1 + few * (FURTHER + ALONE * (2 * len(drawn) <= self.most))
+        low = least - further * down - few * (least - self.least)
+        high = best + further * up + few * (self.best - best)
         return low, high, min(1.0, max(0.5, FEW / count))
 
     def mean(self, drawn: Floats, draws: int) -> Estimate:
@@ -86,7 +92,7 @@ def room(arms: Sequence[Floats], bounds: Bounds, family: int) -> Room:
         return Room(bounds.least, bounds.most, binary=True)
     drawn = np.concatenate(arms)
     widest = max(float(np.ptp(arm)) for arm in arms)
-    return Room(float(drawn.min()), float(drawn.max()), widest, family=family)
+    return Room(float(drawn.min()), float(drawn.max()), widest, max(map(len, arms)), family=family)
 
 
 def difference(
