@@ -10,6 +10,7 @@ import pytest
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.embedded import guide, tables
+from balrog_rag.knowledge.corpus.embedded.objects import POTION, RING, SCROLL
 from balrog_rag.knowledge.passages import Cut, wordpiece
 
 COLOURS = [
@@ -69,6 +70,95 @@ def test_letters_and_colours_of_monsters_are_the_games() -> None:
             assert letters[kind.letter][0].lower() == letter, (entry.title, name)
             assert colour in COLOURS[kind.color].split("|"), (entry.title, name)
     assert said >= 15
+
+
+def text_of(title: str) -> str:
+    (entry,) = (entry for entry in entries() if entry.title == title)
+    return entry.text
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("Potions by price", POTION),
+        ("When to read unknown scrolls", SCROLL),
+        ("Rings: how to test", RING),
+    ],
+)
+def test_prices_are_the_games(title: str, kind: int) -> None:
+    """`100: this, that;` names what costs 100 at base, and nothing else."""
+    costs = {
+        thing.name: thing.data.cost for thing in tables.objects() if thing.data.class_ == kind and thing.name
+    }
+    text = text_of(title).replace("\n", " ")
+    said = 0
+    for name, cost in costs.items():
+        for price, named in re.findall(r"(?:base |[ ;.,])(\d{2,3}):? ([a-z][^.;:]*)", text):
+            words = [
+                re.sub(r"^(?:and|or|is) ", "", each.strip(" ()"))
+                for each in re.split(r", | or | and ", named)
+            ]
+            if name in words:
+                said += 1
+                assert cost == int(price), (title, name)
+    assert said >= 8
+
+
+def test_corpses_called_safe_or_poisonous_are_so() -> None:
+    """The lists of the guide against the table's bits."""
+    poisonous, acidic = 0x10000000, 0x08000000
+    kinds = {tables.text(monster.name).lower(): monster for monster in tables.monsters()}
+    safe = text_of("Which corpses are safe to eat fresh").partition("Not safe")[0].lower()
+    for name, monster in kinds.items():
+        if re.search(rf"\b{re.escape(name)}s?\b", safe) and name not in (
+            "orc",
+            "elf",
+            "human",
+            "giant",
+            "snake",
+        ):
+            assert not monster.flags1 & (poisonous | acidic), name
+    lists = text_of("Poisonous corpses: what they cost").lower()
+    bad, good = lists.partition("poisonous are:")[2].split("not poisonous", 1)
+    for name in (
+        "killer bee",
+        "soldier ant",
+        "giant beetle",
+        "homunculus",
+        "rabid rat",
+        "giant spider",
+        "xan",
+    ):
+        assert kinds[name].flags1 & poisonous
+        assert re.search(rf"\b{name.removesuffix('us')}", bad)
+    for name in ("lichen", "cave spider", "centipede", "fire ant", "giant ant", "red mold"):
+        assert not kinds[name].flags1 & poisonous
+        assert name in good
+
+
+def test_nutrition_is_the_tables() -> None:
+    kinds = {tables.text(monster.name).lower(): monster for monster in tables.monsters()}
+    said = 0
+    for part in re.split(r"[;.] ", text_of("Nutrition of common corpses").partition(": ")[2]):
+        found = re.match(r"([a-zA-Z ,-]+?) (\d+)\b(?! to)", part)
+        for name in re.split(r", | and ", found[1].lower()) if found else []:
+            if name in kinds:
+                said += 1
+                assert kinds[name].nutrition == int(found[2]), name  # type: ignore[index]
+    assert said >= 12
+
+
+def test_speeds_are_the_tables() -> None:
+    """`a jackal (d, speed 12`, `dwarf has speed 6` and the like, in entries about one monster."""
+    kinds = {tables.text(monster.name).lower(): monster for monster in tables.monsters()}
+    said = 0
+    for entry in entries():
+        named = [name for name in kinds if re.search(rf"\b{re.escape(name)}s?\b", entry.title.lower())]
+        if entry.subject.startswith("monsters") and len(named) == 1:
+            for speed in re.findall(r"(?:moves at|at|has) speed (\d+)", entry.text)[:1]:
+                said += 1
+                assert kinds[named[0]].speed == int(speed), entry.title
+    assert said >= 5
 
 
 @pytest.mark.parametrize(
