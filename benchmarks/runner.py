@@ -3,8 +3,9 @@
 Every case is the real command in a process of its own, its times taken from its JSON log: play goes from
 the first observation to the last end, and so leaves out the start of Python, the workers and LiteLLM.
 The model is the loopback test server in another process, or the scripted model inside the run. Memory is
-what is resident in all of a run's processes, files among it; growth is that of anonymous memory, which no
-file backs and no other program changes. Both cores are wanted: other load shows in the figures.
+what is resident in all of a run's processes, files among it, a page that is in use in several places once;
+growth is that of anonymous memory, which no file backs and no other program changes. Both cores are wanted:
+other load shows in the figures.
 """
 
 import argparse
@@ -40,6 +41,7 @@ class Played:
         self.steps = self.ended = self.seen = 0
         self.first = self.last = 0.0
         self.memory = 0
+        self.main_cpu = self.games_cpu = 0.0
         self.samples: list[tuple[int, int, int]] = []
         begun = time.monotonic()
         self.folder = folder / "results" / "r"
@@ -78,12 +80,21 @@ class Played:
         while self.process.poll() is None:
             time.sleep(0.5)
             try:
-                workers = [worker.pid for worker in self.workers()]
+                children = self.workers()
+                workers = [worker.pid for worker in children]
+                self.main_cpu = used(psutil.Process(self.process.pid))
+                self.games_cpu = max(self.games_cpu, sum(map(used, children)))
                 main, games = held("Anonymous", self.process.pid), held("Anonymous", *workers)
-                self.memory = max(self.memory, held("Rss", self.process.pid, *workers))
+                self.memory = max(self.memory, held("Pss", self.process.pid, *workers))
             except (psutil.Error, OSError):
                 continue
             self.samples.append((self.seen, main, games))
+
+
+def used(process: psutil.Process) -> float:
+    """Seconds of processor time."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def held(kind: str, *processes: int) -> int:
@@ -183,6 +194,17 @@ def many(folder: Path) -> None:
     each = (whole.memory - base.memory) / 240 / MEGABYTE
     report("  memory an episode, game and agent", "<= 12 MB", f"{each:.1f} MB")
     report("  memory of the run of 16", "", f"{base.memory / MEGABYTE:.0f} MB")
+
+
+def thousand(folder: Path) -> None:
+    """1,000 episodes at once of 20 steps at 1 s: the ideal is 20 s."""
+    words = ["agent=robust_cot", "env.episodes=1000", "runner.concurrency=1000", "limits.steps=20"]
+    with server("--latency", "1") as address:
+        asked = [*words, *asks(address)[:3], "model.concurrency=1000"]
+        played, ratio = over_ideal(folder / "t", asked, 20.0)
+    report("1,000 episodes at once of 20 steps at 1 s, robust_cot", "<= 1.15", f"{ratio:.3f}")
+    report("  memory of all processes", "<= 2.5 GB", f"{played.memory / MEGABYTE / 1024:.2f} GB")
+    report("  processor time: main, games", "", f"{played.main_cpu:.1f} s, {played.games_cpu:.1f} s")
 
 
 def speed(folder: Path) -> None:
@@ -306,7 +328,7 @@ def watching(folder: Path) -> None:
 
 
 CASES: dict[str, Callable[[Path], None]] = {
-    "latency": latency, "many": many, "speed": speed, "faults": faults,
+    "latency": latency, "many": many, "thousand": thousand, "speed": speed, "faults": faults,
     "watching": watching, "ray": ray,
 }  # fmt: skip
 

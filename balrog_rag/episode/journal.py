@@ -11,6 +11,7 @@ Every line ends in a digest of itself and of all before it (`chain`). A torn las
 end, is dropped and owed again. Anything else that does not fit is refused with its line.
 """
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -280,6 +281,7 @@ class Writer:
         """Open for appending behind the first `keep` bytes; what lies behind them is cut off."""
         self.path = path
         self._size = keep
+        self._synced = -1
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd = no_link(str(path), os.O_RDWR | os.O_CREAT)
@@ -314,10 +316,19 @@ class Writer:
         except OSError:
             pass  # the torn line is dropped by the next reader
 
+    async def sync(self) -> None:
+        """Bring the file to the disk; other episodes go on meanwhile, as a disk may take its time."""
+        try:
+            await asyncio.to_thread(os.fsync, self._fd)
+        except OSError as error:
+            raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
+        self._synced = self._size
+
     def close(self) -> None:
         """Bring the file to the disk and close it."""
         if self._fd >= 0:
-            os.fsync(self._fd)
+            if self._synced != self._size:
+                os.fsync(self._fd)
             os.close(self._fd)
             self._fd = -1
 

@@ -93,7 +93,7 @@ class RemoteModel:
     async def _ask(self, messages: tuple[Message, ...], tries: "Tries") -> Reply | Failure:
         """The reply after as many attempts as it needs, or that the prompt is too long."""
         bounds = self._config.retry
-        tokens = count_messages(messages) + (self._config.max_tokens or 0) // 4
+        tokens = self._expected(messages)
         while True:
             async with self.pace.slot(tokens) as slot:
                 tries.count += 1
@@ -109,6 +109,12 @@ class RemoteModel:
             self.trouble = failures.asked_again(self._config, outcome, tries.count)
             self.retried += 1
             await self.pace.hold(wait)
+
+    def _expected(self, messages: tuple[Message, ...]) -> int:
+        """The tokens that a call is taken to use, where anybody asks."""
+        if self._config.tokens_per_minute is None:
+            return 0
+        return count_messages(messages) + (self._config.max_tokens or 0) // 4
 
     def _wait(self, failure: Failure, attempt: int) -> float:
         """Seconds until the next attempt: the provider's word, else exponential with jitter."""

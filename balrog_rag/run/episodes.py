@@ -92,7 +92,9 @@ class JournaledPlayer:
                 writer.append(self._header(spec))
             tape = Tape(recording, writer)
             del recording  # so that the tape may let go of what it has played
-            return await self.perform(tape, spec)
+            end = await self.perform(tape, spec)
+            await writer.sync()
+            return end
 
     async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
         """Play a tape and go on behind its end."""

@@ -22,6 +22,7 @@ from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveStudio
 from balrog_rag.run.watchers import Labelled, Several
+from balrog_rag.util.collecting import rare_collections
 from balrog_rag.util.open_files import raised_limit
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.wording import many
@@ -61,6 +62,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 notes[0] = [*narrowed(runner, runs, gate), *notes[0]]
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 interrupts.playing = True
+                stack.enter_context(rare_collections())
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
                         group.create_task(_play(run, rank, tally, troupe, board, watcher, gate))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import socket
@@ -26,7 +27,7 @@ END_SECONDS = 5.0
 """How long a worker may take to end by itself."""
 
 _LONGEST_LINE = 300
-_MEGABYTE = 1 << 20
+_OWN_MEMORY = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 
 
 class WorkerProcess(asyncio.Protocol):
@@ -89,12 +90,12 @@ class WorkerProcess(asyncio.Protocol):
         return answer
 
     def megabytes(self) -> int:
-        """The memory it holds; 0 where that is not told."""
+        """The memory it holds, but for pages of files, which games share; 0 where that is not told."""
         try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        except (OSError, IndexError):
+            told = Path(f"/proc/{self.pid}/status").read_text()
+        except OSError:
             return 0
-        return pages * os.sysconf("SC_PAGE_SIZE") // _MEGABYTE
+        return sum(int(size) for size in _OWN_MEMORY.findall(told)) // 1024
 
     def tell(self, order: Order) -> None:
         """Have an order carried out whose answer nobody waits for."""

@@ -176,7 +176,7 @@ def test_a_worker_that_grew_too_big_is_replaced_when_its_games_have_ended():
         assert old not in pool.workers
         assert gone(old.pid)
 
-    with_pool(scenario, workers=1, memory_mb=45)
+    with_pool(scenario, workers=1, memory_mb=15)
 
 
 def test_a_worker_that_goes_on_growing_is_killed_and_only_the_game_at_work_is_to_blame(monkeypatch):

@@ -24,6 +24,7 @@ from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.nethack import log_path, log_prefix, seed
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import minihack_options
+from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.episode.outcome import Outcome
 
 DEFAULT_ACTION = "north"
@@ -117,6 +118,7 @@ class MiniHackEngine:
         with _seeded(self._seeds.core + 1):
             self._task.reset()
         turn_first_pages(self._game, self.arrays)
+        share_code(self._game)
 
     def press(self, key: int) -> KeyPress:
         """KeyPress one key, and whatever the task presses after it."""

@@ -90,6 +90,11 @@ def _find(library: _Library) -> int | None:
     return library.offset(stub)
 
 
+def stub_of(path: str) -> int | None:
+    """Where in a library's file the jump to `time` stands; None where it is not built as we know it."""
+    return _jump_to_time(path)
+
+
 def _stub(seconds: int) -> bytes:
     """Machine code of `time_t time(time_t *where)` that always gives the same time."""
     code = b"\xb8" + struct.pack("<I", seconds)  # mov eax, seconds

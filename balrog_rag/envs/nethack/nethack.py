@@ -16,6 +16,7 @@ from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
+from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.episode.outcome import Outcome
 
 GOAL = "Your goal is to come as far as you can in the game."
@@ -62,6 +63,7 @@ class NetHackEngine:
         seed(self._game, self._seeds)
         self._game.reset(self._ttyrec)
         turn_first_pages(self._game, self.arrays)
+        share_code(self._game)
 
     def press(self, key: int) -> KeyPress:
         """KeyPress one key; a game that it ends is seen through to its last page."""
