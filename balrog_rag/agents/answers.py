@@ -133,10 +133,12 @@ class Reading(NamedTuple):
 def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
     """The answer's action. Both ways of reading are tried, so that both can be counted."""
     candidate = style.candidate(text)
-    if view.takes(candidate):
+    if candidate in view.accepted:
         return Reading(candidate, "strict")
     if (call := view.call(style.whole(text))) is not None:
         return Reading(call.text, "strict")
+    if view.anything:
+        return Reading(candidate, "strict")
     meant = meaning(text, style, view)
     if meant is None:
         return Reading(candidate, "none")

@@ -32,6 +32,9 @@ def check_together(config: Any) -> None:
     env, agent = config.env, config.agent
     if not env.tasks:
         raise ConfigError("env.tasks: names no task; write env.tasks=[env/task]")
+    for task in env.tasks:
+        if "/" not in task:
+            raise ConfigError(f"env.tasks: {task!r} is no env/task; `balrog-rag envs tasks NAME` lists some")
     for name in env.max_steps:
         if name not in (known := registry.environments.names()):
             raise ConfigError(f"env.max_steps.{name}: no such environment{registry.nearest(name, known)}")

@@ -172,6 +172,8 @@ class EnvironmentKind:
     """Equal for games that are the same world, so that they are no independent draws."""
     measures: tuple[Measure, ...] = ()
     columns: tuple[Column, ...] = ()
+    blank: Callable[[Numbers], bool] = lambda moved: False
+    """Whether numbers that moved are those of a game that is over, which say nothing of how it went."""
     headline: Callable[[Numbers], str] = lambda numbers: ""
     """A line of figures for displays, such as `Dlvl 1 HP 12/14`."""
     danger: Callable[[Numbers], bool] = lambda numbers: False

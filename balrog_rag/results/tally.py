@@ -85,6 +85,8 @@ class _Tally:
     def _see(self, moved: Mapping[str, int], reward: float, step: int, ended: str = "") -> None:
         """Take over the numbers that moved, and note a new height, where it is one."""
         last, most = self.episode.last, self.episode.most
+        if self._kind.blank(moved):
+            return
         for name, number in moved.items():
             last[name] = number
             if number > most.get(name, 0):

@@ -100,6 +100,7 @@ def seeds_for(config: Config, episode: str, number: int) -> Seeds:
         return Seeds(core=seed, disp=seed)
     if number >= len(given):
         raise ConfigError(
-            f"env.seeds: {many(len(given), 'seeds')} are fewer than the episodes a task; give one for each"
+            f"env.seeds: {many(len(given), 'seeds')} for "
+            f"{many(episodes_of(config, episode.rpartition('/')[0]), 'episodes')} a task; give one for each"
         )
     return Seeds(core=given[number], disp=given[number])

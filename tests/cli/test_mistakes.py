@@ -93,7 +93,7 @@ def refused(run: Path, *words: str) -> str:
 
 def test_resume_refuses_another_configuration_and_names_the_keys(run: Path) -> None:
     line = refused(run, "agent.lenient=true", "env.layout=language")
-    assert "resume cannot change agent.lenient, env.layout" in line
+    assert "resume cannot change agent.lenient, env.options.layout" in line
 
 
 def test_resume_refuses_an_edited_configuration(run: Path) -> None:

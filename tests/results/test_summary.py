@@ -1,6 +1,7 @@
 """Every figure of summary.json is BALROG's, on the same episodes."""
 
 import csv
+import json
 import random
 import shutil
 from math import sqrt
@@ -193,8 +194,8 @@ def test_the_table_of_episodes_has_a_row_for_each_and_no_formula(builder):
         "minihack/MiniHack-Corridor-R3-v0/00",
         "nle/NetHackChallenge-v0/00",
     ]
-    assert rows[1]["death"] == "'=HYPERLINK(evil)"
-    assert rows[1]["character"] == "@"
+    assert rows[1]["ended_by"] == "'=HYPERLINK(evil)"
+    assert json.loads(rows[1]["options"])["character"] == "@"
 
 
 def test_a_folder_that_is_no_run_is_one_clear_error(tmp_path):

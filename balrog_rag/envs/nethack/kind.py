@@ -102,6 +102,7 @@ NETHACK = EnvironmentKind(
     identity=identity,
     measures=MEASURES,
     columns=COLUMNS,
+    blank=lambda moved: moved.get("depth") == 0,
     headline=headline,
     danger=in_danger,
     ending=ending,
