@@ -13,14 +13,14 @@ from balrog_rag.knowledge.corpus.embedded import guide
 Place = tuple[int, int]
 STEPS = {"east": (1, 0), "west": (-1, 0), "south": (0, 1), "north": (0, -1)}
 CORNERS = {
-    "soko4-1": (33, 6),
-    "soko4-2": (33, 6),
-    "soko3-1": (25, 6),
-    "soko3-2": (27, 6),
-    "soko2-1": (31, 6),
-    "soko2-2": (31, 6),
-    "soko1-1": (27, 4),
-    "soko1-2": (27, 4),
+    "soko4-1": (32, 6),
+    "soko4-2": (32, 6),
+    "soko3-1": (24, 6),
+    "soko3-2": (26, 6),
+    "soko2-1": (30, 6),
+    "soko2-2": (30, 6),
+    "soko1-1": (26, 4),
+    "soko1-2": (26, 4),
 }
 """Where each map's first column and row stand on the screen, as seen in NetHack's wizard mode."""
 
