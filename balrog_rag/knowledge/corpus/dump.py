@@ -54,6 +54,8 @@ def entries(dump: Path) -> Iterator[Entry]:
     except _NoDump as error:
         raise KnowledgeError(f"{dump} {error}") from error
     except (EOFError, OSError, zlib.error) as error:
+        if getattr(error, "filename", None) is not None:
+            raise  # the file itself cannot be read
         raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it was cut short") from error
     if not found:
         raise KnowledgeError("the dump holds no page")
