@@ -23,7 +23,6 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.envs.nethack.delver import Plan, delver
 from balrog_rag.envs.nethack.nethack import NetHackEngine
 from balrog_rag.envs.nethack.progression import table as worth
-from balrog_rag.envs.nethack.world.screen import Screen
 from balrog_rag.episode.spec import episode_name, episode_seeds
 
 TASK = "nle/NetHackChallenge-v0"
@@ -36,22 +35,21 @@ MINES = 2
 def spec(seed: int, number: int, character: str) -> GameSpec:
     env, _, task = TASK.partition("/")
     seeds = episode_seeds(seed, episode_name(TASK, number))
-    return GameSpec(env, task, seeds, character=character, max_steps=KEYS, no_progress=STANDSTILL)
+    return GameSpec(env, task, seeds, max_steps=KEYS, options={"character": character})
 
 
 def play(number: int, seed: int, character: str, plan: Plan) -> dict:
     """One game under BALROG's limits."""
     engine = NetHackEngine(spec(seed, number, character), None)
     engine.start()
-    screen = Screen(engine.arrays)
     begun = time.process_time()
-    facts = _play(engine, delver(screen, 0, plan), screen)
+    facts = _play(engine, delver(engine.arrays, plan))
     facts |= {"number": number, "seconds": time.process_time() - begun}
     engine.close()
     return facts
 
 
-def _play(engine: NetHackEngine, program, screen: Screen) -> dict:
+def _play(engine: NetHackEngine, program) -> dict:
     stats, live = engine.arrays["blstats"], engine.arrays["blstats"].copy()
     deepest, grown, stood, turn, pressed, ended = 1, 1, 0, -1, 0, ""
     longest = 0
@@ -77,7 +75,7 @@ def _play(engine: NetHackEngine, program, screen: Screen) -> dict:
         ended = press.ended or ("steps" if pressed >= KEYS else "no_progress" if stood >= STANDSTILL else "")
         if ended:
             break
-        key = program.send(screen)
+        key = program.send(engine.arrays)
     end = engine.facts(ended, live)
     value = max(worth().get(f"Dlvl:{deepest}", 0), worth().get(f"Xp:{grown}", 0))
     return {

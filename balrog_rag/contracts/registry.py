@@ -109,6 +109,7 @@ programs: Registry[Any] = Registry(
     {
         "random": "balrog_rag.agents.random:RANDOM",
         "dummy": "balrog_rag.agents.dummy:DUMMY",
+        "delver": "balrog_rag.envs.nethack.delver:DELVER",
         "scripted": "balrog_rag.envs.players:SCRIPTED",
     },
 )

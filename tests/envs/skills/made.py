@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from balrog_rag.envs.nethack.skills.player import Player
-from balrog_rag.envs.nethack.world.screen import Screen
 
 _KEYS = ("glyphs", "blstats", "message", "tty_chars", "tty_cursor", "inv_strs", "inv_letters")
 
@@ -18,13 +17,13 @@ GEOMETRY:center,center
 class MadeGame:
     """A game on a made level, and a player who looks at it."""
 
-    def __init__(self, task: Any, seed: int) -> None:
+    def __init__(self, task: Any) -> None:
         self._game = task.nethack
-        self.screen = Screen(self._game._obs_buffers)
-        self.player = Player(self.screen, seed)
+        self.arrays = self._game._obs_buffers
+        self.player = Player(self.arrays)
         self.pressed: list[int] = []
 
-    def run(self, skill: Callable[..., Generator[int, Screen, Any]], *args: Any, limit: int = 5000) -> Any:
+    def run(self, skill: Callable[..., Generator[int, Any, Any]], *args: Any, limit: int = 5000) -> Any:
         """Play a skill to its end, and return what it said."""
         program = skill(self.player, *args)
         try:
@@ -32,7 +31,7 @@ class MadeGame:
             for _ in range(limit):
                 self.pressed.append(key)
                 self._game.step(key)
-                key = program.send(self.screen)
+                key = program.send(self.arrays)
         except StopIteration as stop:
             return stop.value
         raise AssertionError(f"the skill did not end within {limit} keys")
@@ -55,6 +54,6 @@ def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) ->
     try:
         task.nethack.set_initial_seeds(seed, seed, False, None)
         task.reset()
-        yield MadeGame(task, seed)
+        yield MadeGame(task)
     finally:
         task.close()

@@ -2,7 +2,6 @@
 
 from balrog_rag.envs.nethack.delver import delver
 from balrog_rag.envs.nethack.nethack import NetHackEngine
-from balrog_rag.envs.nethack.world.screen import Screen
 from tests.envs.support import nethack
 
 
@@ -10,12 +9,11 @@ def keys_of(seed: int, character: str, limit: int) -> tuple[list[int], int]:
     """The keys of a game's first presses, and the deepest level."""
     engine = NetHackEngine(nethack(seed, character), None)
     engine.start()
-    screen = Screen(engine.arrays)
-    program = delver(screen, 0)
+    program = delver(engine.arrays)
     pressed, deepest = [next(program)], 1
     while len(pressed) < limit and not engine.press(pressed[-1]).ended:
-        deepest = max(deepest, int(screen.blstats[12]))
-        pressed.append(program.send(screen))
+        deepest = max(deepest, int(engine.arrays["blstats"][12]))
+        pressed.append(program.send(engine.arrays))
     engine.close()
     return pressed, deepest
 

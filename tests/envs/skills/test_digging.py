@@ -32,7 +32,7 @@ def test_no_hole_is_dug_beside_water():
     with made(ROOM.replace("|.........|", "|..}......|", 1)) as game:
         player = game.player
         game.run(take_it)
-        assert not digging.diggable(player.level, player.here)
+        assert digging.wetness(player.level, player.here) > 0
         assert game.run(digging.dig_down, moving.never) == digging.FELL
 
 

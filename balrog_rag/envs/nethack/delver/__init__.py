@@ -1,11 +1,22 @@
 """A player without a model: it grows a little, takes a pick-axe from a dwarf, and digs down for good."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.nethack.delver.bot import play
-from balrog_rag.envs.nethack.delver.state import Bot, Plan
+from balrog_rag.envs.nethack.delver.state import Bot, Plan, plan_of
 from balrog_rag.envs.nethack.skills.player import Player, Skill
-from balrog_rag.envs.nethack.world.screen import Screen
 
 
-def delver(screen: Screen, seed: int, plan: Plan | None = None) -> Skill:
+def delver(arrays: Mapping[str, Any], plan: Plan | None = None) -> Skill:
     """Play a game of NetHack from its first screen to its end."""
-    return (yield from play(Bot(Player(screen, seed), plan or Plan())))
+    return (yield from play(Bot(Player(arrays), plan or Plan())))
+
+
+def make(begin: Begin) -> Program:
+    """The player as a program; agent.options may change its plan."""
+    return delver(begin.screen, plan_of(begin.options))
+
+
+DELVER = ProgramKind(name="delver", make=make, games=("nle",), plays=True)

@@ -1,24 +1,26 @@
 """Fight, shoot, hold out on Elbereth, or run."""
 
 from collections.abc import Generator, Sequence
+from typing import Any
 
+from balrog_rag.envs.nethack.delver.retreat import leave_by_stairs, losing, on_base, retreat
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import fighting, gear, keys, stairs, surviving
-from balrog_rag.envs.nethack.skills.exploring import search
-from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of, worst_a_turn
+from balrog_rag.envs.nethack.skills import fighting, keys, magic, stairs
+from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of
 from balrog_rag.envs.nethack.skills.moving import occupied, step
 from balrog_rag.envs.nethack.world import terrain as t
-from balrog_rag.envs.nethack.world import world as w
-from balrog_rag.envs.nethack.world.paths import Ways, first
-from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.envs.nethack.world.paths import first
 from balrog_rag.envs.nethack.world.world import Monster
 
-Did = Generator[int, Screen, bool]
+Did = Generator[int, Any, bool]
 
 _NEAR = 6
-_HOLD_TRIES = 3
+_PATIENCE = 25
+"""Turns waited on the stairs of the Mines for enemies in sight to come."""
+_SLEEP, _RAY = 8, 7
 _OUT_OF_REACH = 20
 _CHASE = 30
+_BLAST = 2
 
 
 def engulfed(bot: Bot) -> Did:
@@ -37,10 +39,24 @@ def battle(bot: Bot) -> Did:
         yield from fighting.make_sure(player, seen)
     enemies = bot.enemies()
     if not enemies:
-        return (yield from _murder(bot))
+        bot.waited = 0
+        return (yield from _avoid_blast(bot)) or (yield from _murder(bot))
+    if (yield from _avoid_blast(bot)):
+        return True
     if digging_down(bot):
-        return (yield from _while_digging(bot, enemies))
-    if _losing(bot, enemies) and (yield from _avoid(bot, enemies)):
+        fought = while_digging(bot, enemies)
+        if fought:
+            yield from fighting.attack(player, fighting.weakest(player, fought))
+        return bool(fought)
+    hopeless = losing(bot, enemies)
+    if (yield from leave_by_stairs(bot, enemies)) or (yield from _magic(bot, enemies, hopeless)):
+        return True
+    if hopeless and (yield from retreat(bot, enemies)):
+        return True
+    if on_base(bot) and not adjacent(player, enemies) and bot.waited < _PATIENCE:
+        bot.waited += 1
+        if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
+            yield from player.command(keys.SEARCH)
         return True
     told = yield from fighting.fight(player, enemies)
     if told in ("nobody within reach", "nobody to go to"):
@@ -64,94 +80,93 @@ def _murder(bot: Bot) -> Did:
     return False
 
 
+def _avoid_blast(bot: Bot) -> Did:
+    """Shoot what explodes while it is still far enough, or keep away from it."""
+    player = bot.player
+    spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
+    if not spores:
+        return False
+    if (yield from fighting.shoot(player, spores, anything=True)) == fighting.THREW:
+        return True
+    places = {monster.place for monster in player.world.monsters}
+    away = [near for near in player.level.steps(player.here) if near not in places]
+    best = max(away, key=lambda place: (t.distance(place, spores[0].place), place), default=None)
+    if best is None or t.distance(best, spores[0].place) <= t.distance(player.here, spores[0].place):
+        return False
+    yield from step(player, best)
+    return True
+
+
 def digging_down(bot: Bot) -> bool:
     """Whether we are on the way down with something to dig with."""
-    player = bot.player
-    return bool(gear.digger(player)) and player.world.place.branch == stairs.MAIN
+    player, plan = bot.player, bot.plan
+    growing = player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore
+    return bool(bot.digger()) and player.world.place.branch == stairs.MAIN and not growing
 
 
-def _losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
+def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
+    """Use spells and wands: bolts against whoever is worth one, the rest only where a fight is being lost."""
     player = bot.player
-    hp = player.body.hp
-    near = adjacent(player, enemies)
-    if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
+    if hopeless and player.body.hp < player.body.max_hp / 2 and magic.can_cast(player, magic.HEALING):
+        yield from magic.cast(player, magic.HEALING, player.here)
         return True
-    if surviving.may_pray(player):
-        return cost_of(player, enemies) > 1.5 * hp
-    return cost_of(player, enemies) > 0.7 * hp or hp < player.body.max_hp / 3
+    for enemy in enemies:
+        if not fighting.in_range(player, player.here, enemy) or enemy.helpless > player.body.turn:
+            continue
+        worthy = hopeless or enemy.species is None or enemy.species.level > 0
+        if worthy and magic.can_cast(player, magic.FORCE_BOLT):
+            yield from magic.cast(player, magic.FORCE_BOLT, enemy.place)
+            return True
+        if hopeless and (yield from _stop(bot, enemy)):
+            return True
+    return False
 
 
-def _avoid(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """Leave a fight that would be lost, if there is a way."""
+def _stop(bot: Bot, enemy: Monster) -> Did:
+    """Send an enemy to sleep, or worse."""
     player = bot.player
-    potion = surviving.healing(player)
-    if potion and player.body.hp < player.body.max_hp / 3:
-        yield from surviving.quaff(player, potion)
-        return True
-    if (yield from _flee(bot, enemies)):
-        return True
-    return (yield from _hold(bot, enemies))
-
-
-def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """Go to stairs and take them, if we are quick enough."""
-    player = bot.player
-    level = player.level
-    down = (
-        level.terrain[player.here] in t.DOWN
-        and player.world.place.branch == stairs.MAIN
-        and player.body.depth < 4
-    )
-    if (level.terrain[player.here] in t.UP and player.body.depth > 1) or down:
-        yield from stairs.take_stairs(player, down=down)
-        return player.level is not level
-    if any(enemy.species is None or enemy.species.speed > 9 for enemy in enemies) or player.body.depth <= 1:
+    wand = magic.attack_wand(player)
+    if wand is not None and "sleep" in wand.name and not _safe_ray(bot, enemy):
         return False
-    ways = Ways(level, player.here, {enemy.place for enemy in player.world.monsters})
-    goal = ways.nearest(stairs.known_stairs(player, down=False))
-    if goal is None or ways.steps[goal] > 40:
+    if wand is None and not magic.can_cast(player, magic.SLEEP):
         return False
-    told = yield from step(player, ways.to(goal)[0])
-    return told == "arrived"
-
-
-def _hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """Write Elbereth and rest on it."""
-    player = bot.player
-    near = adjacent(player, enemies)
-    if (
-        not near
-        or player.body.condition & w.BLIND
-        or not all(m.species is None or m.species.fears_elbereth for m in near)
-    ):
-        return False
-    if player.level.terrain[player.here] in t.STAIRS:
-        return False
-    if player.body.hp > 0.7 * player.body.max_hp:
-        return False
-    if (yield from surviving.guarded(player)) == "guarded":
-        yield from search(player, 2)
-        return True
-    name = f"hold {player.world.place} {player.here} {player.body.turn // 30}"
-    player.refusals[name] += 1
-    if player.refusals[name] > _HOLD_TRIES:
-        return False
-    yield from surviving.engrave(player)
+    if wand is not None:
+        yield from magic.zap(player, wand, chr(t.heading(player.here, enemy.place)))
+    else:
+        yield from magic.cast(player, magic.SLEEP, enemy.place)
+    if wand is None or "sleep" in wand.name:
+        for other in player.hostiles(_NEAR):
+            if t.heading(player.here, other.place) == t.heading(player.here, enemy.place):
+                other.helpless = player.body.turn + _SLEEP
     return True
 
 
-def _while_digging(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """While digging down, only what is weak or does not fear Elbereth is fought."""
+def _safe_ray(bot: Bot, enemy: Monster) -> bool:
+    """Whether a ray towards an enemy will not come straight back to us."""
     player = bot.player
-    near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(enemy)]
+    here, level = player.here, player.level
+    step = t.line(here, here + 9 * (enemy.place - here) // t.distance(here, enemy.place))[:1]
+    if player.race == "elven" or not step or abs(step[0] - here) not in (1, t.WIDTH):
+        return True
+    place, run = here, 0
+    while run < _RAY and t.DARING[level.terrain[place + step[0] - here]]:
+        place, run = place + step[0] - here, run + 1
+    return run >= _RAY
+
+
+def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
+    """Those to be fought while digging down: the weak, and who can be beaten and does not fear Elbereth."""
+    player = bot.player
+    near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
-    in_pit = player.level.terrain[player.here] == t.PIT
-    if not fought or in_pit or cost_of(player, fought) > 0.6 * player.body.hp:
-        return False
-    yield from fighting.attack(player, fighting.weakest(player, fought))
-    return True
+    return [] if cost_of(player, fought) > 0.6 * player.body.hp else fought
 
 
 def _fought(bot: Bot, enemy: Monster) -> bool:
-    species = enemy.species
-    return species is not None and (species.level < bot.player.body.level or not species.fears_elbereth)
+    species, pit = enemy.species, bot.player.pit
+    if species is None:
+        return False
+    guarded = (
+        pit is not None and pit.level is bot.player.level and pit.place == bot.player.here and pit.guarded
+    )
+    return not species.fears_elbereth or (species.level < bot.player.body.level and not guarded)

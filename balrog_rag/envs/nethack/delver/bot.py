@@ -1,18 +1,17 @@
 """The rules of the player in their order; the first that applies is followed."""
 
 from collections.abc import Callable, Generator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from balrog_rag.envs.nethack.delver.battle import battle, engulfed
 from balrog_rag.envs.nethack.delver.errands import collect, eat_corpses, upkeep
 from balrog_rag.envs.nethack.delver.journey import journey
 from balrog_rag.envs.nethack.delver.needs import needs
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import exploring, gear, looking
+from balrog_rag.envs.nethack.skills import exploring, gear, looking, magic
 from balrog_rag.envs.nethack.skills.player import Skill
-from balrog_rag.envs.nethack.world.screen import Screen
 
-Rule: TypeAlias = Callable[[Bot], Generator[int, Screen, bool]]
+Rule: TypeAlias = Callable[[Bot], Generator[int, Any, bool]]
 """Does something if it applies, and says whether it did."""
 
 RULES: tuple[Rule, ...] = (needs, engulfed, battle, upkeep, eat_corpses, collect, journey)
@@ -24,6 +23,7 @@ def play(bot: Bot) -> Skill:
     """Play to the end of the game."""
     yield from looking.look_at_oneself(bot.player)
     yield from gear.autopickup_off(bot.player)
+    yield from magic.spells(bot.player)
     idle = 0
     while not bot.player.world.over:
         before = bot.player.body.turn, bot.player.here

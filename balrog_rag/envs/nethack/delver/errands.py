@@ -1,20 +1,22 @@
 """What is done between fights: rest, armour, weapons, food and things that lie about."""
 
 from collections.abc import Generator
+from typing import Any
 
+from balrog_rag.envs.nethack.delver.battle import digging_down
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import exploring, gear, moving, surviving
+from balrog_rag.envs.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.envs.nethack.world import kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
-from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.envs.nethack.world.items import slot_of
 from balrog_rag.envs.nethack.world.species import all_species
 
-Did = Generator[int, Screen, bool]
+Did = Generator[int, Any, bool]
 
 _FRESH = 30
 """Turns for which a corpse is surely good."""
-_THINGS = (*gear.GOOD_ARMOR, "wand", "potion of healing", "potion of extra healing")
+_THINGS = ("wand", "potion of healing", "potion of extra healing")
 _OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
 
 
@@ -31,16 +33,24 @@ def upkeep(bot: Bot) -> Did:
     if best and not best.wielded and not gear.digger(player):
         yield from gear.wield(player, best)
         return True
+    wand = magic.unknown_wand(player)
+    if wand:
+        yield from magic.try_wand(player, wand)
+        return True
     return (yield from _rest(bot))
 
 
 def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
+    if digging_down(bot) and body.depth > plan.rest_depth:
+        return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True
     if body.hp >= plan.rest_until * body.max_hp or body.hunger >= w.WEAK:
         bot.resting = False
-    if bot.resting:
+    if bot.resting and magic.can_cast(bot.player, magic.HEALING):
+        yield from magic.cast(bot.player, magic.HEALING, bot.player.here)
+    elif bot.resting:
         yield from exploring.search(bot.player, 20)
     return bot.resting
 
@@ -80,13 +90,15 @@ def eat_corpses(bot: Bot) -> Did:
     return False
 
 
-def wanted(text: str) -> bool:
+def wanted(bot: Bot, text: str) -> bool:
     """Whether a thing of this description is taken along."""
     words = text.split(" (")[0]
     if any(word in words for word in ("corpse", "statue", "wand of nothing")):
         return False
-    if any(name in words for name in gear.DIGGERS) or "dagger" in words:
+    if any(name in words for name in (*gear.DIGGERS, "dagger", *bot.player.thrown)):
         return True
+    if slot_of(words):
+        return gear.could_wear(bot.player, words)
     return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)
 
 
@@ -101,7 +113,7 @@ def collect(bot: Bot) -> Did:
     told = yield from moving.go_to(player, goals, bot.alarm)
     if player.here in goals:
         bot.looked.add((level.place, player.here, level.objects.get(player.here, 0)))
-        yield from gear.pick_up(player, wanted)
+        yield from gear.pick_up(player, lambda text: wanted(bot, text))
     elif told != moving.ALARMED:
         bot.looked.update(
             (level.place, place, level.objects[place]) for place in goals if place in level.objects
@@ -116,4 +128,5 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         return False
     if table.shows[glyph] == k.CORPSE:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
-    return wanted(table.name[glyph]) or table.symbol[glyph] == "/"
+    symbols = "/)" if bot.player.thrown else "/"
+    return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

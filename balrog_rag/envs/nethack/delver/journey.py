@@ -1,28 +1,31 @@
 """Where to go next: grow on the first levels, fetch a pick-axe in the Mines, dig down."""
 
 from collections.abc import Generator
+from typing import Any
 
+from balrog_rag.envs.nethack.delver.battle import while_digging
+from balrog_rag.envs.nethack.delver.retreat import on_base
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import digging, exploring, fighting, gear, moving, stairs, surviving
-from balrog_rag.envs.nethack.skills.judging import adjacent
+from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.level import Level
-from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.envs.nethack.world.paths import first
 from balrog_rag.envs.nethack.world.world import Monster
 
-_WAIT = 20
-_EFFORTS = 60
+_STRIDES, _STRIDES_DWARF = 14, 7
+_WAIT, _SHORT_WAIT = 20, 5
+_EFFORTS, _LURES = 40, 4
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 
 
-def journey(bot: Bot) -> Generator[int, Screen, bool]:
+def journey(bot: Bot) -> Generator[int, Any, bool]:
     """One leg of the way."""
     player = bot.player
     branch = player.world.place.branch
-    if gear.digger(player):
+    if bot.digger():
         if branch == stairs.MAIN:
             yield from _dig(bot)
         else:
@@ -35,11 +38,38 @@ def journey(bot: Bot) -> Generator[int, Screen, bool]:
 
 
 def _dig(bot: Bot) -> Skill:
-    player = bot.player
+    player, plan = bot.player, bot.plan
+    if player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore:
+        told = yield from _explore(bot)
+        if told != exploring.EXPLORED:
+            return told
+    if player.body.turn < plan.dive_turn and not bot.enemies():
+        return (yield from exploring.search(player, _WAIT))
+    if player.body.hp < player.body.max_hp * plan.rest_until and player.body.depth <= plan.rest_depth:
+        bot.resting = player.body.hunger < w.WEAK
+        if bot.resting and not bot.enemies():
+            return (yield from exploring.search(player, _WAIT))
+    if (yield from _near_stairs(bot)):
+        return "went down"
     told = yield from digging.dig_down(player, lambda: dig_alarm(bot))
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
         told = yield from _down(bot, None)
     return told
+
+
+def _near_stairs(bot: Bot) -> Generator[int, Any, bool]:
+    """Take stairs down that are nearer than a hole would be."""
+    player, level = bot.player, bot.player.level
+    pit = player.pit
+    if player.body.depth <= _DEEPEST_ENTRANCE or (pit and pit.level is level and pit.place == player.here):
+        return False
+    way = first(
+        level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
+    )
+    if way is None or len(way) > (_STRIDES_DWARF if player.race == "dwarven" else _STRIDES):
+        return False
+    told = yield from stairs.go_by_stairs(player, True, None, lambda: dig_alarm(bot))
+    return told == moving.ARRIVED
 
 
 def dig_alarm(bot: Bot) -> bool:
@@ -47,8 +77,7 @@ def dig_alarm(bot: Bot) -> bool:
     player = bot.player
     if surviving.in_mortal_need(player) and surviving.may_pray(player):
         return True
-    near = adjacent(player, bot.enemies())
-    return any(enemy.species and not enemy.species.fears_elbereth for enemy in near)
+    return bool(while_digging(bot, bot.enemies()))
 
 
 def _climb(bot: Bot) -> Skill:
@@ -59,7 +88,12 @@ def _climb(bot: Bot) -> Skill:
 
 
 def _hunt(bot: Bot) -> Skill:
-    """Look for dwarves through the Mines, level after level."""
+    """Look for dwarves through the Mines, level after level, but let those near the stairs come first."""
+    if on_base(bot) and bot.quiet < bot.plan.siege:
+        bot.quiet += _SHORT_WAIT
+        return (yield from exploring.search(bot.player, _SHORT_WAIT))
+    if not on_base(bot):
+        bot.quiet = 0
     told = yield from exploring.explore(bot.player, bot.alarm)
     if told != exploring.EXPLORED:
         return told
@@ -79,9 +113,6 @@ def _main(bot: Bot) -> Skill:
         if body.level < plan.mines and not grown:
             return (yield from exploring.search(player, _WAIT))
         return (yield from _towards(bot, *mines))
-    needed = plan.growth[min(body.depth, len(plan.growth) - 1)]
-    if body.level < needed and not grown:
-        return (yield from exploring.search(player, _WAIT))
     return (yield from _down(bot, stairs.MAIN))
 
 
@@ -151,32 +182,41 @@ def _uncover(bot: Bot) -> Skill:
     return told
 
 
-def _make_way(bot: Bot) -> Generator[int, Screen, bool]:
+def _make_way(bot: Bot) -> Generator[int, Any, bool]:
     """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
     player = bot.player
     for enemy in player.hostiles():
-        name = f"way {id(enemy)}"
-        if not enemy.species or not (enemy.species.stays or enemy.species.never_touch):
+        species, name = enemy.species, f"way {id(enemy)}"
+        if not species or not (species.stays or species.never_touch) or player.refusals[name] > _EFFORTS:
+            continue
+        if not _in_the_way(bot, enemy):
             continue
         player.refusals[name] += 1
-        if player.refusals[name] > _EFFORTS:
-            continue
-        if (yield from _deal_with(bot, enemy)) not in (
-            fighting.NOTHING_TO_THROW,
-            moving.NO_WAY,
-            moving.STUCK,
-        ):
+        if (yield from _deal_with(bot, enemy)) not in (fighting.NOTHING_TO_THROW, moving.NO_WAY):
             return True
     return False
 
 
+def _in_the_way(bot: Bot, enemy: Monster) -> bool:
+    """Whether the shortest way to something new would lead over a monster."""
+    level = bot.player.level
+    stairs_down = set(level.spots(t.DOWN)) - set(level.links)
+
+    def wanted(place: int) -> bool:
+        return place in stairs_down or exploring.frontier(level, place)
+
+    way = first(level, bot.player.here, wanted, moving.occupied(bot.player) - {enemy.place})
+    return way is not None and enemy.place in way
+
+
 def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     player = bot.player
-    if fighting.touchable(enemy):
-        told = yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm)
-    else:
-        told = yield from fighting.shoot_away(player, enemy, bot.alarm)
-    if told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and enemy.species and enemy.species.speed:
+    if fighting.touchable(player, enemy):
+        return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
+    told = yield from fighting.shoot_away(player, enemy, bot.alarm)
+    tries = f"lure {id(enemy)}"
+    if told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
+        player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)
     return told
 

@@ -1,14 +1,14 @@
 """What cannot wait: mortal need, sickness, hunger."""
 
 from collections.abc import Generator
+from typing import Any
 
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import surviving
 from balrog_rag.envs.nethack.world import world as w
-from balrog_rag.envs.nethack.world.screen import Screen
 
 
-def needs(bot: Bot) -> Generator[int, Screen, bool]:
+def needs(bot: Bot) -> Generator[int, Any, bool]:
     """See to mortal need and hunger."""
     player = bot.player
     body = player.body

@@ -1,12 +1,17 @@
 """What the player keeps in mind beyond what it saw."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
 from balrog_rag.envs.nethack.skills import gear, surviving
 from balrog_rag.envs.nethack.skills.judging import cost_of
 from balrog_rag.envs.nethack.skills.player import Player
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
+from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.world import Monster
 
@@ -18,14 +23,38 @@ _SIGHT = 10
 class Plan:
     """What can be tuned."""
 
-    growth: tuple[int, ...] = (1, 1, 2, 4, 5)
-    """Experience level wanted for going to depth 1, 2, 3, ... in the main dungeon."""
-    mines: int = 6
+    dig: bool = True
+    """Whether to dig down at all."""
+    mines: int = 1
     """Experience level wanted for the Gnomish Mines."""
+    dive_level: int = 1
+    """Experience level below which the first levels are explored before the way down."""
+    dive_explore: int = 2
+    """How many levels these are."""
+    dive_turn: int = 105
+    """Turn from which on the way down is dared: before, no prayer would be heard."""
     patience: int = 12_000
     """Turns after which growing is over."""
+    leave_below: float = 0.5
+    """Part of the hit points below which one goes up from the stairs of the Mines to rest."""
+    siege: int = 30
+    """Turns without an enemy in sight after which the stairs of the Mines are left."""
     rest_below: float = 0.7
+    rest_depth: int = 4
+    """The deepest level on which one rests on the way down."""
     rest_until: float = 0.95
+
+
+def plan_of(options: Mapping[str, Any]) -> Plan:
+    """The plan with these settings changed."""
+    known = {field.name: type(getattr(Plan(), field.name)) for field in fields(Plan)}
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(f"agent.options: delver has no {name!r}{nearest(name, known)}")
+        wanted = known[name]
+        if not isinstance(value, (int, float) if wanted is float else wanted):
+            raise ConfigError(f"agent.options.{name}: {value!r} is no {wanted.__name__}")
+    return Plan(**options)
 
 
 @dataclass
@@ -39,10 +68,18 @@ class Bot:
     hp: int = 0
     """Hit points when the rule began to be followed."""
     resting: bool = False
+    waited: int = 0
+    """Turns spent waiting for enemies in sight to come."""
+    quiet: int = 0
+    """Turns spent on stairs in the Mines without an enemy in sight."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
     """Things that were looked at: level, square, glyph."""
     ignored: dict[int, int] = field(default_factory=dict)
     """Until when a monster out of reach is ignored."""
+
+    def digger(self) -> Item | None:
+        """What we mean to dig down with."""
+        return gear.digger(self.player) if self.plan.dig else None
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""
@@ -52,7 +89,12 @@ class Bot:
     def victims(self) -> list[Monster]:
         """Peaceful dwarves worth killing for what they may dig with."""
         player = self.player
-        if gear.digger(player) or player.body.hp < 0.7 * player.body.max_hp:
+        if (
+            not self.plan.dig
+            or gear.digger(player)
+            or player.level.watched
+            or player.body.hp < 0.7 * player.body.max_hp
+        ):
             return []
         found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name == "dwarf"]
         return [
@@ -77,5 +119,7 @@ class Bot:
         """Whether something came up that a longer undertaking should be left for."""
         player = self.player
         hurt, self.hp = player.body.hp < self.hp, player.body.hp
+        if hurt:
+            self.ignored.clear()
         hungry = player.body.hunger >= w.WEAK and surviving.may_pray(player)
         return hurt or hungry or player.world.over or bool(self.enemies())

@@ -4,45 +4,41 @@ The pit wipes out what was written before it, and whoever sits in it can still w
 the pit keeps most monsters off for the longest part of the work.
 """
 
-from dataclasses import dataclass
+from collections.abc import Generator
+from typing import Any
 
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.gear import digger
-from balrog_rag.envs.nethack.skills.moving import ALARMED, NO_WAY, Alarm, go_to
-from balrog_rag.envs.nethack.skills.player import Player, Skill
+from balrog_rag.envs.nethack.skills.looking import look_here
+from balrog_rag.envs.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
+from balrog_rag.envs.nethack.skills.player import Pit, Player, Skill
 from balrog_rag.envs.nethack.skills.surviving import engrave, guarded
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.paths import Ways
 
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
 _WRITINGS = 4
 """Times Elbereth is written in one pit."""
 _SPOTS = 4
 """Squares tried before the ground of a level is taken to be too hard."""
+_WALK = 30
+"""Steps that one goes at most to where a hole is dug."""
+_GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
 _NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
 
 
-@dataclass
-class Pit:
-    """A pit being dug."""
-
-    level: Level
-    place: int
-    deep: bool = False
-    """Whether it is a pit already."""
-    guarded: bool = False
-    """Whether Elbereth was read here, and nothing has happened since that may have spoilt it."""
-    writings: int = 0
-    hp: int = 0
-
-
 def diggable(level: Level, place: int) -> bool:
-    """Whether a hole can be dug at a square without water flowing in."""
+    """Whether a hole can be dug at a square."""
+    return level.terrain[place] not in _NO_HOLE and place not in level.objects
+
+
+def wetness(level: Level, place: int) -> int:
+    """How many squares next to this one may let water into a hole."""
     ground = level.terrain
-    if ground[place] in _NO_HOLE or place in level.objects:
-        return False
-    return not any(ground[near] in t.WET for near in t.NEAR[place])
+    wet = sum(ground[near] in t.WET for near in t.NEAR[place])
+    return wet + (level.unknown_near(place) if wet or level.wet else 0)
 
 
 def dig_down(player: Player, alarm: Alarm) -> Skill:
@@ -56,9 +52,10 @@ def dig_down(player: Player, alarm: Alarm) -> Skill:
 
 
 def _dig_here(player: Player, alarm: Alarm) -> Skill:
-    level = player.level
-    pit = Pit(level, player.here, hp=player.body.hp)
-    pit.deep = level.terrain[player.here] == t.PIT
+    level, pit = player.level, _pit(player)
+    if not pit.deep and (yield from _on_goods(player)):
+        player.refusals[f"dig {level.place} {player.here}"] += 1
+        return TOO_HARD
     while player.level is level and player.here == pit.place:
         if alarm():
             return ALARMED
@@ -69,22 +66,45 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
     return FELL if player.level is not level else "moved"
 
 
+def _on_goods(player: Player) -> Generator[int, Any, bool]:
+    """Whether something for sale lies underfoot, which would fall with us and be reckoned stolen."""
+    yield from look_here(player)
+    return player.said("for sale", "no charge")
+
+
+def _pit(player: Player) -> Pit:
+    """The pit begun here before, or a new one."""
+    level, here, pit = player.level, player.here, player.pit
+    if pit is None or pit.level is not level or pit.place != here:
+        pit = player.pit = Pit(level, here, level.terrain[here] == t.PIT, hp=player.body.hp)
+    return pit
+
+
 def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
-    """Go where a hole can be dug; nothing is said if that is here."""
+    """Go where a hole can be dug, as far from water as can be; nothing is said if that is here."""
     level = player.level
-    if diggable(level, player.here) and not player.refusals[f"dig {level.place} {player.here}"]:
-        return ""
-    goals = [
-        place
-        for place in range(t.SIZE)
-        if level.terrain[place] in (t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR)
-        and diggable(level, place)
-        and not player.refusals[f"dig {level.place} {place}"]
-    ]
-    if not goals:
-        return NO_WAY
-    told = yield from go_to(player, goals, alarm)
-    return "" if player.here in goals else told
+    for _ in range(_SPOTS):
+        ways = Ways(level, player.here, occupied(player))
+        spots = [
+            (wetness(level, place), steps, place)
+            for place, steps in enumerate(ways.steps)
+            if 0 <= steps <= _WALK and _untried(player, place)
+        ]
+        if not spots:
+            return NO_WAY
+        place = min(spots)[2]
+        if place == player.here:
+            return ""
+        told = yield from follow(player, ways.to(place), alarm)
+        if told == ALARMED:
+            return told
+    return ""
+
+
+def _untried(player: Player, place: int) -> bool:
+    level = player.level
+    floor = level.terrain[place] in _GROUND or place == player.here
+    return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
 
 
 def guard(player: Player, pit: Pit) -> Skill:

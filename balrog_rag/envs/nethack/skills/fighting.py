@@ -13,7 +13,7 @@ from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
 _REACH = 9
-_ROOM, _WAITS, _WAIT = 5, 40, 5
+_FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
 THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
 THROWN = frozenset(
     ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
@@ -51,9 +51,13 @@ def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
     return "looked"
 
 
-def touchable(enemy: Monster) -> bool:
-    """Whether a monster may be hit by hand."""
-    return enemy.species is None or not enemy.species.never_touch
+def touchable(player: Player, enemy: Monster) -> bool:
+    """Whether a monster may be hit with what is in hand."""
+    species = enemy.species
+    if species is None:
+        return True
+    armed = any(item.wielded for item in player.world.items)
+    return not species.never_touch and (armed or not species.petrifies)
 
 
 def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
@@ -66,8 +70,10 @@ def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
 
 
 def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
-    """One move of a fight: hit who is near, throw at who is far, else wait or go nearer."""
-    near = [enemy for enemy in adjacent(player, enemies) if touchable(enemy)]
+    """One move of a fight: shoot or hit who is near, throw at who is far, else wait or go nearer."""
+    if _shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
+        return THREW
+    near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
     if near:
         return (yield from attack(player, weakest(player, near)))
     if (yield from shoot(player, enemies)) == THREW:
@@ -77,7 +83,7 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
 
 def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     """A step towards the nearest enemy, or a turn's wait for it to come."""
-    targets = {enemy.place for enemy in enemies if touchable(enemy)}
+    targets = {enemy.place for enemy in enemies if touchable(player, enemy)}
     if not targets:
         return "nobody to go to"
     way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
@@ -89,14 +95,21 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     return (yield from step(player, way[0]))
 
 
-def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False) -> Skill:
+def _shoots(player: Player) -> bool:
+    """Whether we are better with missiles than with blows."""
+    hand = next((item.name for item in player.world.items if item.wielded), "")
+    return player.role == "Tourist" or any(launcher in hand for launcher in LAUNCHED)
+
+
+def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, nearest: int = 2) -> Skill:
     """Throw something at the nearest enemy in line; if need be anything that can be spared."""
     missile = missile_of(player) or (spare(player) if anything else None)
     if missile is None:
         return NOTHING_TO_THROW
     for enemy in enemies:
-        if in_range(player, player.here, enemy):
+        if in_range(player, player.here, enemy, nearest):
             key = chr(t.heading(player.here, enemy.place))
+            player.thrown |= {item.name for item in player.world.items if item.letter == missile}
             yield from player.ask(keys.THROW, ("want to throw", missile), ("In what direction", key))
             return THREW
     return "nobody in line"
@@ -107,7 +120,7 @@ def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
     if missile_of(player) is None and spare(player) is None:
         return NOTHING_TO_THROW
     if in_range(player, player.here, enemy):
-        return (yield from shoot(player, [enemy], anything=True))
+        return (yield from shoot(player, [enemy], anything=True, nearest=1))
     goals = [place for place in _star(enemy.place) if in_range(player, place, enemy)]
     return (yield from go_to(player, goals, alarm))
 
@@ -119,7 +132,7 @@ def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
     wide = [
         place
         for place, steps in enumerate(ways.steps)
-        if steps >= 0 and t.distance(place, enemy.place) > _ROOM and len(level.steps(place)) > _ROOM
+        if steps >= 0 and t.distance(place, enemy.place) >= _FAR and len(level.steps(place)) >= _WIDE
     ]
     goal = ways.nearest(wide)
     if goal is None:
@@ -156,18 +169,18 @@ def missile_of(player: Player) -> str | None:
 
 
 def spare(player: Player) -> str | None:
-    """The letter of something that is little loss to throw."""
-    for item in reversed(player.world.items):
-        in_use = item.wielded or item.worn or "gold piece" in item.name
-        if not in_use and not any(word in item.name for word in _KEPT):
+    """The letter of something to throw for want of missiles; what is in hand last of all."""
+    items = [item for item in player.world.items if not item.worn and "gold piece" not in item.name]
+    for item in reversed(items):
+        if not item.wielded and not any(word in item.name for word in _KEPT):
             return item.letter
-    return None
+    return next((item.letter for item in items if item.wielded), None)
 
 
-def in_range(player: Player, start: int, enemy: Monster) -> bool:
+def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bool:
     """Whether a missile from a square would reach a monster before anything that we like."""
     place, level = enemy.place, player.level
-    nearest = 1 if enemy.species and enemy.species.stays else 2
+    nearest = 2 if enemy.species and enemy.species.explodes else nearest
     if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
         return False
     friends = {monster.place for monster in player.world.monsters if not monster.hostile}

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 
 from balrog_rag.envs.nethack.skills import keys
+from balrog_rag.envs.nethack.skills.fighting import LAUNCHED
 from balrog_rag.envs.nethack.skills.judging import WEAPONS
 from balrog_rag.envs.nethack.skills.player import Player, Skill
-from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.items import Item, slot_of
 
 Wish = Callable[[str], bool]
 """Whether a thing of this description is wanted."""
@@ -110,23 +111,26 @@ def _more_pages(lines: list[str]) -> bool:
 
 def to_wear(player: Player) -> Item | None:
     """A piece of armour carried that could be put on over what is worn."""
-    worn = {item.slot for item in player.world.items if item.worn}
     for item in player.world.items:
-        slot = item.slot
-        if not slot or item.worn or slot in worn or item.curse == "cursed":
+        spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0
+        if item.worn or spoilt or player.refusals[f"wear {item.text}"]:
             continue
-        if not any(name in item.name for name in GOOD_ARMOR):
-            continue
-        if player.refusals[f"wear {item.text}"] or (item.enchantment or 0) < 0:
-            continue
-        if slot in ("body", "shirt") and ("cloak" in worn or (slot == "shirt" and "body" in worn)):
-            continue
-        if player.role == "Monk" and slot in ("body", "shield"):
-            continue
-        if slot == "shield" and _both_hands(player):
-            continue
-        return item
+        if could_wear(player, item.name):
+            return item
     return None
+
+
+def could_wear(player: Player, name: str) -> bool:
+    """Whether a piece of armour of this name does no harm, and could be put on over what is worn."""
+    slot = slot_of(name)
+    worn = {item.slot for item in player.world.items if item.worn}
+    if not slot or slot in worn or not any(good in name for good in GOOD_ARMOR):
+        return False
+    if slot in ("body", "shirt") and ("cloak" in worn or (slot == "shirt" and "body" in worn)):
+        return False
+    if player.role == "Monk" and slot in ("body", "shield"):
+        return False
+    return slot != "shield" or not _both_hands(player)
 
 
 def _both_hands(player: Player) -> bool:
@@ -147,6 +151,9 @@ def best_weapon(player: Player) -> Item | None:
     """The weapon carried that hits hardest."""
     if player.role == "Monk":
         return None
+    launcher = _launcher(player)
+    if launcher is not None and player.role == "Ranger":
+        return launcher
     shield = any(item.slot == "shield" and item.worn for item in player.world.items)
     best: tuple[float, Item] | None = None
     for item in player.world.items:
@@ -158,6 +165,15 @@ def best_weapon(player: Player) -> Item | None:
         if best is None or worth > best[0]:
             best = worth, item
     return best[1] if best else None
+
+
+def _launcher(player: Player) -> Item | None:
+    """What we carry missiles for, if anything."""
+    words = {word for item in player.world.items for word in item.name.split()}
+    for item in player.world.items:
+        if any(item.name.endswith(kind) and words & ammunition for kind, ammunition in LAUNCHED.items()):
+            return item
+    return None
 
 
 def _worth(item: Item) -> float:

@@ -89,7 +89,7 @@ def worst_a_turn(player: Player, species: Species | None) -> float:
     """Hit points that such a monster may well cost us in one turn."""
     if species is None:
         return 2 * _UNKNOWN_DAMAGE
-    return 1.8 * species.damage * max(1.0, species.speed / _TURN)
+    return 2.2 * species.damage * max(1.0, species.speed / _TURN)
 
 
 def cost_of(player: Player, enemies: Sequence[Monster]) -> float:
@@ -97,6 +97,8 @@ def cost_of(player: Player, enemies: Sequence[Monster]) -> float:
     order = sorted(enemies, key=lambda m: blows_to_kill(player, m.species))
     turns = cost = 0.0
     for enemy in order:
+        if enemy.helpless > player.body.turn:
+            continue
         turns += blows_to_kill(player, enemy.species)
         cost += turns * damage_a_turn(player, enemy.species)
     return cost

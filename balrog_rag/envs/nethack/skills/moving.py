@@ -29,6 +29,18 @@ _BLOCKED_FOR_GOOD = (
     "is in your way",
 )
 
+_HELD = (
+    "You stop.",
+    "You swap",
+    "You move right into",
+    "stuck to",
+    "cannot escape",
+    "in the way",
+    "trapped",
+    "pit",
+)
+"""Words of what holds one up only for the moment."""
+
 Alarm = Callable[[], bool]
 """Whether to stop before the next key."""
 
@@ -64,9 +76,7 @@ def _learn(player: Player, here: int, place: int) -> None:
         if monster:
             monster.peaceful = True
         return
-    if player.said(
-        "You stop.", "You swap", "You move right into", "stuck to", "You cannot escape", "You are"
-    ):
+    if not player.said(*_BLOCKED_FOR_GOOD) and player.said(*_HELD):
         return
     level = player.level
     name = f"step {level.place} {here} {place}"
@@ -81,7 +91,7 @@ def open_door(player: Player, place: int) -> Skill:
     key = t.heading(here, place)
     name = f"door {level.place} {place}"
     player.refusals[name] += 1
-    if player.refusals[name] > _KICKS:
+    if player.refusals[name] > _KICKS or (level.watched and player.refusals[name + " locked"]):
         level.forbid([place])
         return STUCK
     if player.refusals[name + " locked"]:

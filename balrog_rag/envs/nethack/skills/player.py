@@ -1,9 +1,11 @@
 """A player: its hands, and all it knows."""
 
 from collections import Counter
-from collections.abc import Generator
-from random import Random
-from typing import TypeAlias
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
 
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.world import terrain as t
@@ -11,9 +13,9 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.screen import Screen
 from balrog_rag.envs.nethack.world.world import Body, Monster, World
 
-Skill: TypeAlias = Generator[int, Screen, str]
+Skill: TypeAlias = Generator[int, Any, str]
 """Presses keys, and at its end says why it stopped."""
-Keys: TypeAlias = Generator[int, Screen, None]
+Keys: TypeAlias = Generator[int, Any, None]
 
 _PAGES = 60
 """Pages turned after one key at most."""
@@ -22,14 +24,27 @@ _PATIENCE = 60
 """Key presses without game time after which something is done that takes time."""
 
 
-class Player:
-    """What every skill is handed: keys to press, the world as seen so far, and dice of its own."""
+@dataclass
+class Pit:
+    """A pit being dug."""
 
-    def __init__(self, screen: Screen, seed: int = 0) -> None:
-        """`screen` is what the game shows at first."""
+    level: Level
+    place: int
+    deep: bool = False
+    """Whether it is a pit already."""
+    guarded: bool = False
+    """Whether Elbereth was read here, and nothing has happened since that may have spoilt it."""
+    writings: int = 0
+    hp: int = 0
+
+
+class Player:
+    """What every skill is handed: keys to press, and the world as seen so far."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """`arrays` are NLE's, of what the game shows at first; every press is answered by such arrays."""
         self.world = World()
-        self.screen = screen
-        self.dice = Random(seed)
+        self.screen = Screen(arrays)
         self.heard: list[str] = []
         """Messages since the last command began."""
         self.refusals: Counter[str] = Counter()
@@ -38,13 +53,19 @@ class Player:
         """The turn of the last prayer."""
         self.unlucky = False
         """Whether something was done that gods punish."""
+        self.pit: Pit | None = None
+        """The pit that was dug last."""
+        self.thrown: set[str] = set()
+        """Names of what was thrown and may be picked up again."""
+        self.spells: dict[str, str] = {}
+        """Spells that may be cast, with the letters they are cast by."""
         self.murders = 0
         """How often a peaceful creature was attacked."""
         self.standstill = 0
         """Key presses since the game's clock last moved."""
         self.alignment = self.race = self.role = ""
         """What we are, as far as somebody has looked."""
-        self._see(screen)
+        self._see()
 
     @property
     def body(self) -> Body:
@@ -95,7 +116,7 @@ class Player:
                 return
             yield from self.press(keys.ESC)
 
-    def ask(self, key: int, *replies: tuple[str, str]) -> Generator[int, Screen, bool]:
+    def ask(self, key: int, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
         """Give a command and answer its questions, each by the first reply whose words it holds.
 
         True if every question had a reply, and there was one at all.
@@ -104,7 +125,7 @@ class Player:
         yield from self.press(key)
         return (yield from self.answer(*replies))
 
-    def answer(self, *replies: tuple[str, str]) -> Generator[int, Screen, bool]:
+    def answer(self, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
         """Answer all questions that are open now."""
         answered = False
         for _ in range(_ANSWERS):
@@ -129,12 +150,14 @@ class Player:
 
     def _press(self, key: int) -> Keys:
         turn = self.body.turn
-        self.screen = yield key
-        self._see(self.screen)
+        arrays = yield key
+        if arrays is not self.screen.arrays:
+            self.screen = Screen(arrays)
+        self._see()
         self.standstill = 0 if self.body.turn != turn else self.standstill + 1
 
-    def _see(self, screen: Screen) -> None:
-        self.world.see(screen)
+    def _see(self) -> None:
+        self.world.see(self.screen)
         if self.world.message:
             self.heard.append(self.world.message)
 

@@ -8,6 +8,8 @@ from balrog_rag.envs.nethack.world import terrain as t
 MAIN, MINES = 0, 2
 """Numbers of branches."""
 _TRIES = 3
+_CALL, _PET_TURNS = 8, 12
+"""Squares within which a pet is waited for, and turns that one waits for it."""
 
 
 def take_stairs(player: Player, down: bool) -> Skill:
@@ -22,6 +24,17 @@ def take_stairs(player: Player, down: bool) -> Skill:
     other.set_terrain(player.here, t.STAIRS_UP if down else t.STAIRS_DOWN)
     other.links[player.here] = place
     return ARRIVED
+
+
+def wait_for_pet(player: Player, turns: int) -> Skill:
+    """Wait on stairs for a pet in sight to come near, so that it comes along."""
+    for _ in range(turns):
+        pets = [monster for monster in player.world.monsters if monster.tame]
+        far = [t.distance(pet.place, player.here) for pet in pets]
+        if not far or min(far) <= 1 or min(far) > _CALL or player.hostiles(_CALL):
+            break
+        yield from player.command(keys.SEARCH)
+    return "waited"
 
 
 def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[int]:
@@ -46,4 +59,5 @@ def go_by_stairs(player: Player, down: bool, branch: int | None = None, alarm: A
     told = yield from go_to(player, places, alarm)
     if told != ARRIVED or player.here not in places:
         return told
+    yield from wait_for_pet(player, _PET_TURNS)
     return (yield from take_stairs(player, down))

@@ -70,9 +70,8 @@ def pray(player: Player) -> Skill:
     """Pray."""
     player.prayed = player.body.turn
     yield from player.ask(keys.PRAY, ("Are you sure you want to pray", "y"))
-    if player.said("You feel that", "You feel a hopeful feeling") and player.said("displeased"):
-        return "too early"
-    if player.said("You feel guilty", "smited", "Thou hast angered", "You feel that"):
+    if player.said("is displeased", "Thou hast angered", "Thou must relearn", "Thou durst", "arrogant"):
+        player.unlucky = True
         return "not heard"
     return "prayed"
 

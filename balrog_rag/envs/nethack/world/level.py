@@ -42,6 +42,10 @@ class Level:
         """Squares that no way may lead over."""
         self.shop: set[int] = set()
         """Squares known to lie in a shop."""
+        self.watched = False
+        """Whether watchmen were seen, who punish violence and broken doors."""
+        self.wet = False
+        """Whether water or lava was seen."""
         self.daring = False
         """Whether ways may lead over traps."""
         self.pushing = False
@@ -100,6 +104,7 @@ class Level:
         """Remember the ground of a square."""
         if self.terrain[place] != code:
             self.terrain[place] = code
+            self.wet |= code in t.WET
             self.changed(place)
 
     def changed(self, place: int) -> None:

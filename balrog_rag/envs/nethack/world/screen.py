@@ -14,6 +14,7 @@ class Screen:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Nothing is copied."""
+        self.arrays = arrays
         self.glyphs = arrays["glyphs"]
         self.blstats = arrays["blstats"]
         self.tty_chars = arrays["tty_chars"]

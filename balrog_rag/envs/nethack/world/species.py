@@ -34,11 +34,11 @@ barrow wight 6; wraith 8; stalker 12; human 8; elf 10; hill giant 12; stone gian
 captain 25; couatl 14
 """
 
-_PASSIVE = (
-    *("floating eye", "blue jelly", "brown mold", "green mold", "yellow mold", "red mold", "gas spore"),
-    *("spotted jelly", "cockatrice", "chickatrice", "green slime", "acid blob"),
+_DEADLY_TOUCH = frozenset(
+    ("floating eye", "blue jelly", "brown mold", "green mold", "gas spore", "spotted jelly", "green slime")
 )
-_DEADLY_TOUCH = frozenset(_PASSIVE) - {"acid blob", "yellow mold", "red mold"}
+_PETRIFYING = frozenset(("cockatrice", "chickatrice"))
+_EXPLODING = "gas spore"
 _THIEVES = frozenset(("water nymph", "wood nymph", "mountain nymph", "leprechaun", "monkey"))
 _SESSILE_SPEED = 1
 
@@ -83,11 +83,16 @@ class Species(NamedTuple):
     """Average damage of a round in which every attack hits."""
     never_touch: bool
     """Whether to hit it, or to be near it when it dies, may be one's end."""
+    petrifies: bool
+    """Whether to touch it without a weapon is one's end."""
+    explodes: bool
+    """Whether it explodes beside us, and when it is killed."""
     thief: bool
     fears_elbereth: bool
     always_hostile: bool
     always_peaceful: bool
     shopkeeper: bool
+    watchman: bool
     edible: bool
     """Whether a fresh corpse of it is good to eat for everybody but its own kind."""
     stays: bool
@@ -118,11 +123,14 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         armor=entry.ac,
         damage=damage.get(name, 1 + 1.2 * level),
         never_touch=name in _DEADLY_TOUCH,
+        petrifies=name in _PETRIFYING,
+        explodes=name == _EXPLODING,
         thief=name in _THIEVES,
         fears_elbereth=ord(entry.mlet) != _HUMAN_CLASS and name != _MINOTAUR,
         always_hostile=bool(entry.mflags2 & _HOSTILE),
         always_peaceful=bool(entry.mflags2 & _PEACEFUL),
         shopkeeper=name == "shopkeeper",
+        watchman=name in ("watchman", "watch captain"),
         edible=_edible(entry),
         stays=entry.mmove <= _SESSILE_SPEED,
     )

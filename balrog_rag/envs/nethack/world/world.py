@@ -38,9 +38,8 @@ class Monster:
     """Whether it is peaceful; None until somebody has looked."""
     seen: int = 0
     """The turn in which it was last seen."""
-    first: int = 0
-    still: int = 0
-    """Since when it stands where it stands."""
+    helpless: int = 0
+    """Until which turn it surely sleeps."""
 
     @property
     def hostile(self) -> bool:
@@ -114,11 +113,17 @@ class World:
         self.message = screen.message
         self._enter(Place(stats[23], stats[24]))
         self._see_map(screen)
-        if "Closed for inventory" in self.message:
-            self.level.forbid(
-                near for near in t.NEAR[self.body.place] if self.level.terrain[near] in t.CLOSED_DOORS
-            )
+        self._read(self.message)
         self._see_items(screen)
+
+    def _read(self, message: str) -> None:
+        """Learn from what is said about the place where we are."""
+        level, here = self.level, self.body.place
+        if "Closed for inventory" in message:
+            level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
+        elif "(for sale" in message:
+            level.terrain[here] = level.terrain[here] if level.terrain[here] in t.INDOORS else t.FLOOR
+            self._see_shop(here)
 
     def _enter(self, place: Place) -> None:
         if place != self._place or place not in self.levels:
@@ -152,17 +157,22 @@ class World:
             if place == self.body.place:
                 continue
             self.monsters.append(self._recognize(place, int(glyphs[place]), kinds, old))
-            if (known := self.monsters[-1].species) and known.shopkeeper:
+            known = self.monsters[-1].species
+            if known and known.shopkeeper:
                 self._see_shop(place)
+            self.level.watched |= bool(known and known.watchman)
         self._memory[self._place] = old + self.monsters
 
-    def _see_shop(self, keeper: int) -> None:
-        """The room in which a shopkeeper stands is a shop, and no way leads through it."""
+    def _see_shop(self, inside: int) -> None:
+        """The room of this square is a shop: no way leads through it, unless we are in it ourselves."""
         level = self.level
-        if level.terrain[keeper] in t.INDOORS and keeper not in level.shop:
-            room = level.room(keeper)
-            level.shop |= room
-            level.forbid(room)
+        if level.terrain[inside] not in t.INDOORS:
+            return
+        if inside not in level.shop:
+            level.shop |= level.room(inside)
+            level.forbid(level.shop)
+        if self.body.place in level.shop and level.forbidden & level.shop:
+            level.allow(level.shop)
 
     def _recognize(self, place: int, glyph: int, kinds: k.Kinds, old: list[Monster]) -> Monster:
         """The monster shown at a square: one seen before if one of its kind was near, else a new one."""
@@ -178,12 +188,10 @@ class World:
                     best = far, monster
         if best is None:
             peaceful = True if species and species.always_peaceful else None
-            return Monster(place, species, tame, peaceful, seen=turn, first=turn, still=turn)
+            return Monster(place, species, tame, peaceful, seen=turn)
         known = best[1]
         old.remove(known)
-        if known.place != place:
-            known.place, known.still = place, turn
-        known.seen = turn
+        known.place, known.seen = place, turn
         return known
 
     def _see_items(self, screen: Screen) -> None:
