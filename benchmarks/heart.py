@@ -26,7 +26,7 @@ from balrog_rag.results.folder import journal_path
 from balrog_rag.run.episodes import EpisodePlayer
 from balrog_rag.run.plan import plan
 from balrog_rag.run.replay import verify
-from balrog_rag.run.services import LiveStudio, cast_of
+from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.pool import WorkerPool
 
@@ -56,7 +56,7 @@ def specs(agent: str, steps: int) -> list[EpisodeSpec]:
             "env.no_progress=0",
         ]
     )
-    return plan(config, cast_of(config))
+    return plan(config, player_spec(config))
 
 
 async def play(run: Path, episodes: list[EpisodeSpec]) -> int:
@@ -69,7 +69,7 @@ async def play(run: Path, episodes: list[EpisodeSpec]) -> int:
             "",
             {},
             pool,
-            LiveStudio(),
+            LiveServices(),
             RunBudget(compose(["model=scripted"]).limits),
             Unwatched(),
             lambda: False,

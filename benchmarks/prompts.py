@@ -35,7 +35,7 @@ from balrog_rag.contracts.data import (
     TaskView,
 )
 from balrog_rag.util.paths import data
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 
 PRICED_AS = "gpt-5-mini"
 LITELLM = Path(str(importlib.util.find_spec("litellm").origin)).parent  # type: ignore[union-attr]
@@ -58,7 +58,7 @@ async def play(steps: int, seed: int) -> Episode:
     moments: list[Observation] = []
     actions: list[str] = []
     while len(moments) < steps:
-        game = await InlineHouse().open(GameSpec("nle", "NetHackChallenge-v0", Seeds(seed, seed)))
+        game = await InlineGames().open(GameSpec("nle", "NetHackChallenge-v0", Seeds(seed, seed)))
         observation, ended = game.start.observation, ""
         while not ended and len(moments) < steps:
             action = chance.choices(MOVES, WEIGHTS)[0]

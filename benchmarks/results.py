@@ -15,7 +15,7 @@ import msgspec
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
-from balrog_rag.episode.spec import Cast, EpisodeSpec
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import folder
 
 TASK = "nle/NetHackChallenge-v0"
@@ -34,8 +34,8 @@ def write_run(run: Path, agent: str, episodes: int, steps: int) -> int:
 def write_journal(run: Path, config: dict, number: int, steps: int) -> int:
     """One episode: a query, a search, a summary and an answer at every step."""
     name = f"{TASK}/{number:02d}"
-    cast = Cast(config["agent"], config["model"], {})
-    spec = EpisodeSpec(name, GameSpec("nle", "NetHackChallenge-v0", Seeds(number, number)), cast)
+    player = PlayerSpec(config["agent"], config["model"], {})
+    spec = EpisodeSpec(name, GameSpec("nle", "NetHackChallenge-v0", Seeds(number, number)), player)
     lines: list = [
         Header(1, spec, spec.digest, config_digest(config), {"balrog_rag": "0"}),
         Start("0" * 32, {"depth": 1, "experience_level": 1, "hp": 14, "max_hp": 14}),

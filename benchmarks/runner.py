@@ -303,11 +303,11 @@ def watching(folder: Path) -> None:
     from balrog_rag.run.backend import Run
     from balrog_rag.run.plan import plan
     from balrog_rag.run.scheduler import Gate
-    from balrog_rag.run.services import cast_of
+    from balrog_rag.run.services import player_spec
     from balrog_rag.workers.inline import InlineGame
 
     config = compose(["model=scripted", "agent=naive", "env.episodes=256"])
-    specs = plan(config, cast_of(config))
+    specs = plan(config, player_spec(config))
     board, seen = Scoreboard([Run(folder, config, specs)]), InlineGame(specs[0].game).start.observation
     for spec in specs:
         board.see(Started(spec.episode, seen))

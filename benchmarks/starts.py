@@ -15,7 +15,7 @@ from balrog_rag.contracts.data import Seeds
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.envs.nethack.nethack import make
 from balrog_rag.run.plan import plan
-from balrog_rag.run.services import cast_of
+from balrog_rag.run.services import player_spec
 
 MOST = 2**31
 ASKING = slice(1, 4)
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20)
     chosen = parser.parse_args()
     config = compose(["model=scripted", "env.episodes=1"])
-    game = plan(config, cast_of(config))[0].game
+    game = plan(config, player_spec(config))[0].game
     begun, starts, found = time.perf_counter(), 0.0, 0
     for number in range(chosen.first, chosen.first + chosen.seeds):
         dice = random.Random(number)

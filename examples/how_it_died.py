@@ -8,7 +8,7 @@ from collections import deque
 
 import balrog_rag
 from balrog_rag.contracts.events import Answered, Ended, Searched, Stepped
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 
 def main(folder: str, episode: str = "") -> None:
@@ -22,15 +22,18 @@ def main(folder: str, episode: str = "") -> None:
     for event in deque(run.events(episode), maxlen=12):
         match event:
             case Answered():
-                print("answer:", inert(event.reply.text))
+                print("answer:", terminal_safe(event.reply.text))
             case Searched():
-                print("search:", inert(event.query), [passage.title for passage in event.passages])
+                print("search:", terminal_safe(event.query), [passage.title for passage in event.passages])
             case Stepped():
                 print(
-                    f"step {event.step}:", inert(event.taken), inert(event.after.observation.screen), sep="\n"
+                    f"step {event.step}:",
+                    terminal_safe(event.taken),
+                    terminal_safe(event.after.observation.screen),
+                    sep="\n",
                 )
             case Ended():
-                print("end:", inert(event.words))
+                print("end:", terminal_safe(event.words))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
-from balrog_rag.run.episodes import EpisodePlayer, GameHouse
+from balrog_rag.run.episodes import EpisodePlayer, Games
 from balrog_rag.run.plan import plan
-from balrog_rag.run.services import LiveStudio, cast_of
+from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 
 # Whatever runs are made in tests, the user's own state is left alone.
 _state = tempfile.TemporaryDirectory(prefix="balrog-rag-state-")
@@ -45,7 +45,7 @@ def specs() -> Specs:
     def make(*overrides: str, episodes: int = 1, steps: int | None = 40) -> list[EpisodeSpec]:
         words = ["model=scripted", f"env.episodes={episodes}", *overrides]
         config = compose([*words, *([f"limits.steps={steps}"] if steps else [])])
-        return plan(config, cast_of(config))
+        return plan(config, player_spec(config))
 
     return make
 
@@ -55,9 +55,9 @@ def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
     """A player of episodes into tmp_path/run, in this process."""
 
     def make(
-        studio: LiveStudio | None = None,
+        services: LiveServices | None = None,
         watcher: Watcher | None = None,
-        house: GameHouse | None = None,
+        games: Games | None = None,
         limits: str = "limits.steps=null",
         stopping: Callable[[], bool] = lambda: False,
         run: Path = tmp_path / "run",
@@ -66,8 +66,8 @@ def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
             run,
             "config",
             {},
-            house or InlineHouse(),
-            studio or LiveStudio(),
+            games or InlineGames(),
+            services or LiveServices(),
             RunBudget(caps(limits)),
             watcher or Unwatched(),
             stopping,

@@ -1,4 +1,4 @@
-"""The walls of the house: who may import whom, and what nobody may do."""
+"""The walls of the games: who may import whom, and what nobody may do."""
 
 import ast
 import subprocess

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from balrog_rag.agents.answers import sections
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.agents.untrusted import tamed
+from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.schema import NotebookConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
 
@@ -49,6 +49,6 @@ class Notebook(Wrapper):
         """How many notes an answer holds, now kept, and what else it says."""
         found, rest = sections(answer, NOTE)
         begin = f"{self._time}: " if self._time else ""
-        notes = [f"{begin}{tamed(' '.join(note.split())[: self._chars])}" for note in found if note]
+        notes = [f"{begin}{neutralised(' '.join(note.split())[: self._chars])}" for note in found if note]
         self._notes.extend(notes)
         return len(notes), rest

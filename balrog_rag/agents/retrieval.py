@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.agents.untrusted import tamed
+from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
@@ -72,7 +72,7 @@ class Retrieval(Wrapper):
         prompt.more = [each for each in prompt.more if each != self._offer]
         self._show(prompt, found)
         if not found.text:
-            prompt.after.append(self.prompts.render("lookup_failed", query=tamed(found.query)))
+            prompt.after.append(self.prompts.render("lookup_failed", query=neutralised(found.query)))
         return await self.inner.answer(prompt)
 
     def read(self, reply: Reply) -> Decision:
@@ -115,7 +115,7 @@ class Retrieval(Wrapper):
 
     async def _model_query(self, prompt: Prompt) -> tuple[str, str]:
         """The query that the model writes, or what is wrong with it."""
-        asked = [tamed(query) for query in self._asked.values()]
+        asked = [neutralised(query) for query in self._asked.values()]
         order = self._query_order(asked) if self.config.query == "model_memory" else self._order
         reply = await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED)
         label = _QUERY.search(reply.text)
@@ -166,7 +166,7 @@ class Retrieval(Wrapper):
             "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
         )
         reply = await self.llm.complete([Message("user", words)], "summary")
-        summary = tamed(reply.text.strip())
+        summary = neutralised(reply.text.strip())
         if len(summary) > self.config.max_summary:
             return Found("too long", query)
         return Found("fresh" if summary else "no summary", query, summary)
@@ -179,7 +179,7 @@ class Retrieval(Wrapper):
         if found.how != "kept":
             self._shown, self._shown_at = found, self._steps
         places = {"before": prompt.before, "after": prompt.after, "system": prompt.guide}
-        query = "" if "\n" in found.query else tamed(found.query)
+        query = "" if "\n" in found.query else neutralised(found.query)
         places[self.config.place].append(self.prompts.render("reference", query=query, text=found.text))
 
 
@@ -204,6 +204,6 @@ def folded(query: str) -> str:
 
 def listed(passages: Sequence[Passage], chars: int | None, titles: bool) -> str:
     """Passages, each cut to so many characters, and under its title if wanted."""
-    texts = [tamed(each.text[:chars]) for each in passages]
-    heads = [f"{tamed(each.title)}\n" if titles else "" for each in passages]
+    texts = [neutralised(each.text[:chars]) for each in passages]
+    heads = [f"{neutralised(each.title)}\n" if titles else "" for each in passages]
     return "\n\n".join(map(add, heads, texts))

@@ -9,7 +9,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @lru_cache(maxsize=1024)
-def tamed(text: str) -> str:
+def neutralised(text: str) -> str:
     """The same words, with every tag, role marker and control character broken open.
 
     Cached, since the same passages are found again and again.

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, kind_of, settled, value_of
+from balrog_rag.contracts.kinds import check_game, kind_of, resolved_options, value_of
 from balrog_rag.contracts.registry import nearest
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.workers.host import HostedGame
 
 
@@ -29,7 +29,7 @@ def make(
         task=name,
         seeds=Seeds(core=seed, disp=seed),
         max_steps=max_steps or kind.max_steps(name),
-        options=settled(kind, options, [kind]),
+        options=resolved_options(kind, options, [kind]),
         programs=tuple(programs),
     )
     check_game(spec)
@@ -95,7 +95,7 @@ class Game:
 
     def __str__(self) -> str:
         """The screen, safe to print."""
-        return inert(self.observation.screen)
+        return terminal_safe(self.observation.screen)
 
     def __repr__(self) -> str:
         state = self.ended or "in play"

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TextIO
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.secrets import redact
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 INTERRUPTED = 130
 """The exit code of Ctrl-C: 128 and the signal's number."""
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One line, and where to read more."""
-        self.exit(2, f"error: {inert(message)}; see {self.prog} --help\n")
+        self.exit(2, f"error: {terminal_safe(message)}; see {self.prog} --help\n")
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
@@ -54,7 +54,7 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
         return code
     except BalrogError as error:
-        print(f"error: {inert(redact(str(error)))}", file=sys.stderr)
+        print(f"error: {terminal_safe(redact(str(error)))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(stopped, file=sys.stderr)

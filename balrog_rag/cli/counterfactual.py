@@ -13,13 +13,13 @@ import msgspec
 
 from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.counterfactual import Asked, Counterfactual
-    from balrog_rag.run.services import LiveStudio
+    from balrog_rag.run.services import LiveServices
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,7 +61,7 @@ def told(run: Path, found: "Counterfactual") -> str:
     from balrog_rag.results.folder import journal_path
 
     differing = [one for one in found.asked if one.differs]
-    lines = [found.sentence, *(inert(one.line) for one in differing)]
+    lines = [found.sentence, *(terminal_safe(one.line) for one in differing)]
     if differing:
         first = differing[0]
         path = journal_path(run, first.episode)
@@ -71,16 +71,16 @@ def told(run: Path, found: "Counterfactual") -> str:
 
 async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[Asked]":
     """Each place twice, one after the other."""
-    from balrog_rag.run.services import LiveStudio
+    from balrog_rag.run.services import LiveServices
 
-    studio = LiveStudio()
+    services = LiveServices()
     try:
-        return [await ask(studio, run, path, at) for path, at in places]
+        return [await ask(services, run, path, at) for path, at in places]
     finally:
-        await studio.close()
+        await services.close()
 
 
-async def ask(studio: "LiveStudio", run: Path, path: Path, at: int) -> "Asked":
+async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Asked":
     """One place: without reference text, then with it."""
     from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
@@ -92,9 +92,9 @@ async def ask(studio: "LiveStudio", run: Path, path: Path, at: int) -> "Asked":
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     done = recording.steps[at].taken
     spec = planned_spec(run, path, recording.header)
-    without = await act(studio, recording, without_retrieval(spec, at), at)
+    without = await act(services, recording, without_retrieval(spec, at), at)
     # The agent itself goes on from its record: one that took over here would lack what it was shown before.
-    again = await act(studio, recording, spec, at)
+    again = await act(services, recording, spec, at)
     return Asked(spec.episode, at, done, without, again)
 
 
@@ -109,14 +109,14 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
     return msgspec.structs.replace(spec, forks=(*earlier, fork))
 
 
-async def act(studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
+async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
     """What the player of step `at` does there, everything before it as recorded."""
     from balrog_rag.contracts.events import Event, Stepped
-    from balrog_rag.episode.effects import Tape
+    from balrog_rag.episode.effects import JournalCursor
     from balrog_rag.episode.journal import Recording, Step, Writer
-    from balrog_rag.episode.play import Stage, play
+    from balrog_rag.episode.play import EpisodeContext, play
     from balrog_rag.run.replay import Unmetered
-    from balrog_rag.workers.inline import InlineHouse
+    from balrog_rag.workers.inline import InlineGames
 
     class LastAction:
         """Remembers what was done last."""
@@ -131,10 +131,14 @@ async def act(studio: "LiveStudio", recording: "Recording", spec: "EpisodeSpec",
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]
     before = recording.entries[: steps[at - 1] + 1 if at else 1]
     seen = LastAction()
-    game = await InlineHouse().open(spec.game)
+    game = await InlineGames().open(spec.game)
     try:
         with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:
-            await play(Stage(spec, game, Tape(Recording(None, before), writer), studio, Unmetered(), seen))
+            await play(
+                EpisodeContext(
+                    spec, game, JournalCursor(Recording(None, before), writer), services, Unmetered(), seen
+                )
+            )
     finally:
         await game.close()
     return seen.taken

@@ -18,13 +18,13 @@ _CHUNK = 512
 async def from_journal(path: Path) -> Demonstration:
     """The episode of a journal, with the actions that were really taken; the game is played again for it."""
     from balrog_rag.episode.journal import read
-    from balrog_rag.workers.inline import InlineHouse
+    from balrog_rag.workers.inline import InlineGames
 
     recording = read(path)
     if recording.header is None:
         raise ConfigError(f"{path}: the journal is empty")
     spec, steps = recording.header.spec, recording.steps
-    game = await InlineHouse().open(spec.game)
+    game = await InlineGames().open(spec.game)
     transitions = [game.start, *await game.play([step.taken for step in steps])]
     await game.close()
     for step, transition in zip(steps, transitions[1:], strict=True):

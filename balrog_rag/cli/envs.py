@@ -11,7 +11,7 @@ from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.minihack import boxoban
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def _print_comparison(results: Mapping[str, "Compared"]) -> None:
         )
         first = result.first
         if first is not None:
-            print(f"  first: {inert(first.task)}, seed {first.seed}, step {first.step}, {first.what}")
-            print(f"    recorded: {inert(repr(first.recorded))}")
-            print(f"    here:     {inert(repr(first.ours))}")
+            print(f"  first: {terminal_safe(first.task)}, seed {first.seed}, step {first.step}, {first.what}")
+            print(f"    recorded: {terminal_safe(repr(first.recorded))}")
+            print(f"    here:     {terminal_safe(repr(first.ours))}")
 
 
 def _parser() -> argparse.ArgumentParser:

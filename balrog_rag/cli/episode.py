@@ -10,7 +10,7 @@ from balrog_rag.cli import command_line
 from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.util.files import no_link
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 
@@ -122,12 +122,11 @@ def _verify(options: argparse.Namespace) -> int:
                 verdict = asyncio.run(verify(journal))
             except BalrogError as error:
                 bad += 1
-                print(f"DIFFERS  {inert(str(error))}")
+                print(f"DIFFERS  {terminal_safe(str(error))}")
             else:
                 unchained += not verdict.head
-                print(
-                    f"{'equal' if verdict.complete else 'open'}\t{verdict.steps} steps\t{inert(str(journal))}"
-                )
+                how = "equal" if verdict.complete else "open"
+                print(f"{how}\t{verdict.steps} steps\t{terminal_safe(str(journal))}")
     if unchained:
         print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
     return 1 if bad else 0

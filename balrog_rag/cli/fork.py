@@ -21,7 +21,7 @@ from balrog_rag.run.backend import Run
 from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
-from balrog_rag.run.services import cast_of, settled
+from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
@@ -37,14 +37,14 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     if at > held:
         raise ConfigError(f"--at {at}: the journal holds {held} steps")
     run = run_of(path, recording.header.spec.episode)
-    config = recast(run, overrides)
+    config = with_other_player(run, overrides)
     refuse_stranger(run, config, overrides, trust)
     check(config)
     refuse_unanswerable(config.model)
     parent = planned_spec(run, path, recording.header)
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(
-        parent, forks=(*earlier, Fork(at, cast_of(config))), steps=config.limits.steps
+        parent, forks=(*earlier, Fork(at, player_spec(config))), steps=config.limits.steps
     )
     folder.create(out, plain(config))
     folder.write_json(out / folder.FORKED, [spec])
@@ -64,8 +64,8 @@ def run_of(path: Path, episode: str) -> Path:
     return run
 
 
-def recast(run: Path, overrides: list[str]) -> Config:
-    """The run's configuration with another cast: whole groups, or single keys of the run's own."""
+def with_other_player(run: Path, overrides: list[str]) -> Config:
+    """The run's configuration with another player: whole groups, or single keys of the run's own."""
     config = plain(resumed_config(run, []))
     for key, nothing in (("run.experiment", None), ("run.departures", [])):
         config = with_value(config, key, nothing)  # whose first steps others decided is no experiment's run
@@ -84,7 +84,7 @@ def recast(run: Path, overrides: list[str]) -> Config:
     for content, sources in SETTLED.items():
         if not set(sources).isdisjoint(names):
             config = with_value(config, content, None)
-    return settled(thaw(config, Config))
+    return resolved(thaw(config, Config))
 
 
 def planned_spec(run: Path, path: Path, header: Header) -> EpisodeSpec:

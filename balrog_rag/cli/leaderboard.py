@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _build(options: argparse.Namespace) -> int:
     notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
     left_out = [f"{arm.name}: {why}" for arm in everybody if (why := _unranked(arm))]
     for note in [*notes, *left_out, *departures(everybody)]:
-        print(inert(f"note: {note}"))
+        print(terminal_safe(f"note: {note}"))
     envs = {env for arm in everybody for env in arm.by_env()}
     if options.by not in {*envs, AVERAGE}:
         raise ConfigError(
@@ -107,7 +107,7 @@ def _submit(options: argparse.Namespace) -> int:
     target, told = submit(run, options.out, metadata, _planned(run), _balrogs(run))
     print(f"submission: {target}")
     for line in told:
-        print(inert(line))
+        print(terminal_safe(line))
     return 0
 
 
@@ -132,8 +132,8 @@ def _verify(options: argparse.Namespace) -> int:
     for path in options.folders:
         wrong = _differences(path)
         for line in wrong:
-            print(inert(f"differs: {line}"))
-        print(inert(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
+            print(terminal_safe(f"differs: {line}"))
+        print(terminal_safe(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
         bad += bool(wrong)
     return 1 if bad else 0
 
@@ -143,7 +143,9 @@ def _differences(path: Path) -> list[str]:
     from balrog_rag.results.leaderboard.verified import verify
 
     try:
-        return verify(path, _planned(path), _balrogs(path), _play_again, lambda line: print(inert(line)))
+        return verify(
+            path, _planned(path), _balrogs(path), _play_again, lambda line: print(terminal_safe(line))
+        )
     except BalrogError as error:
         return [str(error)]
 

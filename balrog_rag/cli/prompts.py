@@ -139,13 +139,13 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
     from balrog_rag.config.compose import compose
     from balrog_rag.contracts.programs import plays
     from balrog_rag.run.plan import game_spec
-    from balrog_rag.workers.inline import InlineHouse
+    from balrog_rag.workers.inline import InlineGames
 
     config = compose(overrides)
     if plays(config.agent.name):
         raise ConfigError(f"agent={config.agent.name}: a program sees no prompt")
     task = config.env.tasks[0]
-    game = await InlineHouse().open(game_spec(config, task, 0))
+    game = await InlineGames().open(game_spec(config, task, 0))
     printer = Printer()
     agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
     observation = game.start.observation
@@ -169,10 +169,10 @@ def _refuse(action: str, view: TaskView, task: str) -> None:
 
 
 def _print(requests: Sequence[Request]) -> None:
-    from balrog_rag.util.terminal_safe import inert
+    from balrog_rag.util.terminal_safe import terminal_safe
 
     for request in requests:
         print(f"########## {request.purpose}: {len(request.messages)} messages, digest {request.digest}")
         for message in request.messages:
             pictures = f" (+{len(message.images)} images)" if message.images else ""
-            print(f"===== {message.role}{pictures}\n{inert(message.text)}")
+            print(f"===== {message.role}{pictures}\n{terminal_safe(message.text)}")

@@ -27,7 +27,7 @@ from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned,
 from balrog_rag.run.named import named
 from balrog_rag.run.run import RunOutcome, play_runs, troubles
 from balrog_rag.run.scheduler import Tally
-from balrog_rag.run.services import LiveStudio, settled
+from balrog_rag.run.services import LiveServices, resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
@@ -129,7 +129,7 @@ def of_sweep(top: Path, combination: Combination) -> Config:
     config = named(compose(combination.words), combination.words, combination.arm)
     config.run.folder, config.run.name = str(top), combination.name
     check_new(config)
-    return settled(config)
+    return resolved(config)
 
 
 def play_all(runs: list[Run]) -> int:
@@ -151,11 +151,11 @@ def alike(runs: Sequence[Run]) -> list[list[Run]]:
 
 async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
     """One group after the other, all with the same models and indexes; a stop leaves the rest open."""
-    studio, outcomes, signal = LiveStudio(), dict[str, RunOutcome](), None
+    services, outcomes, signal = LiveServices(), dict[str, RunOutcome](), None
     try:
         for group in groups:
             if signal is None:
-                played = await play_runs(group, studio)
+                played = await play_runs(group, services)
             else:
                 played = [
                     RunOutcome(Tally(open=[spec.episode for spec in run.specs]), signal) for run in group
@@ -163,7 +163,7 @@ async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
             outcomes |= {run.label: outcome for run, outcome in zip(group, played, strict=True)}
             signal = played[0].signal
     finally:
-        await studio.close()
+        await services.close()
     return outcomes
 
 

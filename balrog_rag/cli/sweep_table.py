@@ -14,7 +14,7 @@ from balrog_rag.results.scoring import overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.tables import costs
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "token
 def cells(row: Row) -> list[str]:
     """A row as it is shown."""
     return [
-        inert(f"{row.run} ({row.partial})" if row.partial else row.run),
+        terminal_safe(f"{row.run} ({row.partial})" if row.partial else row.run),
         f"{row.ended}/{row.planned}",
         "–"
         if row.progression is None

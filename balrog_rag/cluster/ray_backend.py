@@ -30,7 +30,7 @@ from balrog_rag.contracts.errors import (
 )
 from balrog_rag.contracts.events import Ended
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Stopped, Tape
+from balrog_rag.episode.effects import JournalCursor, Stopped
 from balrog_rag.episode.journal import Completion, End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
@@ -58,10 +58,12 @@ OBJECT_STORE_BYTES = 256 << 20
 class Part:
     """One episode that a node plays, as this process sees it."""
 
-    def __init__(self, name: str, spec: EpisodeSpec, tape: Tape, meter: Meter, player: "RayPlayer") -> None:
+    def __init__(
+        self, name: str, spec: EpisodeSpec, cursor: JournalCursor, meter: Meter, player: "RayPlayer"
+    ) -> None:
         self.name, self.spec, self.player = name, spec, player
         self.over: asyncio.Future[End] = asyncio.get_running_loop().create_future()
-        self._tape, self._meter = tape, meter
+        self._cursor, self._meter = cursor, meter
         self._written = 0
 
     def limit(self) -> str:
@@ -75,7 +77,7 @@ class Part:
     def write(self, line: bytes) -> words.Safe | None:
         """Write an entry; an effect is acknowledged at once, since its agent waits for it."""
         entry = journal.decode(line)
-        self._tape.write(entry)
+        self._cursor.write(entry)
         self._written += 1
         if isinstance(entry, Completion):
             self._meter.charge(entry.reply, entry.purpose)
@@ -220,7 +222,12 @@ class RayPlayer(JournaledPlayer):
     """Plays episodes of one run on whichever node has the fewest."""
 
     def __init__(
-        self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool], troupe: "RayTroupe"
+        self,
+        run: Run,
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+        backend: "RayBackend",
     ) -> None:
         super().__init__(
             run.folder,
@@ -230,19 +237,19 @@ class RayPlayer(JournaledPlayer):
             watcher,
             stopping,
         )
-        self._label, self._troupe = run.label, troupe
+        self._label, self._backend = run.label, backend
 
-    async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
-        """Have a tape played, and written on, by a node."""
-        line = await self._troupe.line()
+    async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
+        """Have an episode played, and its journal written on, by a node."""
+        line = await self._backend.line()
         path = journal_path(self.run, spec.episode)
         lines = path.read_bytes()
         meter = self.budget.episode(spec.episode)
         for entry in journal.parse(lines, path).entries:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
-        self._troupe.keep_pace(spec)
-        part = Part(f"{self._label}:{spec.episode}", spec, tape, meter, self)
+        self._backend.keep_pace(spec)
+        part = Part(f"{self._label}:{spec.episode}", spec, cursor, meter, self)
         line.play(part, lines)
         try:
             return await part.over
@@ -251,7 +258,7 @@ class RayPlayer(JournaledPlayer):
             meter.release()
 
 
-class RayTroupe:
+class RayBackend:
     """The nodes of a cluster; nodes that join meanwhile get episodes, too."""
 
     def __init__(self, runner: RunnerConfig) -> None:
@@ -278,10 +285,10 @@ class RayTroupe:
 
     def keep_pace(self, spec: EpisodeSpec) -> None:
         """One pace for each model, however many nodes ask it."""
-        for cast in (spec.cast, *(fork.cast for fork in spec.forks)):
-            settings = cast.model
+        for player in (spec.player, *(fork.player for fork in spec.forks)):
+            settings = player.model
             limits = settings["requests_per_minute"], settings["tokens_per_minute"]
-            self._paces.setdefault(model_name(cast), Pace(settings["concurrency"], *limits))
+            self._paces.setdefault(model_name(player), Pace(settings["concurrency"], *limits))
 
     async def line(self) -> NodeLine:
         """The least loaded node; waits where all were lost."""

@@ -17,14 +17,14 @@ from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import BalrogError, LimitReached
 from balrog_rag.contracts.events import Ended, Event
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Stopped, Tape
+from balrog_rag.episode.effects import JournalCursor, Stopped
 from balrog_rag.episode.journal import End, Entry
-from balrog_rag.episode.play import Stage, play
-from balrog_rag.episode.spec import Cast
+from balrog_rag.episode.play import EpisodeContext, play
+from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.models.client import RemoteModel
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.run.scheduler import passes
-from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.services import LiveServices
 from balrog_rag.workers.framing import Failed
 from balrog_rag.workers.pool import WorkerPool
 
@@ -51,7 +51,7 @@ class Line:
 
 
 class Part:
-    """One episode on this node: its book, its meter, and what the driver has told it."""
+    """One episode on this node: its journal, its meter, and what the driver has told it."""
 
     def __init__(self, episode: str, line: Line, limit: str) -> None:
         self.episode, self.limit = episode, limit
@@ -171,7 +171,7 @@ class SharedPace(Pace):
         slot.over.rate_limited, slot.over.retry_after = True, retry_after
 
 
-class NodeStudio(LiveStudio):
+class NodeServices(LiveServices):
     """Models of a node, whose pace is the driver's."""
 
     def __init__(self, line: Line) -> None:
@@ -179,11 +179,11 @@ class NodeStudio(LiveStudio):
         self._line = line
         self.paces: dict[str, SharedPace] = {}
 
-    def model(self, cast: Cast) -> Model | None:
+    def model(self, player: PlayerSpec) -> Model | None:
         """The model, shared by all episodes of the node."""
-        model = super().model(cast)
+        model = super().model(player)
         if isinstance(model, RemoteModel) and not isinstance(model.pace, SharedPace):
-            name = model_name(cast)
+            name = model_name(player)
             model.pace = self.paces[name] = SharedPace(name, self._line)
         return model
 
@@ -197,7 +197,7 @@ class Node:
         self._pool = WorkerPool(settings.workers, settings.step_deadline, settings.worker_memory)
         self._parts: dict[str, tuple[Part, asyncio.Task[None]]] = {}
         self._line = Line()
-        self._studio = NodeStudio(self._line)
+        self._services = NodeServices(self._line)
 
     async def start(self) -> None:
         """Begin, now that the loop runs."""
@@ -218,7 +218,7 @@ class Node:
             part = Part(order.episode, self._line, order.limit)
             self._parts[order.episode] = part, asyncio.ensure_future(self._play(part, order))
         elif isinstance(order, words.Granted):
-            self._studio.paces[order.model].granted(order.call)
+            self._services.paces[order.model].granted(order.call)
         elif order.episode in self._parts:
             part, task = self._parts[order.episode]
             if isinstance(order, words.Safe):
@@ -246,22 +246,22 @@ class Node:
     async def _perform(self, part: Part, order: words.Play) -> End:
         spec = order.spec
         recording = journal.parse(order.journal, Path(f"{part.episode} on a node"))
-        tape = Tape(recording, part)
+        cursor = JournalCursor(recording, part)
         del recording
         game = await self._pool.open(spec.game)
         try:
             watcher = Teller(part.episode, self._line)
-            stage = Stage(spec, game, tape, self._studio, part, watcher, part.stopped.is_set)
-            return await play(stage)
+            context = EpisodeContext(spec, game, cursor, self._services, part, watcher, part.stopped.is_set)
+            return await play(context)
         finally:
             await game.close()
 
     async def close(self) -> None:
         """End the workers and give back models and indexes."""
         await self._pool.close()
-        await self._studio.close()
+        await self._services.close()
 
 
-def model_name(cast: Cast) -> str:
+def model_name(player: PlayerSpec) -> str:
     """Names a model's settings, so that all nodes keep one pace."""
-    return tree_digest(cast.model)
+    return tree_digest(player.model)

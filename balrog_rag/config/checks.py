@@ -6,7 +6,7 @@ from typing import Any
 from balrog_rag.config.schema import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import kind_of, settled
+from balrog_rag.contracts.kinds import kind_of, resolved_options
 from balrog_rag.contracts.programs import plays
 
 
@@ -48,7 +48,7 @@ def check_together(config: Any) -> None:
 def _check_pictures(env: Any, agent: Any) -> None:
     """Pictures are made where an agent looks at them, and looked at where they are made."""
     kinds = [kind_of(name) for name in dict.fromkeys(task.partition("/")[0] for task in env.tasks)]
-    shown = [kind for kind in kinds if kind.pictures(settled(kind, env.options, kinds))]
+    shown = [kind for kind in kinds if kind.pictures(resolved_options(kind, env.options, kinds))]
     if agent.max_image_history and not shown:
         hints = dict.fromkeys(f"; add {kind.picture_hint}" for kind in kinds if kind.picture_hint)
         raise ConfigError(

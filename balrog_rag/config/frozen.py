@@ -10,7 +10,7 @@ from omegaconf import MISSING
 from balrog_rag.config.schema import leaves
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.episode.spec import REACH
+from balrog_rag.episode.spec import CONNECTION_KEYS
 
 CHANGEABLE_ON_RESUME = (
     "resume",
@@ -19,7 +19,7 @@ CHANGEABLE_ON_RESUME = (
     "limits.episode.",
     "limits.run.",
     "runner.",
-    *(f"{section}.{name}" for section, names in REACH.items() for name in names),
+    *(f"{section}.{name}" for section, names in CONNECTION_KEYS.items() for name in names),
 )
 """Keys that do not change what an episode is, and so may differ when a run is resumed."""
 

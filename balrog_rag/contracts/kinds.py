@@ -193,7 +193,7 @@ class EnvironmentKind:
     """Points of progression that a plan is shown for: about a gap between neighbours in rank."""
 
 
-def settled(
+def resolved_options(
     kind: EnvironmentKind, given: Mapping[str, Any], also: Sequence[EnvironmentKind]
 ) -> dict[str, Any]:
     """The complete options of a game of the kind; those that only kinds in `also` know are left to them.

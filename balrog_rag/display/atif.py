@@ -54,7 +54,7 @@ class Trajectory:
     def document(self) -> dict[str, Any]:
         """The whole trajectory, as the format's own model has checked it."""
         spec, last = self._header.spec, self._end
-        player = spec.player
+        player = spec.last_player
         made = atif.Trajectory(
             schema_version=VERSION,
             session_id=self._header.config_digest,

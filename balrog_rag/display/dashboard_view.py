@@ -13,7 +13,7 @@ from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import Row, Scoreboard
 from balrog_rag.results.tables import short_number
 from balrog_rag.run.scheduler import Gate
-from balrog_rag.util.terminal_safe import inert, one_line
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many
 
 Line = list[Segment]
@@ -265,7 +265,7 @@ def _screen(row: Row, width: int, room: int) -> list[Line]:
         below += _texts(f"answer: {row.answer}", DIM, width)
     if row.reasoning:
         below += _texts(f"reasoning: {row.reasoning}", DIM, width)
-    shown = inert(seen.text("map") or seen.screen).expandtabs(8).splitlines()
+    shown = terminal_safe(seen.text("map") or seen.screen).expandtabs(8).splitlines()
     picture = _picture(shown, room - len(above), len(below))
     return [*above, *([Segment(f" {line}")] for line in picture), *below][:room]
 

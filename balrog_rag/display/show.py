@@ -1,9 +1,9 @@
-"""A watcher that prints an episode as it is replayed; all text from games and models is made inert."""
+"""A watcher that prints an episode as it is replayed; all text is made safe to print."""
 
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.run.replay import Verdict
-from balrog_rag.util.terminal_safe import inert, one_line
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
 
 RULE = "─" * 78
 MESSAGE = 120
@@ -20,7 +20,7 @@ class Printer:
     def see(self, event: Event) -> None:
         """Print what of it is wanted."""
         if isinstance(event, Started):
-            print(f"episode {inert(event.episode)}")
+            print(f"episode {terminal_safe(event.episode)}")
         elif isinstance(event, Ended):
             self._end = event.words
         elif isinstance(event, Asked | Answered | Searched | Stepped) and self._wanted(event.step):
@@ -38,14 +38,14 @@ class Printer:
             print(f"{RULE}\nstep {event.step}: {event.request.purpose} prompt, digest {event.request.digest}")
             for message in event.request.messages:
                 pictures = f" (+{len(message.images)} images)" if message.images else ""
-                print(f"[{message.role}]{pictures}\n{inert(message.text)}")
+                print(f"[{message.role}]{pictures}\n{terminal_safe(message.text)}")
         elif isinstance(event, Answered):
             used, dollars = event.reply.usage, event.reply.cost
             cost = "unknown price" if dollars is None else f"${dollars:.6f}"
             counts = f"{used.input} tokens in, {used.output} out, {cost}"
-            print(f"[answer to {event.purpose}: {counts}]\n{inert(event.reply.text)}")
+            print(f"[answer to {event.purpose}: {counts}]\n{terminal_safe(event.reply.text)}")
         else:
-            print(f"[search] {inert(event.query)}")
+            print(f"[search] {terminal_safe(event.query)}")
             for passage in event.passages:
                 print(f"  {passage.score:.4f}  {one_line(passage.title)}  ({one_line(passage.id)})")
 
@@ -53,15 +53,19 @@ class Printer:
         """The action and the screen that came of it."""
         decision, taken, after = event.decision, event.taken, event.after
         kind = kind_of(event.episode.partition("/")[0])
-        note = "" if decision.action == taken else f"  (answer {inert(decision.action)!r} is no valid action)"
+        note = (
+            ""
+            if decision.action == taken
+            else f"  (answer {terminal_safe(decision.action)!r} is no valid action)"
+        )
         message = after.observation.text("message")
         print(
-            f"step {event.step}: {inert(taken)}{note}  "
+            f"step {event.step}: {terminal_safe(taken)}{note}  "
             f"{kind.headline(after.observation.numbers)} reward {after.reward:g}"
             + (f"  {one_line(message)[:MESSAGE]}" if self._brief else "")
         )
         if not self._brief:
-            print(inert(after.observation.screen))
+            print(terminal_safe(after.observation.screen))
 
     def close(self, verdict: Verdict) -> None:
         """The last line."""

@@ -1,6 +1,6 @@
 """The two handles of an agent to the outside world, with the journal between them and the agent.
 
-Every effect is either taken from the tape (what an earlier attempt journaled, in order) or asked for
+Every effect is either taken from the journal (what an earlier attempt wrote, in order) or asked for
 live and journaled before the agent sees it. Which of the two an agent cannot tell.
 """
 
@@ -22,7 +22,7 @@ Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]
 """Makes a prompt fit its model: the messages kept, and how many old turns were left out."""
 
 
-class TapeEnd(Exception):
+class EndOfJournal(Exception):
     """A replay that may not go live has come to the end of what was recorded."""
 
 
@@ -30,7 +30,7 @@ class Stopped(Exception):
     """The user asked to stop: the episode is left as journaled, to be gone on with later."""
 
 
-class Book(Protocol):
+class JournalSink(Protocol):
     """Where new entries go: the journal file, here or on another machine."""
 
     def append(self, entry: Entry) -> None:
@@ -42,11 +42,11 @@ class Book(Protocol):
         ...
 
 
-class Tape:
+class JournalCursor:
     """The journal of an episode in play: what is recorded is read first, what is new is appended."""
 
-    def __init__(self, recording: Recording, writer: Book | None) -> None:
-        """Without a writer the tape may only be replayed."""
+    def __init__(self, recording: Recording, writer: JournalSink | None) -> None:
+        """Without a writer the journal may only be replayed."""
         self._entries = recording.entries
         self._next = 0
         self._writer = writer
@@ -61,7 +61,7 @@ class Tape:
         """The next recorded entry, which must be of this kind; None where the record has ended."""
         if not self.replaying:
             if self._writer is None:
-                raise TapeEnd
+                raise EndOfJournal
             return None
         entry = self._entries[self._next]
         if isinstance(entry, End) and kind is Completion and entry.outcome in RESUMABLE:
@@ -99,7 +99,7 @@ class Tape:
     def write(self, entry: Entry) -> None:
         """Append a new entry."""
         if self._writer is None:
-            raise TapeEnd
+            raise EndOfJournal
         self._writer.append(entry)
 
     async def settle(self) -> None:
@@ -132,7 +132,7 @@ def _name(entry: Entry) -> str:
     return type(entry).__name__.lower()
 
 
-class Clock:
+class StepCursor:
     """Which step of which episode is being decided; shared by the handles of one episode."""
 
     def __init__(self, episode: str, stopping: Callable[[], bool]) -> None:
@@ -155,78 +155,86 @@ class JournaledLLM:
     """The model handle: fits the prompt, keeps the caps, journals the answer."""
 
     def __init__(
-        self, model: Model | None, tape: Tape, meter: Meter, clock: Clock, fit: Fit, watcher: Watcher
+        self,
+        model: Model | None,
+        cursor: JournalCursor,
+        meter: Meter,
+        at: StepCursor,
+        fit: Fit,
+        watcher: Watcher,
     ) -> None:
-        """`model` may be None where the tape is only replayed."""
-        self._model, self._tape, self._meter = model, tape, meter
-        self._clock, self._fit, self._watcher = clock, fit, watcher
+        """`model` may be None where the journal is only replayed."""
+        self._model, self._cursor, self._meter = model, cursor, meter
+        self._at, self._fit, self._watcher = at, fit, watcher
 
     async def complete(
         self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
     ) -> Reply:
-        """Ask the model, or the tape."""
+        """Ask the model, or take its journaled answer."""
         kept, trimmed = self._fit(messages)
         request = Request(tuple(kept), purpose, answer)
-        self._watcher.see(Asked(self._clock.episode, self._clock.step, request))
-        recorded = self._tape.take(Completion, self._clock.where())
+        self._watcher.see(Asked(self._at.episode, self._at.step, request))
+        recorded = self._cursor.take(Completion, self._at.where())
         if recorded is not None:
             self._verify(recorded, request)
             reply = recorded.reply
         else:
             reply = await self._ask(request, trimmed)
         self._meter.charge(reply, purpose)
-        self._watcher.see(Answered(self._clock.episode, self._clock.step, purpose, reply, recorded is None))
+        self._watcher.see(Answered(self._at.episode, self._at.step, purpose, reply, recorded is None))
         return reply
 
     def _verify(self, recorded: Completion, request: Request) -> None:
         if recorded.request != request.digest or recorded.purpose != request.purpose:
             raise ReplayError(
-                f"{self._clock.where()}: the {request.purpose} prompt is not the one that was answered "
+                f"{self._at.where()}: the {request.purpose} prompt is not the one that was answered "
                 f"(digest {request.digest}, journal {recorded.request} for {recorded.purpose}); "
                 "agent, prompts or versions differ from those that wrote it"
             )
 
     async def _ask(self, request: Request, trimmed: int) -> Reply:
-        self._clock.check()
+        self._at.check()
         self._meter.admit()
         assert self._model is not None
         reply = await self._model.complete(request)
         if what := impossible(reply):
-            raise PluginError(f"{self._clock.where()}: model {self._model.name} gave {what}")
+            raise PluginError(f"{self._at.where()}: model {self._model.name} gave {what}")
         if trimmed:
             reply = msgspec.structs.replace(reply, trimmed=trimmed + reply.trimmed)
-        self._tape.write(Completion(self._clock.step, request.purpose, request.digest, reply))
-        await self._tape.settle()
+        self._cursor.write(Completion(self._at.step, request.purpose, request.digest, reply))
+        await self._cursor.settle()
         return reply
 
 
 class JournaledKnowledge:
     """The knowledge handle: journals what a search found."""
 
-    def __init__(self, retriever: Retriever | None, tape: Tape, clock: Clock, watcher: Watcher) -> None:
-        """`retriever` may be None where the tape is only replayed or knowledge is off."""
-        self._retriever, self._tape, self._clock, self._watcher = retriever, tape, clock, watcher
+    def __init__(
+        self, retriever: Retriever | None, cursor: JournalCursor, at: StepCursor, watcher: Watcher
+    ) -> None:
+        """`retriever` may be None where the journal is only replayed or knowledge is off."""
+        self._retriever, self._cursor, self._at, self._watcher = retriever, cursor, at, watcher
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """Look up, live or on the tape."""
-        recorded = self._tape.take(Lookup, self._clock.where())
+        """Look up, live or in the journal."""
+        recorded = self._cursor.take(Lookup, self._at.where())
         if recorded is not None:
             if (digest(recorded.query), recorded.k) != (digest(query), k):
                 raise ReplayError(
-                    f"{self._clock.where()}: the search {query!r} (k={k}) is not the journal's "
+                    f"{self._at.where()}: the search {query!r} (k={k}) is not the journal's "
                     f"{recorded.query!r} (k={recorded.k})"
                 )
-            passages = self._tape.restore(recorded.passages)
+            passages = self._cursor.restore(recorded.passages)
         else:
             passages = await self._look_up(query, k)
-        self._watcher.see(Searched(self._clock.episode, self._clock.step, query, passages))
+        self._watcher.see(Searched(self._at.episode, self._at.step, query, passages))
         return passages
 
     async def _look_up(self, query: str, k: int) -> tuple[Passage, ...]:
-        self._clock.check()
+        self._at.check()
         begun = time.monotonic()
         found = tuple(await self._retriever.search(query, k)) if self._retriever is not None else ()
         latency = time.monotonic() - begun
-        self._tape.write(Lookup(self._clock.step, query, k, self._tape.shorten(found), latency))
-        await self._tape.settle()
+        self._cursor.write(Lookup(self._at.step, query, k, self._cursor.shorten(found), latency))
+        await self._cursor.settle()
         return found

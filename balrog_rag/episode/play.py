@@ -1,6 +1,6 @@
 """The play loop: the one piece of code that turns a spec and its effects into an episode.
 
-Live play, resume, replay, verification and fork are the same loop over a tape: what is recorded is
+Live play, resume, replay, verification and fork are the same loop over a journal: what is recorded is
 taken and checked, what is not is done and recorded.
 """
 
@@ -14,56 +14,64 @@ from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, M
 from balrog_rag.contracts.data import Decision, Observation, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
-from balrog_rag.episode.effects import Clock, Fit, JournaledKnowledge, JournaledLLM, Stopped, Tape, TapeEnd
+from balrog_rag.episode.effects import (
+    EndOfJournal,
+    Fit,
+    JournalCursor,
+    JournaledKnowledge,
+    JournaledLLM,
+    StepCursor,
+    Stopped,
+)
 from balrog_rag.episode.journal import End, Start, Step, moved
 from balrog_rag.episode.outcome import Outcome
-from balrog_rag.episode.spec import Cast, EpisodeSpec
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 
 BURST = 4096
 """Presses of a program that plays the episode before they are journaled."""
 RUN_AHEAD = 64
-"""Recorded actions a game plays in one go while a tape is replayed."""
+"""Recorded actions a game plays in one go while a journal is replayed."""
 
 
-class Studio(Protocol):
-    """Makes what a cast names; the play loop itself knows no agent, model or index."""
+class Services(Protocol):
+    """Makes what a player's settings name; the play loop itself knows no agent, model or index."""
 
     def agent(
-        self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+        self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
         """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
         ...
 
-    def model(self, cast: Cast) -> Model | None:
-        """The model that answers live; None where only the tape is played."""
+    def model(self, player: PlayerSpec) -> Model | None:
+        """The model that answers live; None where only the journal is played."""
         ...
 
-    def retriever(self, cast: Cast) -> Retriever | None:
+    def retriever(self, player: PlayerSpec) -> Retriever | None:
         """The knowledge base searched live."""
         ...
 
-    def fit(self, cast: Cast) -> Fit:
+    def fit(self, player: PlayerSpec) -> Fit:
         """How a prompt is made to fit."""
         ...
 
 
-class Stage:
-    """One episode being played: the game, its tape, and everybody who takes part."""
+class EpisodeContext:
+    """One episode being played: the game, its journal, and everybody who takes part."""
 
     def __init__(
         self,
         spec: EpisodeSpec,
         game: Game,
-        tape: Tape,
-        studio: Studio,
+        cursor: JournalCursor,
+        services: Services,
         meter: Meter,
         watcher: Watcher,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`stopping` is asked before every step that is not on the tape."""
-        self.spec, self.game, self.tape = spec, game, tape
-        self.studio, self.meter, self.watcher = studio, meter, watcher
-        self.clock = Clock(spec.episode, stopping)
+        """`stopping` is asked before every step that is not in the journal."""
+        self.spec, self.game, self.cursor = spec, game, cursor
+        self.services, self.meter, self.watcher = services, meter, watcher
+        self.at = StepCursor(spec.episode, stopping)
         self._ahead: list[tuple[str, Transition]] = []
         self._begun = time.monotonic()
 
@@ -71,45 +79,45 @@ class Stage:
         """How long this attempt has taken; for the record, never for a prompt."""
         return time.monotonic() - self._begun
 
-    def hire(self, cast: Cast) -> Agent:
-        """An agent of this cast with its two handles."""
-        fit = self.studio.fit(cast)
-        llm = JournaledLLM(self.studio.model(cast), self.tape, self.meter, self.clock, fit, self.watcher)
-        knowledge = JournaledKnowledge(self.studio.retriever(cast), self.tape, self.clock, self.watcher)
-        seed, since = self.spec.game.seeds.core, self.clock.step
-        return self.studio.agent(cast, self.game.view, llm, knowledge, seed, since)
+    def make_agent(self, player: PlayerSpec) -> Agent:
+        """An agent of this player with its two handles."""
+        fit = self.services.fit(player)
+        llm = JournaledLLM(self.services.model(player), self.cursor, self.meter, self.at, fit, self.watcher)
+        knowledge = JournaledKnowledge(self.services.retriever(player), self.cursor, self.at, self.watcher)
+        seed, since = self.spec.game.seeds.core, self.at.step
+        return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
         """The agent's decision; whatever a foreign agent raises becomes one line."""
         try:
             return await agent.act(observation)
-        except (BalrogError, LimitReached, TapeEnd, Stopped):
+        except (BalrogError, LimitReached, EndOfJournal, Stopped):
             raise
         except Exception as error:
-            player = self.spec.player_at(self.clock.step).agent
+            player = self.spec.player_at(self.at.step).agent
             raise PluginError(
-                f"{self.clock.where()}: agent {player.get('name')!r} raised "
+                f"{self.at.where()}: agent {player.get('name')!r} raised "
                 f"{type(error).__name__}: {error}; the episode stays as journaled and can be resumed"
             ) from error
 
     async def step(self, action: str) -> Transition:
-        """What an accepted action leads to; the game runs ahead where the tape knows the next ones."""
+        """What an accepted action leads to; the game runs ahead where the journal knows the next ones."""
         if not self._ahead:
-            actions = [self.accepted(given) for given in self.tape.upcoming_actions(RUN_AHEAD)]
+            actions = [self.accepted(given) for given in self.cursor.upcoming_actions(RUN_AHEAD)]
             if actions[:1] != [action]:
                 actions = [action]
             transitions = await self.game.play(actions)
             self._ahead = list(zip(actions, transitions, strict=False))[::-1]
         ahead, transition = self._ahead.pop()
         if ahead != action:
-            raise ReplayError(f"{self.clock.where()}: the agent wants {action!r}, the journal has {ahead!r}")
+            raise ReplayError(f"{self.at.where()}: the agent wants {action!r}, the journal has {ahead!r}")
         return transition
 
     async def burst(self, player: Player, n: int) -> Transition:
         """What a program presses on its own for a while, as long as it was recorded or a little longer."""
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
-        return await self.game.run(player, self.tape.upcoming_burst() or min(most, BURST))
+        return await self.game.run(player, self.cursor.upcoming_burst() or min(most, BURST))
 
     def accepted(self, action: str) -> str:
         """The action, or the default where the game takes no such thing."""
@@ -117,67 +125,71 @@ class Stage:
         return action if view.takes(action) else view.default_action
 
 
-async def play(stage: Stage) -> End:
-    """Play an episode to its end, or to the end of a tape that may not go live."""
-    observation = begin(stage)
-    agent = stage.hire(stage.spec.cast)
-    forks = {fork.at: fork.cast for fork in stage.spec.forks}
+async def play(context: EpisodeContext) -> End:
+    """Play an episode to its end, or to the end of a journal that may not go live."""
+    observation = begin(context)
+    agent = context.make_agent(context.spec.player)
+    forks = {fork.at: fork.player for fork in context.spec.forks}
     turns: list[tuple[Observation, Decision]] = []
     n = 0
     while True:
-        stage.clock.step = n
-        if not stage.tape.replaying:
-            stage.clock.check()
+        context.at.step = n
+        if not context.cursor.replaying:
+            context.at.check()
         if n in forks:
-            agent = take_over(stage, forks[n], turns)
+            agent = take_over(context, forks[n], turns)
         try:
-            decision = await stage.decide(agent, observation)
+            decision = await context.decide(agent, observation)
         except LimitReached as limit:
-            return finish(stage, End(limit.limit, n))
+            return finish(context, End(limit.limit, n))
         if forks:
             turns.append((observation, decision))
         before = observation.numbers
-        observation, transition = await take(stage, n, decision, before)
+        observation, transition = await take(context, n, decision, before)
         n += transition.count
-        outcome = transition.ended or (Outcome.STEPS if stage.spec.steps and n >= stage.spec.steps else "")
+        outcome = transition.ended or (
+            Outcome.STEPS if context.spec.steps and n >= context.spec.steps else ""
+        )
         if outcome:
-            return finish(stage, End(outcome, n, dict(transition.end)))
+            return finish(context, End(outcome, n, dict(transition.end)))
 
 
-def begin(stage: Stage) -> Observation:
-    """The first observation, checked against the tape."""
-    first = stage.game.start.observation
-    recorded = stage.tape.take(Start, stage.spec.episode)
+def begin(context: EpisodeContext) -> Observation:
+    """The first observation, checked against the journal."""
+    first = context.game.start.observation
+    recorded = context.cursor.take(Start, context.spec.episode)
     if recorded is None:
-        stage.tape.write(Start(first.digest, first.numbers))
+        context.cursor.write(Start(first.digest, first.numbers))
     elif recorded.obs != first.digest:
-        raise ReplayError(f"{stage.spec.episode}: the game starts with another screen than the journal's")
+        raise ReplayError(f"{context.spec.episode}: the game starts with another screen than the journal's")
     elif recorded.numbers != first.numbers:
-        raise ReplayError(f"{stage.spec.episode}: the game starts with other numbers than the journal's")
-    stage.watcher.see(Started(stage.spec.episode, first))
+        raise ReplayError(f"{context.spec.episode}: the game starts with other numbers than the journal's")
+    context.watcher.see(Started(context.spec.episode, first))
     return first
 
 
-def take_over(stage: Stage, cast: Cast, turns: Sequence[tuple[Observation, Decision]]) -> Agent:
+def take_over(
+    context: EpisodeContext, player: PlayerSpec, turns: Sequence[tuple[Observation, Decision]]
+) -> Agent:
     """A new player who has been told what happened so far."""
-    agent = stage.hire(cast)
+    agent = context.make_agent(player)
     for observation, decision in turns:
         agent.recall(observation, decision)
     return agent
 
 
 async def take(
-    stage: Stage, n: int, decision: Decision, before: Mapping[str, int]
+    context: EpisodeContext, n: int, decision: Decision, before: Mapping[str, int]
 ) -> tuple[Observation, Transition]:
     """Take the decided action, or the default where it is none; journal or check what came of it."""
     if decision.player is not None:
-        transition, action = await stage.burst(decision.player, n), decision.action
+        transition, action = await context.burst(decision.player, n), decision.action
     else:
-        action = stage.accepted(decision.action)
-        transition = await stage.step(action)
+        action = context.accepted(decision.action)
+        transition = await context.step(action)
     taken = transition.instead or action
     valid = taken == decision.action
-    record(stage, n, decision, taken, valid, before, transition)
+    record(context, n, decision, taken, valid, before, transition)
     after = transition.observation
     if not valid:
         after = msgspec.structs.replace(after, notice=invalid_notice(taken))
@@ -187,7 +199,7 @@ async def take(
 
 
 def record(
-    stage: Stage,
+    context: EpisodeContext,
     n: int,
     decision: Decision,
     taken: str,
@@ -195,7 +207,7 @@ def record(
     before: Mapping[str, int],
     transition: Transition,
 ) -> None:
-    """Journal a step, or check it against the tape."""
+    """Journal a step, or check it against the journal."""
     after = transition.observation
     step = Step(
         n,
@@ -210,12 +222,12 @@ def record(
         transition.stopped,
         transition.pressed,
     )
-    recorded = stage.tape.take(Step, stage.clock.where())
+    recorded = context.cursor.take(Step, context.at.where())
     if recorded is None:
-        stage.tape.write(step)
+        context.cursor.write(step)
     elif recorded != step:
-        raise ReplayError(f"{stage.clock.where()}: {difference(recorded, step)}")
-    stage.watcher.see(Stepped(stage.spec.episode, n, decision, taken, transition))
+        raise ReplayError(f"{context.at.where()}: {difference(recorded, step)}")
+    context.watcher.see(Stepped(context.spec.episode, n, decision, taken, transition))
 
 
 def invalid_notice(taken: str) -> str:
@@ -237,19 +249,19 @@ def difference(recorded: Step, played: Step) -> str:
     return "the same"
 
 
-def finish(stage: Stage, end: End) -> End:
-    """Journal the end, or check it against the tape."""
-    recorded = stage.tape.take(End, stage.clock.where())
+def finish(context: EpisodeContext, end: End) -> End:
+    """Journal the end, or check it against the journal."""
+    recorded = context.cursor.take(End, context.at.where())
     if recorded is None:
-        stage.tape.write(msgspec.structs.replace(end, seconds=stage.seconds()))
+        context.cursor.write(msgspec.structs.replace(end, seconds=context.seconds()))
     elif (recorded.outcome, recorded.steps) != (end.outcome, end.steps):
         raise ReplayError(
-            f"{stage.clock.where()}: ends with {end.outcome} after {end.steps} steps, "
+            f"{context.at.where()}: ends with {end.outcome} after {end.steps} steps, "
             f"the journal has {recorded.outcome} after {recorded.steps}"
         )
     elif comparable(recorded.facts) != comparable(msgspec.to_builtins(end.facts)):
-        raise ReplayError(f"{stage.clock.where()}: the facts of the end are not the journal's")
-    stage.watcher.see(Ended(stage.spec.episode, end.outcome, end.steps, end.how))
+        raise ReplayError(f"{context.at.where()}: the facts of the end are not the journal's")
+    context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how))
     return end
 
 

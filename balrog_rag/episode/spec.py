@@ -8,7 +8,7 @@ import msgspec
 from balrog_rag.contracts.data import GameSpec, Seeds, digest
 
 
-class Cast(msgspec.Struct, frozen=True):
+class PlayerSpec(msgspec.Struct, frozen=True):
     """Who plays: the resolved settings of the agent, its model and its knowledge."""
 
     agent: Mapping[str, Any]
@@ -17,21 +17,23 @@ class Cast(msgspec.Struct, frozen=True):
     prompt_tokens: int | None = None
     """Tokens a prompt may have before old turns are left out; null: no limit."""
 
-    def identity(self) -> "Cast":
+    def identity(self) -> "PlayerSpec":
         """The same without what only says how services are reached."""
-        model = {name: value for name, value in self.model.items() if name not in REACH["model"]}
-        knowledge = {name: value for name, value in self.knowledge.items() if name not in REACH["knowledge"]}
+        model = {name: value for name, value in self.model.items() if name not in CONNECTION_KEYS["model"]}
+        knowledge = {
+            name: value for name, value in self.knowledge.items() if name not in CONNECTION_KEYS["knowledge"]
+        }
         return msgspec.structs.replace(self, model=model, knowledge=knowledge)
 
 
-REACH = {
+CONNECTION_KEYS = {
     "model": (
         *("base_url", "api_key_env", "connect_timeout", "timeout", "retry", "price", "price_table"),
         *("concurrency", "requests_per_minute", "tokens_per_minute", "max_answer_bytes"),
     ),
     "knowledge": ("folder", "threads"),
 }
-"""Settings of a cast that say where a service is, how patiently it is asked and what it costs.
+"""Settings of a player that say where a service is, how patiently it is asked and what it costs.
 
 They are no part of an episode's identity: a run goes on although its server has moved.
 """
@@ -41,7 +43,7 @@ class Fork(msgspec.Struct, frozen=True):
     """From step `at` on, somebody else plays."""
 
     at: int
-    cast: Cast
+    player: PlayerSpec
 
 
 class EpisodeSpec(msgspec.Struct, frozen=True):
@@ -53,7 +55,7 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     episode: str
     """env/task/NN"""
     game: GameSpec
-    cast: Cast
+    player: PlayerSpec
     steps: int | None = None
     """Agent steps after which it ends; null: the game's own limit alone."""
     forks: tuple[Fork, ...] = ()
@@ -61,24 +63,24 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Identity of the spec."""
-        forks = tuple(Fork(fork.at, fork.cast.identity()) for fork in self.forks)
-        bare = msgspec.structs.replace(self, cast=self.cast.identity(), forks=forks)
+        forks = tuple(Fork(fork.at, fork.player.identity()) for fork in self.forks)
+        bare = msgspec.structs.replace(self, player=self.player.identity(), forks=forks)
         return digest(msgspec.json.encode(bare, order="sorted"))
 
     @property
-    def player(self) -> Cast:
+    def last_player(self) -> PlayerSpec:
         """Who plays behind every fork."""
-        return self.forks[-1].cast if self.forks else self.cast
+        return self.forks[-1].player if self.forks else self.player
 
-    def player_at(self, step: int) -> Cast:
+    def player_at(self, step: int) -> PlayerSpec:
         """Who decides at a step."""
-        return msgspec.structs.replace(self, forks=tuple(f for f in self.forks if f.at <= step)).player
+        return msgspec.structs.replace(self, forks=tuple(f for f in self.forks if f.at <= step)).last_player
 
-    def carried_on_by(self, cast: Cast) -> "EpisodeSpec":
-        """The same episode with another last cast, e.g. one that knows where the server is now."""
+    def carried_on_by(self, player: PlayerSpec) -> "EpisodeSpec":
+        """The same episode with another last player, e.g. one that knows where the server is now."""
         if not self.forks:
-            return msgspec.structs.replace(self, cast=cast)
-        last = msgspec.structs.replace(self.forks[-1], cast=cast)
+            return msgspec.structs.replace(self, player=player)
+        last = msgspec.structs.replace(self.forks[-1], player=player)
         return msgspec.structs.replace(self, forks=(*self.forks[:-1], last))
 
 

@@ -1,4 +1,4 @@
-"""Search results for people: colour in a terminal, plain where piped; what passages say stays inert."""
+"""Search results for people: colour in a terminal, plain where piped; passages are made safe to print."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.data import Passage
-from balrog_rag.util.terminal_safe import inert, one_line
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
 
 _HEAD = 320
 
@@ -38,7 +38,7 @@ def json_results(query: str, found: Sequence[Passage]) -> str:
 
 
 def _head(text: str, whole: bool) -> str:
-    clean = inert(text)
+    clean = terminal_safe(text)
     if whole or len(clean) <= _HEAD:
         return clean
     return clean[:_HEAD].rsplit(" ", 1)[0] + " ..."

@@ -10,7 +10,7 @@ import msgspec
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.episode.spec import REACH
+from balrog_rag.episode.spec import CONNECTION_KEYS
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.experiments import departure, grouped
@@ -18,7 +18,7 @@ from balrog_rag.results.runs import Run, load, partial
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
     "run": (), "runner": (), "resume": (),
-    "limits": ("episode", "run"), "env": ("episodes", "seeds"), **REACH,
+    "limits": ("episode", "run"), "env": ("episodes", "seeds"), **CONNECTION_KEYS,
 }  # fmt: skip
 """Sections, or keys in a section, that say where, how fast and how often, not who played what."""
 

@@ -31,7 +31,7 @@ class _Tally:
     """Adds up one journal, line by line."""
 
     def __init__(self, header: Header) -> None:
-        spec, player = header.spec, header.spec.player
+        spec, player = header.spec, header.spec.last_player
         self.episode = Episode(
             spec.episode, spec.game, player.agent, player.model, player.knowledge,
             header.spec_digest, header.config_digest, forked=_before(spec),
@@ -138,10 +138,10 @@ class _Tally:
 
 def _before(spec: EpisodeSpec) -> str:
     """Who decided the steps before the last player's, e.g. 'naive / gpt-4o to step 30'."""
-    casts = [spec.cast, *[fork.cast for fork in spec.forks]]
+    players = [spec.player, *[fork.player for fork in spec.forks]]
     return ", ".join(
-        f"{cast.agent.get('name')} / {cast.model.get('name')} to step {fork.at}"
-        for cast, fork in zip(casts, spec.forks, strict=False)
+        f"{player.agent.get('name')} / {player.model.get('name')} to step {fork.at}"
+        for player, fork in zip(players, spec.forks, strict=False)
     )
 
 

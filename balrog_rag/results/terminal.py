@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ def console() -> "Console":
 
 def say(console: "Console", text: str) -> None:
     """Print words as they are, never as markup; a terminal breaks the line where it must."""
-    console.print(inert(text), markup=False, highlight=False, soft_wrap=True)
+    console.print(terminal_safe(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def show_table(
@@ -51,7 +51,7 @@ def show_table(
 
     head, *cells = _fitted([headings, *(row for row in rows if row is not None)], words, console.width)
     shown = Table(
-        title=Text(inert(title)),
+        title=Text(terminal_safe(title)),
         title_justify="left",
         box=SIMPLE_HEAD,
         show_edge=False,
@@ -72,7 +72,7 @@ def show_table(
 
 def _fitted(rows: Sequence[Sequence[str]], words: Collection[int], width: int) -> list[list[str]]:
     """The cells as they are shown, names broken to fit the width."""
-    plain = [[inert(cell).replace("\t", " ") for cell in row] for row in rows]
+    plain = [[terminal_safe(cell).replace("\t", " ") for cell in row] for row in rows]
     rooms = _rooms(_widths(plain), words, width)
     return [
         [broken(cell, room) if room else cell for cell, room in zip(row, rooms, strict=True)] for row in plain

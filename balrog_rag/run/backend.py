@@ -17,8 +17,8 @@ from balrog_rag.results.folder import frozen_config
 from balrog_rag.run.episodes import EpisodePlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
-from balrog_rag.run.services import LiveStudio
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.run.services import LiveServices
+from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 
 Player = Callable[[EpisodeSpec], Awaitable[End]]
@@ -34,7 +34,7 @@ class Run(msgspec.Struct):
     """Tells it from the other runs of a sweep on a display."""
 
 
-class Troupe(Protocol):
+class Backend(Protocol):
     """Plays the episodes of several runs, wherever its games and agents live."""
 
     async def start(self, runs: Sequence[Run]) -> list[list[str]]:
@@ -54,18 +54,18 @@ class Troupe(Protocol):
         ...
 
 
-class LocalTroupe:
+class LocalBackend:
     """All agents in this process's loop, the games in a few worker processes."""
 
-    def __init__(self, runner: RunnerConfig, studio: LiveStudio) -> None:
+    def __init__(self, runner: RunnerConfig, services: LiveServices) -> None:
         self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
-        self._studio = studio
+        self._services = services
 
     async def start(self, runs: Sequence[Run]) -> list[list[str]]:
         """Start the workers, and meanwhile the models and indexes."""
         elsewhere = sum(len(run.specs) for run in runs if not known_here_alone(run.specs))
         games = min(runs[0].config.runner.concurrency, elsewhere)
-        _, notes = await asyncio.gather(self._pool.start(games), warm(self._studio, runs))
+        _, notes = await asyncio.gather(self._pool.start(games), warm(self._services, runs))
         return notes
 
     def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
@@ -74,8 +74,8 @@ class LocalTroupe:
             run.folder,
             frozen_config(run.folder).digest,  # also where a resume has changed how it is run
             versions(kinds_in(run.config)),
-            InlineHouse() if known_here_alone(run.specs) else self._pool,
-            self._studio,
+            InlineGames() if known_here_alone(run.specs) else self._pool,
+            self._services,
             budget,
             watcher,
             stopping,
@@ -84,10 +84,10 @@ class LocalTroupe:
 
     def trouble(self, run: Run) -> str:
         """Why the run's model does not answer now."""
-        return self._studio.trouble_of(run.specs[0].player)
+        return self._services.trouble_of(run.specs[0].last_player)
 
     async def close(self) -> None:
-        """End the workers; the studio belongs to whoever made it."""
+        """End the workers; the services belong to whoever made them."""
         await self._pool.close()
 
 
@@ -95,11 +95,11 @@ def known_here_alone(specs: Sequence[EpisodeSpec]) -> bool:
     """Whether a kind of game or a program was registered in this process, so that no worker knows it."""
     games = [spec.game for spec in specs]
     kinds, programs = {game.env for game in games}, {name for game in games for name in game.programs}
-    programs |= {str(spec.player.agent.get("name")) for spec in specs}
+    programs |= {str(spec.last_player.agent.get("name")) for spec in specs}
     return any(map(registry.environments.added, kinds)) or any(map(registry.programs.added, programs))
 
 
-async def warm(studio: LiveStudio, runs: Sequence[Run]) -> list[list[str]]:
+async def warm(services: LiveServices, runs: Sequence[Run]) -> list[list[str]]:
     """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
-    casts = [[run.specs[0].player] if run.specs else [] for run in runs]
-    return [[note for cast in own for note in await studio.warm(cast)] for own in casts]
+    players = [[run.specs[0].last_player] if run.specs else [] for run in runs]
+    return [[note for player in own for note in await services.warm(player)] for own in players]

@@ -39,7 +39,7 @@ from balrog_rag.run.named import experiment_of
 from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import RunOutcome, play_runs
-from balrog_rag.run.services import LiveStudio, cast_of, settled
+from balrog_rag.run.services import LiveServices, player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import extras
 
@@ -67,7 +67,7 @@ def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
 def new_run(config: Config) -> Run:
     """A new run, everything about it checked before its folder is made."""
     check_new(config)
-    config = settled(config)
+    config = resolved(config)
     specs = planned(config)
     run = Run(folder_for(config.run, who_plays(config)), config, specs)
     folder.create(run.folder, plain(config))
@@ -108,8 +108,8 @@ def who_plays(config: Config) -> str:
 
 def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
     """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
-    forked = [spec.carried_on_by(cast_of(config)) for spec in folder.forked_specs(run)]
-    return forked or plan(config, cast_of(config))
+    forked = [spec.carried_on_by(player_spec(config)) for spec in folder.forked_specs(run)]
+    return forked or plan(config, player_spec(config))
 
 
 def resumed_config(run: Path, words: list[str]) -> Config:
@@ -158,7 +158,7 @@ def folder_for(run: RunConfig, what: str) -> Path:
 def planned(config: Config) -> list[EpisodeSpec]:
     """The episodes of a configuration, every name in it checked before anything is written."""
     check(config)
-    specs = plan(config, cast_of(config))
+    specs = plan(config, player_spec(config))
     check_games(specs)
     return specs
 
@@ -196,8 +196,8 @@ def refuse_unpriced(model: ModelConfig) -> None:
 
 async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
     """Play runs in one process, with one set of models and indexes."""
-    studio = LiveStudio()
+    services = LiveServices()
     try:
-        return await play_runs(runs, studio)
+        return await play_runs(runs, services)
     finally:
-        await studio.close()
+        await services.close()

@@ -10,7 +10,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.results.folder import episode_stem
 from balrog_rag.util.files import text_file
-from balrog_rag.util.terminal_safe import inert
+from balrog_rag.util.terminal_safe import terminal_safe
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
@@ -23,7 +23,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def harmless(text: str) -> str:
     """A cell that nothing acts on: control signs become dots, and a quote stands before a formula."""
-    shown = inert(text)
+    shown = terminal_safe(text)
     return f"'{shown}" if text.startswith(FORMULA) else shown
 
 

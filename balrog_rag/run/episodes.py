@@ -9,10 +9,10 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import Bystander, JournalError, WorkerLost
 from balrog_rag.contracts.events import Found, Troubled
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Tape
+from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
 from balrog_rag.episode.outcome import RESUMABLE
-from balrog_rag.episode.play import Stage, Studio, play
+from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.folder import episode_stem, journal_path
@@ -22,7 +22,7 @@ LOSSES = 5
 """How many workers may die under one episode before it is taken for the killer."""
 
 
-class GameHouse(Protocol):
+class Games(Protocol):
     """Where games live: a pool of worker processes, or the calling process."""
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> Game:
@@ -90,14 +90,14 @@ class JournaledPlayer:
         with Writer(path, keep=recording.ends[-1] if recording.ends else 0) as writer:
             if recording.header is None:
                 writer.append(self._header(spec))
-            tape = Tape(recording, writer)
-            del recording  # so that the tape may let go of what it has played
-            end = await self.perform(tape, spec)
+            cursor = JournalCursor(recording, writer)
+            del recording  # so that the cursor may let go of what it has played
+            end = await self.perform(cursor, spec)
             await writer.sync()
             return end
 
-    async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
-        """Play a tape and go on behind its end."""
+    async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
+        """Play what is journaled and go on behind its end."""
         raise NotImplementedError
 
     def _header(self, spec: EpisodeSpec) -> Header:
@@ -112,23 +112,23 @@ class EpisodePlayer(JournaledPlayer):
         run: Path,
         config_digest: str,
         versions: dict[str, str],
-        house: GameHouse,
-        studio: Studio,
+        games: Games,
+        services: Services,
         budget: RunBudget,
         watcher: Watcher,
         stopping: Callable[[], bool],
         ttyrec: bool = False,
     ) -> None:
         super().__init__(run, config_digest, versions, budget, watcher, stopping)
-        self._house, self._studio, self._ttyrec = house, studio, ttyrec
+        self._games, self._services, self._ttyrec = games, services, ttyrec
 
-    async def perform(self, tape: Tape, spec: EpisodeSpec) -> End:
-        """Play a tape and go on behind its end."""
-        game = await self._house.open(spec.game, self._ttyrec_path(spec))
+    async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
+        """Play what is journaled and go on behind its end."""
+        game = await self._games.open(spec.game, self._ttyrec_path(spec))
         meter = self.budget.episode(spec.episode)
         try:
-            stage = Stage(spec, game, tape, self._studio, meter, self.watcher, self.stopping)
-            return await play(stage)
+            context = EpisodeContext(spec, game, cursor, self._services, meter, self.watcher, self.stopping)
+            return await play(context)
         finally:
             meter.release()
             await game.close()

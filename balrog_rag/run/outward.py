@@ -19,7 +19,7 @@ _PLACE = re.compile(r"(?:[\w+.-]+://|~|/|\.\.?/)\S+")
 
 
 def outward(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Each such setting of a plain configuration, or of a cast, by its key, where it has a value."""
+    """Each such setting of a plain configuration, or of a player, by its key, where it has a value."""
     found = dict(_chosen(config))
     sections: dict[str, Any] = {name: config.get(name) or {} for name in ("agent", "model", "knowledge")}
     sections["env"] = {"options": (config.get("env") or {}).get("options") or {}}

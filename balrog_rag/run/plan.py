@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, kind_of, settled
-from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_name, episode_seeds
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of, resolved_options
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many
 
 
-def plan(config: Config, cast: Cast) -> list[EpisodeSpec]:
+def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
     """Every episode of a run, in the order in which they begin."""
     refuse_tasks(config.env.tasks)
     specs = [
         EpisodeSpec(
             episode=episode_name(task, number),
             game=game_spec(config, task, number),
-            cast=cast,
+            player=player,
             steps=config.limits.steps,
         )
         for task in config.env.tasks
@@ -85,7 +85,7 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
         task=task,
         seeds=seeds_for(config, episode_name(qualified, number), number),
         max_steps=config.env.max_steps.get(env) or kind.max_steps(task),
-        options=settled(kind, config.env.options, kinds_in(config)),
+        options=resolved_options(kind, config.env.options, kinds_in(config)),
         programs=tuple(config.env.programs),
     )
 

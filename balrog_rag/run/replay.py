@@ -8,12 +8,12 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Tape, TapeEnd
-from balrog_rag.episode.play import Stage, play
+from balrog_rag.episode.effects import EndOfJournal, JournalCursor
+from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.results import folder
-from balrog_rag.run.services import ReplayStudio
+from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import Unwatched
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -63,12 +63,12 @@ async def replay(path: Path, watcher: Watcher) -> Verdict:
     spec = recording.header.spec
     if spec.digest != recording.header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not fit)")
-    game = await InlineHouse().open(spec.game)
-    studio = ReplayStudio()
+    game = await InlineGames().open(spec.game)
+    services = ReplayServices()
     try:
-        stage = Stage(spec, game, Tape(recording, None), studio, Unmetered(), watcher)
-        await play(stage)
-    except TapeEnd:
+        context = EpisodeContext(spec, game, JournalCursor(recording, None), services, Unmetered(), watcher)
+        await play(context)
+    except EndOfJournal:
         pass
     finally:
         await game.close()

@@ -15,12 +15,12 @@ from balrog_rag.display.display import display
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.prices import Prices
-from balrog_rag.run.backend import LocalTroupe, Run, Troupe
+from balrog_rag.run.backend import Backend, LocalBackend, Run
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
-from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.services import LiveServices
 from balrog_rag.run.watchers import Labelled, Several
 from balrog_rag.util.collecting import rare_collections
 from balrog_rag.util.open_files import raised_limit
@@ -44,20 +44,22 @@ class RunOutcome(msgspec.Struct):
         return 0 if self.tally.complete else 1
 
 
-async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]:
+async def play_runs(runs: Sequence[Run], services: LiveServices) -> list[RunOutcome]:
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
     gate, board = Gate(runner.concurrency, most_at_once()), Scoreboard(runs)
-    studio.hold, board.model_troubles, board.live_retries = gate.hold, studio.troubles, studio.retried
+    services.hold, board.model_troubles, board.live_retries = gate.hold, services.troubles, services.retried
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
     out = sys.stdout  # Ray's own prints are kept from it
     with Interrupts(gate) as interrupts:
         try:
             async with AsyncExitStack() as stack:
-                troupe = troupe_of(runner, studio)
-                stack.push_async_callback(troupe.close)
-                notes = await troupe.start(runs)  # what it fetches and builds it tells on a screen still free
+                backend = backend_of(runner, services)
+                stack.push_async_callback(backend.close)
+                notes = await backend.start(
+                    runs
+                )  # what it fetches and builds it tells on a screen still free
                 watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts, out))
                 notes[0] = [*narrowed(runner, runs, gate), *notes[0]]
                 board.notes.extend(dict.fromkeys(note for own in notes for note in own))
@@ -65,7 +67,7 @@ async def play_runs(runs: Sequence[Run], studio: LiveStudio) -> list[RunOutcome]
                 stack.enter_context(rare_collections())
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
-                        group.create_task(_play(run, rank, tally, troupe, board, watcher, gate))
+                        group.create_task(_play(run, rank, tally, backend, board, watcher, gate))
         except asyncio.CancelledError:
             if interrupts.signal is None:
                 raise
@@ -95,17 +97,17 @@ def narrowed(runner: RunnerConfig, runs: Sequence[Run], gate: Gate) -> list[str]
     ]
 
 
-def troupe_of(runner: RunnerConfig, studio: LiveStudio) -> Troupe:
+def backend_of(runner: RunnerConfig, services: LiveServices) -> Backend:
     """Who plays, by runner.backend."""
     if runner.backend == "ray":
-        from balrog_rag.cluster.ray_backend import RayTroupe
+        from balrog_rag.cluster.ray_backend import RayBackend
 
-        return RayTroupe(runner)
-    return LocalTroupe(runner, studio)
+        return RayBackend(runner)
+    return LocalBackend(runner, services)
 
 
 async def _play(
-    run: Run, rank: int, tally: Tally, troupe: Troupe, board: Scoreboard, watcher: Watcher, gate: Gate
+    run: Run, rank: int, tally: Tally, backend: Backend, board: Scoreboard, watcher: Watcher, gate: Gate
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
     budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
@@ -115,8 +117,8 @@ async def _play(
             own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
             shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
             every = Several([*own, shown])
-            player = troupe.player(run, budget, every, stopping(gate, tally))
-            async with silences(log, lambda: troupe.trouble(run)):
+            player = backend.player(run, budget, every, stopping(gate, tally))
+            async with silences(log, lambda: backend.trouble(run)):
                 await play_all(run.specs, player, gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs go on
         tally.fatal = error

@@ -1,4 +1,4 @@
-"""Makes what a cast names, once for all episodes of a process: models, knowledge bases, agents."""
+"""Makes what a player's settings name, once for all episodes of a process: models, indexes, agents."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, Model
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.contracts.data import Message, Reply, Request, TaskView
 from balrog_rag.episode.effects import Fit
-from balrog_rag.episode.spec import Cast
+from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.knowledge.progress import end_bars
 from balrog_rag.models.fit import fit
 from balrog_rag.models.pace import Hold, Pace
@@ -23,7 +23,7 @@ from balrog_rag.util.stopping import leave_behind
 T = TypeVar("T")
 
 
-def settled(config: Config) -> Config:
+def resolved(config: Config) -> Config:
     """The configuration complete with the content of the files it names, as a run freezes it."""
     retrieves = agents.retrieves(config.agent)
     return replace(
@@ -33,10 +33,10 @@ def settled(config: Config) -> Config:
     )
 
 
-def cast_of(config: Config) -> Cast:
-    """The cast that a configuration names, resolved to plain settings."""
-    config = settled(config)
-    return Cast(
+def player_spec(config: Config) -> PlayerSpec:
+    """The player that a configuration names, resolved to plain settings."""
+    config = resolved(config)
+    return PlayerSpec(
         agent=plain(config.agent),
         model=plain(config.model),
         knowledge=plain(config.knowledge),
@@ -44,8 +44,8 @@ def cast_of(config: Config) -> Cast:
     )
 
 
-class LiveStudio:
-    """The studio of a run that may go live."""
+class LiveServices:
+    """The services of a run that may go live."""
 
     def __init__(self, hold: Hold | None = None) -> None:
         """`hold` is awaited before every call of a model and between its attempts: a pause spends nothing."""
@@ -55,41 +55,41 @@ class LiveStudio:
         self._agent_configs: dict[str, AgentConfig] = {}
 
     def agent(
-        self, cast: Cast, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+        self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
         """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
-        config = _once(self._agent_configs, cast.agent, lambda: thaw(cast.agent, AgentConfig))
+        config = _once(self._agent_configs, player.agent, lambda: thaw(player.agent, AgentConfig))
         return agents.build(config, view, llm, knowledge, seed, since)
 
-    def model(self, cast: Cast) -> Model | None:
+    def model(self, player: PlayerSpec) -> Model | None:
         """The model, shared by all episodes."""
-        model = self._bare_model(cast)
+        model = self._bare_model(player)
         if self.hold is None:
             return model
         pace = getattr(model, "pace", None)
         if isinstance(pace, Pace):
             pace.hold = self.hold
-        return Held(model, self.hold)
+        return PausableModel(model, self.hold)
 
-    def _bare_model(self, cast: Cast) -> Model:
-        return _once(self._models, cast.model, lambda: llm.build(thaw(cast.model, ModelConfig)))
+    def _bare_model(self, player: PlayerSpec) -> Model:
+        return _once(self._models, player.model, lambda: llm.build(thaw(player.model, ModelConfig)))
 
-    def retriever(self, cast: Cast) -> Retriever | None:
+    def retriever(self, player: PlayerSpec) -> Retriever | None:
         """The knowledge base, shared by all episodes; None where the agent retrieves nothing."""
-        if not agents.retrieves(thaw(cast.agent, AgentConfig)):
+        if not agents.retrieves(thaw(player.agent, AgentConfig)):
             return None
-        make = lambda: knowledge.build(thaw(cast.knowledge, KnowledgeConfig))  # noqa: E731
-        return _once(self._retrievers, cast.knowledge, make)
+        make = lambda: knowledge.build(thaw(player.knowledge, KnowledgeConfig))  # noqa: E731
+        return _once(self._retrievers, player.knowledge, make)
 
-    def fit(self, cast: Cast) -> Fit:
+    def fit(self, player: PlayerSpec) -> Fit:
         """Leaves out the oldest turns of a prompt that is too long."""
-        return fitting(cast.prompt_tokens)
+        return fitting(player.prompt_tokens)
 
-    async def warm(self, cast: Cast) -> list[str]:
+    async def warm(self, player: PlayerSpec) -> list[str]:
         """Begin what is slow to begin; returns what a user should know of the model beforehand."""
-        if not agents.asks_model(thaw(cast.agent, AgentConfig)):
+        if not agents.asks_model(thaw(player.agent, AgentConfig)):
             return []
-        services = [await aside(lambda: self.retriever(cast)), self._bare_model(cast)]
+        services = [await in_thread(lambda: self.retriever(player)), self._bare_model(player)]
         for service in services:
             begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
             if begin is not None:
@@ -100,9 +100,9 @@ class LiveStudio:
         """Why models do not answer now, though they are asked again."""
         return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
 
-    def trouble_of(self, cast: Cast) -> str:
+    def trouble_of(self, player: PlayerSpec) -> str:
         """Why its model does not answer now; empty where it does, or was not asked here."""
-        return getattr(self._models.get(tree_digest(cast.model)), "trouble", "")
+        return getattr(self._models.get(tree_digest(player.model)), "trouble", "")
 
     def retried(self) -> int:
         """Attempts of all calls that failed and were made again."""
@@ -116,7 +116,7 @@ class LiveStudio:
             await retriever.close()
 
 
-class Held:
+class PausableModel:
     """A model that is asked nothing while the run pauses."""
 
     def __init__(self, model: Model, hold: Hold) -> None:
@@ -129,18 +129,18 @@ class Held:
         return await self._model.complete(request)
 
     async def close(self) -> None:
-        """The studio closes the model itself."""
+        """The services closes the model itself."""
 
 
-class ReplayStudio(LiveStudio):
-    """The studio of a replay: agents are made, but no model and no knowledge base."""
+class ReplayServices(LiveServices):
+    """The services of a replay: agents are made, but no model and no knowledge base."""
 
-    def model(self, cast: Cast) -> Model | None:
-        """None: every answer is on the tape."""
+    def model(self, player: PlayerSpec) -> Model | None:
+        """None: every answer is in the journal."""
         return None
 
-    def retriever(self, cast: Cast) -> Retriever | None:
-        """None: every search is on the tape."""
+    def retriever(self, player: PlayerSpec) -> Retriever | None:
+        """None: every search is in the journal."""
         return None
 
 
@@ -155,7 +155,7 @@ def fitting(limit: int | None) -> Fit:
     return fit_to_limit
 
 
-async def aside(make: Callable[[], T]) -> T:
+async def in_thread(make: Callable[[], T]) -> T:
     """Have it made in a thread; who is cancelled meanwhile, e.g. by Ctrl-C, does not wait for the thread."""
     made: Future[T] = Future()
 
@@ -167,7 +167,7 @@ async def aside(make: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
             made.set_exception(error)
 
-    thread = Thread(target=work, name="aside", daemon=True)
+    thread = Thread(target=work, name="in_thread", daemon=True)
     thread.start()
     try:
         return await asyncio.wrap_future(made)

@@ -55,8 +55,8 @@ def reached(run: Path, config: Config) -> dict[str, Any]:
     """What a run reaches by its configuration, and by the players that a fork's own file names."""
     found = outward(plain(config))
     for spec in folder.forked_specs(run):
-        for cast in (spec.cast, *(fork.cast for fork in spec.forks[:-1])):
-            theirs = outward(msgspec.to_builtins(cast))
+        for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
+            theirs = outward(msgspec.to_builtins(player))
             found |= {
                 f"{folder.FORKED}: {key}": value for key, value in theirs.items() if found.get(key) != value
             }

@@ -22,14 +22,14 @@ class _Harmless(dict[int, str]):
 _MARKED, _REMOVED = _Harmless("·", "·"), _Harmless("", " ")
 
 
-def inert(text: str) -> str:
+def terminal_safe(text: str) -> str:
     """The text as it may be shown: a dot for whatever a terminal might act on."""
     return text.translate(_MARKED)
 
 
 def one_line(text: str) -> str:
     """The same on one line, blanks joined."""
-    return " ".join(inert(text).split())
+    return " ".join(terminal_safe(text).split())
 
 
 def cleaned(text: str) -> str:

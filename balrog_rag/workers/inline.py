@@ -28,7 +28,7 @@ class InlineGame:
         self._hosted.close()
 
 
-class InlineHouse:
+class InlineGames:
     """Opens games in the calling process, by the same call as the pool of workers."""
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> InlineGame:

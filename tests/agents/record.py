@@ -8,7 +8,7 @@ import asyncio
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 from tests.agents.support import GOLDEN, Recorded
 from tests.agents.test_golden import SNAPSHOTS, snapshot
 
@@ -26,7 +26,7 @@ GAMES = {
 
 async def record(spec: GameSpec, actions: tuple[str, ...]) -> Recorded:
     """Play the actions and keep what an agent would have seen."""
-    game = await InlineHouse().open(spec)
+    game = await InlineGames().open(spec)
     transitions = [game.start, *await game.play(actions)]
     await game.close()
     view = game.view

@@ -13,8 +13,8 @@ from balrog_rag.cli.prompts import main
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.episode.journal import Header, Start, Step, Writer
-from balrog_rag.episode.spec import Cast, EpisodeSpec
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
+from balrog_rag.workers.inline import InlineGames
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 GAME = GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), options={"character": "mon-hum-neu-mal"})
@@ -111,14 +111,14 @@ def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
 
 async def played(recording: str | None = None) -> tuple[list[str], list[str]]:
     """The digests and long parts of a real game."""
-    game = await InlineHouse().open(GAME, recording)
+    game = await InlineGames().open(GAME, recording)
     seen = [game.start.observation, *(each.observation for each in await game.play(ACTIONS))]
     await game.close()
     return [each.digest for each in seen], [each.long_term for each in seen]
 
 
 def journal(path: Path, digests: list[str]) -> None:
-    spec = EpisodeSpec("nle/NetHackChallenge-v0/00", GAME, Cast({}, {}, {}))
+    spec = EpisodeSpec("nle/NetHackChallenge-v0/00", GAME, PlayerSpec({}, {}, {}))
     with Writer(path) as writer:
         writer.append(Header(1, spec, spec.digest, "", {}))
         writer.append(Start(digests[0], {}))

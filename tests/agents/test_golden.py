@@ -110,10 +110,10 @@ def test_prompts_are_those_that_were_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nle", "minihack"])
 def test_the_recorded_games_are_real(name: str) -> None:
-    from balrog_rag.workers.inline import InlineHouse
+    from balrog_rag.workers.inline import InlineGames
 
     async def again(story: Recorded) -> list[str]:
-        game = await InlineHouse().open(msgspec.convert(story.game, GameSpec))
+        game = await InlineGames().open(msgspec.convert(story.game, GameSpec))
         transitions = [game.start, *await game.play(story.actions)]
         await game.close()
         return [transition.observation.digest for transition in transitions]

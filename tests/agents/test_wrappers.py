@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.agents import build
 from balrog_rag.contracts.data import Decision, GameSpec, Observation, Request, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 from tests.agents.support import VIEW, Guide, Script, agent_config, made, moment, perform
 
 PLAN = "<|ACTION|>north<|END|><|ACTION|>far east<|END|><|ACTION|>search<|END|>"
@@ -187,7 +187,7 @@ async def pick_up(enabled: bool, steps: int) -> tuple[list[str], str]:
         action = "more" if "You are repeating yourself" in newest else next(ticks)
         return f"<|ACTION|>{action}<|END|>"
 
-    game = await InlineHouse().open(
+    game = await InlineGames().open(
         GameSpec("nle", "NetHackChallenge-v0", Seeds(3, 3), options={"character": "mon-hum-neu-mal"})
     )
     *_, menu = await game.play(["drop", "d", "drop", "e", "pickup"])

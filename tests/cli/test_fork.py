@@ -77,7 +77,7 @@ def test_a_run_freezes_what_its_corpus_holds(tmp_path: Path) -> None:
     path = journals(run)[0]
     header = journal.read(path).header
     assert header is not None
-    assert header.spec.cast.knowledge["corpus_digest"] == frozen
+    assert header.spec.player.knowledge["corpus_digest"] == frozen
     path.unlink()
     (pages / "newt.md").write_text("# Newt\n\nA newt never bites.\n")
     done = command("balrog_rag.eval", f"resume={run}", cwd=tmp_path, BALROG_RAG_CACHE=cache)

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli.fork import recast
+from balrog_rag.cli.fork import with_other_player
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import folder
 from balrog_rag.run.begin import folder_for, resumed_config
-from balrog_rag.run.services import settled
+from balrog_rag.run.services import resolved
 
 PRIOR = "+knowledge.prior={{notes/a.md: {}}}"
 
 
 def made(run: Path, *words: str) -> Path:
     """A run folder of this configuration, as a start makes it."""
-    folder.create(run, plain(settled(compose(["model=scripted", *words]))))
+    folder.create(run, plain(resolved(compose(["model=scripted", *words]))))
     return run
 
 
@@ -45,8 +45,11 @@ def test_a_fork_may_cut_a_folder_of_pages_otherwise(tmp_path: Path, word: str) -
     (pages / "newt.md").write_text("# Newt\n\n" + "A newt bites, and a lizard does not. " * 60)
     words = [f"knowledge.corpus={pages}", "agent=robust_star_rag"]
     run = made(tmp_path / "r", *words)
-    assert recast(run, [word]).knowledge == settled(compose([*words, word])).knowledge
-    assert recast(run, [word]).knowledge.corpus_digest != recast(run, []).knowledge.corpus_digest
+    assert with_other_player(run, [word]).knowledge == resolved(compose([*words, word])).knowledge
+    assert (
+        with_other_player(run, [word]).knowledge.corpus_digest
+        != with_other_player(run, []).knowledge.corpus_digest
+    )
 
 
 def test_what_is_begun_in_the_same_second_gets_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_what_has_not_ended_has_no_score(tmp_path: Path) -> None:
     assert row["ended"] == "0"
     assert {row[name] for name in ("progression", "standard_error", "low", "high")} == {""}
     (shown,) = [line for line in done.stdout.splitlines() if "run.seed=1" in line]
-    assert shown.split()[1:4] == ["0/1", "–", "–"]
+    assert shown.split()[1:7] == ["(partial:", "0", "of", "1)", "0/1", "–"]
 
 
 NUMBERS = ["5", "12.34 ± 12.34", "12.34 to 56.78", "10,000", "25.6M", "1,234.56"]

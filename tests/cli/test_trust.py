@@ -19,7 +19,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark, state_folder
 from balrog_rag.run.begin import resumed_config
-from balrog_rag.run.services import settled
+from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import secrets
 
@@ -77,7 +77,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def made(run: Path, *words: str) -> Path:
     """A run folder as a start makes it."""
     small = ["agent=naive", "env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=1"]
-    folder.create(run, plain(settled(compose([*small, *words]))))
+    folder.create(run, plain(resolved(compose([*small, *words]))))
     mark(run)
     return run
 
@@ -199,7 +199,7 @@ def test_a_forks_own_file_is_looked_at_too(tmp_path, capfd) -> None:
     assert episode.main(["fork", str(path), "--at", "1", "--out", str(fork), "limits.steps=2"]) == 0
     assert made_here(fork)
     specs = json.loads((fork / "forked.json").read_text())
-    specs[0]["cast"]["model"].update(backend="litellm", name="openai/x", base_url="http://there:1/v1")
+    specs[0]["player"]["model"].update(backend="litellm", name="openai/x", base_url="http://there:1/v1")
     (fork / "forked.json").write_text(json.dumps(specs))
     assert not made_here(fork)
     assert main([f"resume={fork}", "runner.log=none"]) == 1

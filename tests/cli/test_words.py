@@ -17,7 +17,7 @@ from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import folder
 from balrog_rag.run.begin import resumed_config, who_plays
-from balrog_rag.run.services import cast_of
+from balrog_rag.run.services import player_spec
 
 PACKAGE = Path(__file__).parents[2] / "balrog_rag"
 
@@ -148,4 +148,6 @@ def test_a_run_folder_names_no_file_to_read(tmp_path: Path) -> None:
     config = compose(["agent=naive", "model=scripted", "agent.prompts.answer_naive=x"])
     config.agent.prompts["answer_naive"] = f"@{__file__}"
     folder.create(tmp_path / "r", plain(config))
-    assert cast_of(resumed_config(tmp_path / "r", [])).agent["prompts"] == {"answer_naive": f"@{__file__}"}
+    assert player_spec(resumed_config(tmp_path / "r", [])).agent["prompts"] == {
+        "answer_naive": f"@{__file__}"
+    }

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
-from balrog_rag.contracts.kinds import kind_of, settled
+from balrog_rag.contracts.kinds import kind_of, resolved_options
 from balrog_rag.envs.nethack.actions import nethack_actions
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.workers.inline import InlineGame
@@ -194,11 +194,13 @@ def test_recordings_lie_where_they_are_wanted(tmp_path):
 def test_unknown_options_are_refused():
     kind = kind_of("nle")
     with pytest.raises(ConfigError, match=r"env.caracter: no such option of nle; did you mean character"):
-        settled(kind, {"caracter": "@"}, [kind])
+        resolved_options(kind, {"caracter": "@"}, [kind])
     with pytest.raises(ConfigError, match=r"env.layout=picture: no such value; valid names: hybrid"):
-        settled(kind, {"layout": "picture"}, [kind])
+        resolved_options(kind, {"layout": "picture"}, [kind])
     assert (
-        settled(kind, {"des_file": "x", "nle": {"layout": "image"}}, [kind, kind_of("minihack")])["layout"]
+        resolved_options(kind, {"des_file": "x", "nle": {"layout": "image"}}, [kind, kind_of("minihack")])[
+            "layout"
+        ]
         == "image"
     )
 

@@ -15,7 +15,7 @@ import balrog_rag.workers.pool as pool_module
 from balrog_rag.contracts.data import GameSpec, Player, Seeds
 from balrog_rag.contracts.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
 from balrog_rag.workers.framing import Close
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 from tests.envs.support import minihack, nethack
 
@@ -55,7 +55,7 @@ def wait_until(condition, seconds=20):
 @pytest.mark.parametrize("spec", [nethack(), minihack("Quest-Easy"), nethack(layout="image")])
 def test_a_worker_plays_the_same_game_as_this_process(spec):
     async def scenario(pool):
-        inline = await InlineHouse().open(spec)
+        inline = await InlineGames().open(spec)
         pooled = await pool.open(spec)
         assert pooled.view == inline.view
         assert pooled.start == inline.start
@@ -313,7 +313,7 @@ def test_workers_die_with_their_parent_even_when_hung():
 def test_a_program_plays_next_to_the_environment_and_goes_on_where_it_stopped(seed):
     async def scenario(pool):
         spec = nethack(no_progress=0)
-        pooled, inline = await pool.open(spec), await InlineHouse().open(spec)
+        pooled, inline = await pool.open(spec), await InlineGames().open(spec)
         player = Player("random", {}, seed)
         bursts = [await pooled.run(player, 30), await pooled.run(player, 30)]
         assert bursts == [await inline.run(player, 30), await inline.run(player, 30)]

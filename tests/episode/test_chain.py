@@ -154,10 +154,10 @@ def test_a_chain_that_was_taken_off_is_no_version_1(small: Path) -> None:
 
 def test_a_model_whose_figures_cannot_be_is_refused_before_it_is_written(specs, player, tmp_path) -> None:
     from balrog_rag.contracts.data import Reply, Usage
-    from balrog_rag.run.services import LiveStudio
+    from balrog_rag.run.services import LiveServices
 
-    class Wrong(LiveStudio):
-        def model(self, cast):
+    class Wrong(LiveServices):
+        def model(self, player):
             class Model:
                 name = "wrong"
 

@@ -10,13 +10,13 @@ from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, moved
-from balrog_rag.episode.spec import Cast, EpisodeSpec, episode_seeds
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_seeds
 from tests.support import numbers, rechained
 
 SPEC = EpisodeSpec(
     episode="nle/NetHackChallenge-v0/00",
     game=GameSpec(env="nle", task="NetHackChallenge-v0", seeds=Seeds(1, 2)),
-    cast=Cast(agent={"name": "naive"}, model={"name": "scripted"}, knowledge={}),
+    player=PlayerSpec(agent={"name": "naive"}, model={"name": "scripted"}, knowledge={}),
 )
 ENTRIES = (
     Start("aa", {"hp": 16, "turn": 1}),

@@ -14,21 +14,21 @@ from balrog_rag.episode.effects import Stopped
 from balrog_rag.episode.spec import Fork
 from balrog_rag.results.folder import journal_path
 from balrog_rag.run.replay import verify
-from balrog_rag.run.services import LiveStudio
+from balrog_rag.run.services import LiveServices
 from tests.support import edit_journal, rechained
 
 TIMES = ("latency", "seconds", "chain")
 
 
-class CountingStudio(LiveStudio):
-    """A studio whose model counts what it is asked, by request digest."""
+class CountingServices(LiveServices):
+    """A services whose model counts what it is asked, by request digest."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[str, int] = {}
 
-    def model(self, cast):
-        model, asked = super().model(cast), self.asked
+    def model(self, player):
+        model, asked = super().model(player), self.asked
 
         class Counting:
             name = model.name
@@ -80,10 +80,10 @@ def test_cut_anywhere_the_episode_goes_on_and_asks_nothing_twice(journaled, play
     for size in range(0, len(data), 37):
         path.write_bytes(data[:size])
         recorded = sum(1 for entry in journal.read(path).entries if isinstance(entry, journal.Completion))
-        studio = CountingStudio()
-        asyncio.run(player(studio)(spec))
+        services = CountingServices()
+        asyncio.run(player(services)(spec))
         assert timeless(path) == whole, size
-        assert sum(studio.asked.values()) == completions - recorded, size
+        assert sum(services.asked.values()) == completions - recorded, size
 
 
 @pytest.mark.slow
@@ -216,10 +216,10 @@ def test_a_cap_ends_the_episode_scored_and_a_higher_cap_goes_on(specs, player, t
     assert sum(used.input + used.output for used in spent[:-1]) < 6000
     verdict = asyncio.run(verify(path))
     assert (verdict.steps, verdict.complete) == (first.steps, True)
-    studio = CountingStudio()
-    second = asyncio.run(player(studio)(spec))
+    services = CountingServices()
+    second = asyncio.run(player(services)(spec))
     assert (second.outcome, second.steps) == ("steps", 10)
-    assert sum(studio.asked.values()) == 10 - first.steps
+    assert sum(services.asked.values()) == 10 - first.steps
     assert asyncio.run(verify(path)).steps == 10
 
 
@@ -241,7 +241,7 @@ def test_stopping_leaves_an_open_journal(specs, player, tmp_path: Path) -> None:
 def test_a_foreign_agent_that_raises_is_one_line(specs, player) -> None:
     (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", "agent=naive")
 
-    class Broken(LiveStudio):
+    class Broken(LiveServices):
         def agent(self, *_):
             class Agent:
                 async def act(self, observation) -> Decision:
@@ -256,19 +256,19 @@ def test_a_foreign_agent_that_raises_is_one_line(specs, player) -> None:
 def test_a_fork_keeps_the_past_and_changes_the_player(specs, player, journaled, tmp_path: Path) -> None:
     spec, path = journaled("agent=naive", steps=20)
     (other,) = specs("env.tasks=[nle/NetHackChallenge-v0]", "agent=cot", steps=20)
-    forked = msgspec.structs.replace(spec, forks=(Fork(8, other.cast),))
+    forked = msgspec.structs.replace(spec, forks=(Fork(8, other.player),))
     lines = path.read_bytes().splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if line.startswith(b'{"t":"llm","step":8'))
     header = journal.Header(journal.VERSION, forked, forked.digest, "config", {})
     new = journal_path(tmp_path / "fork", spec.episode)
     new.parent.mkdir(parents=True)
     new.write_bytes(rechained(msgspec.json.encode(header) + b"\n" + b"".join(lines[1:at])))
-    studio = CountingStudio()
-    asyncio.run(player(studio, run=tmp_path / "fork")(forked))
+    services = CountingServices()
+    asyncio.run(player(services, run=tmp_path / "fork")(forked))
     old_steps, new_steps = journal.read(path).steps, journal.read(new).steps
     assert new_steps[:8] == old_steps[:8]
     assert len(new_steps) == 20
-    assert sum(studio.asked.values()) == 12
+    assert sum(services.asked.values()) == 12
     answers = [
         entry.reply.text for entry in journal.read(new).entries if isinstance(entry, journal.Completion)
     ]

@@ -121,8 +121,8 @@ def test_a_model_calls_programs_and_reads_why_they_stopped(
 
 def test_a_player_that_stops_is_one_line(specs: Callable, player: Callable) -> None:
     (spec,) = specs(TASKS, "agent=random", steps=50)
-    agent = {**spec.cast.agent, "name": "halt"}
-    spec = msgspec.structs.replace(spec, cast=msgspec.structs.replace(spec.cast, agent=agent))
+    agent = {**spec.player.agent, "name": "halt"}
+    spec = msgspec.structs.replace(spec, player=msgspec.structs.replace(spec.player, agent=agent))
     with pytest.raises(EnvironmentFailure, match=r"program 'halt' has stopped \(it is tired\), but nle/"):
         asyncio.run(player()(spec))
 
@@ -132,7 +132,7 @@ def test_a_programs_game_goes_on_by_an_agent_and_back(
 ) -> None:
     (spec,) = specs(TASKS, "agent=random", steps=60)
     (agent,) = specs(TASKS, "agent=naive", steps=60)
-    forks = (Fork(20, agent.cast), Fork(30, spec.cast))
+    forks = (Fork(20, agent.player), Fork(30, spec.player))
     spec = msgspec.structs.replace(spec, forks=forks)
     end = asyncio.run(player()(spec))
     path = journal_path(tmp_path / "run", spec.episode)

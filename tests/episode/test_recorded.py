@@ -15,14 +15,14 @@ import pytest
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
-from balrog_rag.contracts.kinds import kind_of, settled
+from balrog_rag.contracts.kinds import kind_of, resolved_options
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Tape
-from balrog_rag.episode.play import Stage, play
+from balrog_rag.episode.effects import JournalCursor
+from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.run.replay import ReplayStudio, Unmetered, verify
+from balrog_rag.run.replay import ReplayServices, Unmetered, verify
 from balrog_rag.run.watchers import Unwatched
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.workers.inline import InlineGames
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
 DEMONSTRATION = Path(__file__).parents[1] / "data" / "recorded" / "demonstration.json"
@@ -46,14 +46,15 @@ def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
     game = header["spec"]["game"]
     old = {name: game.pop(name) for name in OPTIONS}
     given = {name: value for name, value in {**old, **game["options"]}.items() if value is not None}
-    game["options"] = settled(kind_of(game["env"]), given, [])
+    game["options"] = resolved_options(kind_of(game["env"]), given, [])
     game["programs"] = []
-    if header["spec"]["cast"]["agent"]["demonstrations"]:
-        header["spec"]["cast"]["agent"]["demonstrations"] = [str(DEMONSTRATION)]
-    for cast in (header["spec"]["cast"], *(fork["cast"] for fork in header["spec"]["forks"])):
-        agent = cast["agent"]["name"]
+    for part in (header["spec"], *header["spec"]["forks"]):
+        part["player"] = player = part.pop("cast")
+        if player["agent"]["demonstrations"]:
+            player["agent"]["demonstrations"] = [str(DEMONSTRATION)]
+        agent = player["agent"]["name"]
         for section in ("agent", "model", "knowledge"):
-            cast[section] = completed(cast[section], plain(getattr(defaults(agent), section)))
+            player[section] = completed(player[section], plain(getattr(defaults(agent), section)))
     read = journal.decode(json.dumps(header).encode())
     assert isinstance(read, journal.Header)
     header["spec_digest"] = read.spec.digest
@@ -96,11 +97,11 @@ def test_a_program_presses_what_it_pressed_before(name: str, tmp_path: Path) -> 
 
 async def played(spec: EpisodeSpec, path: Path) -> journal.Recording:
     """The episode played anew."""
-    game = await InlineHouse().open(spec.game)
+    game = await InlineGames().open(spec.game)
     with journal.Writer(path) as writer:
         writer.append(journal.Header(journal.VERSION, spec, spec.digest, "", {}))
-        tape = Tape(journal.Recording(None), writer)
-        await play(Stage(spec, game, tape, ReplayStudio(), Unmetered(), Unwatched()))
+        cursor = JournalCursor(journal.Recording(None), writer)
+        await play(EpisodeContext(spec, game, cursor, ReplayServices(), Unmetered(), Unwatched()))
     await game.close()
     return journal.read(path)
 

@@ -10,7 +10,7 @@ import pytest
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
 from balrog_rag.episode.journal import VERSION, Completion, End, Header, Lookup, Start, Step
-from balrog_rag.episode.spec import Cast, EpisodeSpec
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import folder
 from tests.support import numbers, rechained
 
@@ -81,7 +81,7 @@ class RunBuilder:
         env, task, number = name.rsplit("/", 2)
         core = int(number) if seed is None else seed
         game = GameSpec(env, task, Seeds(core, core + 1), options={"character": character})
-        spec = EpisodeSpec(name, game, Cast(self.agent, self.model, {"corpus": "minihack"}))
+        spec = EpisodeSpec(name, game, PlayerSpec(self.agent, self.model, {"corpus": "minihack"}))
         return Header(VERSION, spec, spec.digest, digest or self.digest, {"balrog_rag": "0"})
 
     @staticmethod

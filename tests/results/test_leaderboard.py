@@ -308,7 +308,7 @@ def test_who_answered_stands_beside_a_claim_to_another_model(run, tmp_path):
     for path in run.rglob("*.journal.jsonl"):
 
         def claim(header):
-            header["spec"]["cast"]["model"]["name"] = "openai/better"
+            header["spec"]["player"]["model"]["name"] = "openai/better"
             header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
 
         edit_journal(path, "header", claim)

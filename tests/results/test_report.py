@@ -1,4 +1,4 @@
-"""The report: verdicts first, every hostile word inert, nothing asked of the network."""
+"""The report: verdicts first, every hostile word harmless, nothing asked of the network."""
 
 import csv
 import json

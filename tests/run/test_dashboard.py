@@ -29,9 +29,9 @@ from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.backend import Run
 from balrog_rag.run.plan import plan
 from balrog_rag.run.scheduler import Gate
-from balrog_rag.run.services import cast_of
-from balrog_rag.util.terminal_safe import inert, one_line
-from balrog_rag.workers.inline import InlineHouse
+from balrog_rag.run.services import player_spec
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
+from balrog_rag.workers.inline import InlineGames
 from tests.support import CLEAN, numbers
 
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
@@ -41,9 +41,9 @@ EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 def board(tmp_path: Path) -> Scoreboard:
     """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
     config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
-    specs = plan(config, cast_of(config))
+    specs = plan(config, player_spec(config))
     board = Scoreboard([Run(tmp_path / "myrun", config, specs)])
-    game = asyncio.run(InlineHouse().open(specs[0].game))
+    game = asyncio.run(InlineGames().open(specs[0].game))
     first = game.start.observation
     names = [spec.episode for spec in specs]
     for name in names[:4]:
@@ -109,9 +109,9 @@ def sweep(tmp_path: Path) -> Scoreboard:
     runs = []
     for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
         config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
-        runs.append(Run(tmp_path / label, config, plan(config, cast_of(config)), label))
+        runs.append(Run(tmp_path / label, config, plan(config, player_spec(config)), label))
     board = Scoreboard(runs)
-    first = asyncio.run(InlineHouse().open(runs[0].specs[0].game)).start
+    first = asyncio.run(InlineGames().open(runs[0].specs[0].game)).start
     for run in runs:
         name = f"{run.label}:nle/NetHackChallenge-v0/01"
         board.see(Started(name, first.observation))
@@ -191,7 +191,7 @@ def test_a_pause_is_no_part_of_what_a_step_takes(
 @pytest.mark.parametrize("evil", [EVIL, "\x1b]0;title\x07", "\x85", "a\u2028b", "\u200bx", "\ud800"])
 def test_inert(evil: str) -> None:
     assert one_line(evil).isprintable()
-    assert all(character.isprintable() or character == "\n" for character in inert(evil))
+    assert all(character.isprintable() or character == "\n" for character in terminal_safe(evil))
 
 
 @pytest.mark.parametrize(

@@ -151,15 +151,15 @@ if "-m" in sys.orig_argv and "balrog_rag.workers.worker" in sys.orig_argv:
     from balrog_rag.workers import host
 
     class Crashing(host.HostedGame):
-        def __init__(self, spec, ttyrec=None):
-            super().__init__(spec, ttyrec)
+        def __init__(self, spec, *rest):
+            super().__init__(spec, *rest)
             self.steps = 0 if spec.seeds == episode_seeds(0, "nle/NetHackChallenge-v0/03") else -10**9
 
-        def step(self, action):
+        def step(self, action, *rest):
             self.steps += 1
             if self.steps == 5:
                 os.kill(os.getpid(), signal.SIGSEGV)
-            return super().step(action)
+            return super().step(action, *rest)
 
     from balrog_rag.episode.spec import episode_seeds
     host.HostedGame = Crashing

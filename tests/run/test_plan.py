@@ -2,12 +2,12 @@
 
 from balrog_rag.config.compose import compose
 from balrog_rag.run.plan import plan
-from balrog_rag.run.services import cast_of
+from balrog_rag.run.services import player_spec
 
 
 def order(*words: str) -> list[str]:
     config = compose(["model=scripted", "agent=naive", *words])
-    return [spec.episode for spec in plan(config, cast_of(config))]
+    return [spec.episode for spec in plan(config, player_spec(config))]
 
 
 def test_tasks_take_turns() -> None:

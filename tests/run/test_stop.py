@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.run.services import aside
+from balrog_rag.run.services import in_thread
 from tests.run.support import Server, asked_once, completions, game_workers, model_of, running
 from tests.support import command, own_cache, plug_in
 
@@ -164,9 +164,9 @@ def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytes
     threading.setprofile(lambda *_: go.wait(10))  # holds a new thread before its first line
 
     async def cancelled() -> threading.Thread:
-        making = asyncio.create_task(aside(lambda: raised.append("made")))
+        making = asyncio.create_task(in_thread(lambda: raised.append("made")))
         await asyncio.sleep(0)
-        (thread,) = [thread for thread in threading.enumerate() if thread.name == "aside"]
+        (thread,) = [thread for thread in threading.enumerate() if thread.name == "in_thread"]
         making.cancel()
         await asyncio.wait([making])
         return thread

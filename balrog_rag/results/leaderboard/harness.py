@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from balrog_rag.config.frozen import differing_keys, leaf_items
-from balrog_rag.contracts.kinds import kind_of, settled
-from balrog_rag.episode.spec import REACH
+from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.episode.spec import CONNECTION_KEYS
 from balrog_rag.results.arms import short
 from balrog_rag.results.episodes import any_asked
 from balrog_rag.results.report.markdown import escaped
@@ -16,7 +16,12 @@ FILE = "harness.md"
 COMPARED = ("env.", "limits.steps", "agent.", "model.")
 NO_SETTINGS = (
     *("env.tasks", "env.episodes", "env.seeds", "agent.prompts.", "agent.demonstrations_digest"),
-    *("model.name", "model.backend", "model.options.", *(f"model.{name}" for name in REACH["model"])),
+    *(
+        "model.name",
+        "model.backend",
+        "model.options.",
+        *(f"model.{name}" for name in CONNECTION_KEYS["model"]),
+    ),
 )
 """What is counted, or named apart, or says where the model is and not how it is asked."""
 ADDITIONS = {
@@ -28,7 +33,7 @@ ADDITIONS = {
 UNSEEN = (
     "knowledge.corpus_digest",
     "knowledge.options.",
-    *(f"knowledge.{name}" for name in REACH["knowledge"]),
+    *(f"knowledge.{name}" for name in CONNECTION_KEYS["knowledge"]),
 )
 
 ALWAYS = (
@@ -83,7 +88,7 @@ def complete(
     steps = {
         kind.name: env["max_steps"].get(kind.name) or kind.max_steps(first[kind.name]) for kind in played
     }
-    options = {kind.name: settled(kind, env["options"], kinds) for kind in played}
+    options = {kind.name: resolved_options(kind, env["options"], kinds) for kind in played}
     return {**config, "env": {**env, "max_steps": steps, "options": options}}
 
 

@@ -39,7 +39,7 @@ def can_cast(player: Player, name: str) -> bool:
 
 
 def cast(player: Player, name: str, place: int) -> Skill:
-    """Cast a spell towards a square, or at oneself."""
+    """PlayerSpec a spell towards a square, or at oneself."""
     if not can_cast(player, name):
         return NO_SPELL
     key = chr(t.heading(player.here, place)) if place != player.here else "."
