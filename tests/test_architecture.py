@@ -101,3 +101,23 @@ def test_help_loads_nothing_heavy(module: str) -> None:
     code = f"import balrog_rag.cli.{module}, sys; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+FIRST_CALL = """
+import sys
+from balrog_rag.models.own_server import OwnServer
+async def call(self, messages):
+    heavy = {"numpy", "nle", "minihack", "gymnasium", "litellm", "httpx", "faiss", "pandas", "scipy", "rich"}
+    print(sorted(heavy & set(sys.modules)), file=sys.stderr, flush=True)
+    import os; os._exit(0)
+OwnServer.__call__ = call
+from balrog_rag.cli.main import main
+main(["agent=naive", "model=vllm", "env.episodes=1", "limits.steps=1", "--log", "plain"])
+"""
+
+
+def test_a_run_asks_its_model_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
+    """Each of these takes a tenth of a second to seconds, and every run waits for what it imports first."""
+    command = [sys.executable, "-c", FIRST_CALL]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr.splitlines()[-1] == "[]", done.stdout + done.stderr

@@ -11,10 +11,9 @@ from rich.style import Style
 
 from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import Row, Scoreboard
-from balrog_rag.results.tables import short_number
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
-from balrog_rag.util.wording import many
+from balrog_rag.util.wording import many, short_number
 
 Line = list[Segment]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.results.tables import short_number
+from balrog_rag.util.wording import short_number
 
 
 def clock(seconds: float | None) -> str:

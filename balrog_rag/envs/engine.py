@@ -5,10 +5,12 @@ of its task, its seed and the actions, and imports its game's package only when 
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # known to a run before anything is played, which NumPy would hold up
+    from numpy.typing import NDArray
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -43,7 +45,7 @@ class Engine(Protocol):
         """Take one action."""
         ...
 
-    def picture(self) -> NDArray[Any] | None:
+    def picture(self) -> "NDArray[Any] | None":
         """The moment as RGB bytes; None where the game has no picture."""
         ...
 

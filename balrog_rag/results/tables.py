@@ -10,7 +10,7 @@ from balrog_rag.results.scoring import interval, outlook, overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
-from balrog_rag.util.wording import many
+from balrog_rag.util.wording import many, short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,14 +92,6 @@ def costs(episodes: Sequence[Episode]) -> list[str]:
         short_number(tokens),
         f"{dollars:,.2f}" + ("+?" if unpriced else ""),
     ]
-
-
-def short_number(value: float) -> str:
-    """1234567 as 1.2M."""
-    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.1f}{sign}"
-    return f"{value:.0f}"
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:

@@ -5,3 +5,11 @@ def many(count: int, things: str) -> str:
     """`1 episode`, `2 episodes`, `1 retry`."""
     one = things.removesuffix("ies") + "y" if things.endswith("ies") else things.removesuffix("s")
     return f"{count:,} {one if count == 1 else things}"
+
+
+def short_number(value: float) -> str:
+    """1234567 as 1.2M."""
+    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.1f}{sign}"
+    return f"{value:.0f}"

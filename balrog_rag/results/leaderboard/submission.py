@@ -25,7 +25,7 @@ from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import Run
 from balrog_rag.results.summary import Summary, write_all
-from balrog_rag.results.tables import short_number
+from balrog_rag.util.wording import short_number
 
 ENVIRONMENTS = {"babyai": 50, "babaisai": 120, "crafter": 10, "textworld": 30, "minihack": 40, "nle": 5}
 """BALROG's environments and how many episodes it plays of each."""

@@ -14,7 +14,8 @@ from balrog_rag.results.counterfactual import kept
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.protocols import PaperScore, challenge_score, netplay_score, paper_score
 from balrog_rag.results.report.page import Cell, Section, Table
-from balrog_rag.results.tables import costs, short_number
+from balrog_rag.results.tables import costs
+from balrog_rag.util.wording import short_number
 
 MOST_KILLERS = 12
 
