@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= local,dev
+JOBS ?= 2
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots
 
 .DEFAULT_GOAL := help
@@ -22,8 +23,8 @@ setup: $(VENV)/.installed  ## make .venv and install everything pinned
 eval: setup  ## play with the embedded model and show the results table (ARGS="agent=naive ...")
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)
 
-test: setup  ## the test suite without the slow ones
-	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+test: setup  ## the test suite without the slow ones, on two cores (JOBS=2)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
 
 test-all: setup  ## every test
 	@$(BIN)/python -m pytest $(ARGS)

@@ -301,14 +301,17 @@ def watching(folder: Path) -> None:
     from balrog_rag.display.dashboard_view import View, lines
     from balrog_rag.display.scoreboard import Scoreboard
     from balrog_rag.run.backend import Run
+    from balrog_rag.run.interrupts import Interrupts
     from balrog_rag.run.plan import plan
+    from balrog_rag.run.run import InPlay
     from balrog_rag.run.scheduler import Gate
-    from balrog_rag.run.services import player_spec
+    from balrog_rag.run.services import LiveServices, player_spec
     from balrog_rag.workers.inline import InlineGame
 
     config = compose(["model=scripted", "agent=naive", "env.episodes=256"])
     specs = plan(config, player_spec(config))
-    board, seen = Scoreboard([Run(folder, config, specs)]), InlineGame(specs[0].game).start.observation
+    playing = InPlay([Run(folder, config, specs)], gate := Gate(256), Interrupts(gate), LiveServices())
+    board, seen = Scoreboard(playing), InlineGame(specs[0].game).start.observation
     for spec in specs:
         board.see(Started(spec.episode, seen))
     request, reply, decision, after = Request(()), Reply("x"), Decision("wait"), Transition(seen)

@@ -37,12 +37,14 @@ def evaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "
 
 async def aevaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
     """The same where a loop is running already, as in a notebook: `run = await aevaluate(...)`."""
+    from balrog_rag.cluster.choice import backend_of
+    from balrog_rag.display.display import display
     from balrog_rag.run.begin import attempt, play_together
     from balrog_rag.run.run import troubles
 
     begun = begin([*words, *placed(folder)], trust)
     with attempt(begun):
-        outcome = (await play_together([begun]))[0]
+        outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
     told = troubles(outcome)
     for line in told:

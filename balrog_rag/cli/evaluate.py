@@ -6,8 +6,10 @@ from pathlib import Path
 
 from balrog_rag import agents
 from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
+from balrog_rag.display.display import display
 from balrog_rag.run.backend import Run
 from balrog_rag.run.begin import attempt, continued, is_sweep, new_run, play_together, resumed_folder
 from balrog_rag.run.named import named
@@ -34,7 +36,7 @@ def resume(run: Path, overrides: list[str], trust: bool = False) -> int:
 def play_in(run: Run) -> int:
     """Play into a run folder that exists, tell what came of it, and return the exit code."""
     with attempt(run):
-        outcome = asyncio.run(play_together([run]))[0]
+        outcome = asyncio.run(play_together([run], display, backend_of))[0]
         tell(run.folder, outcome, run.config)
     return outcome.exit_code
 

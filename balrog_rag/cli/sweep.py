@@ -16,10 +16,12 @@ import msgspec
 
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.grid import Combination, combinations
+from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.display.display import display
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import Run
@@ -155,7 +157,7 @@ async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
     try:
         for group in groups:
             if signal is None:
-                played = await play_runs(group, services)
+                played = await play_runs(group, services, display, backend_of)
             else:
                 played = [
                     RunOutcome(Tally(open=[spec.episode for spec in run.specs]), signal) for run in group

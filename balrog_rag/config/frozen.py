@@ -8,9 +8,8 @@ import msgspec
 from omegaconf import MISSING
 
 from balrog_rag.config.schema import leaves
-from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.data import CONNECTION_KEYS, digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.episode.spec import CONNECTION_KEYS
 
 CHANGEABLE_ON_RESUME = (
     "resume",

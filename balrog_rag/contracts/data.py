@@ -329,3 +329,16 @@ class GameSpec(msgspec.Struct, frozen=True):
     """Complete, as the kind's own schema has them."""
     programs: tuple[str, ...] = ()
     """Programs offered as actions."""
+
+
+CONNECTION_KEYS = {
+    "model": (
+        *("base_url", "api_key_env", "connect_timeout", "timeout", "retry", "price", "price_table"),
+        *("concurrency", "requests_per_minute", "tokens_per_minute", "max_answer_bytes"),
+    ),
+    "knowledge": ("folder", "threads"),
+}
+"""Settings of a player that say where a service is, how patiently it is asked and what it costs.
+
+They are no part of an episode's identity: a run goes on although its server has moved.
+"""

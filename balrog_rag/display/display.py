@@ -8,32 +8,27 @@ from typing import TextIO
 
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.run.interrupts import Interrupts
-from balrog_rag.run.scheduler import Gate
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.run import InPlay
+from balrog_rag.run.watchers import Several
 
 
 @asynccontextmanager
-async def display(
-    log: str, board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
-) -> AsyncIterator[Watcher]:
-    """Show runs by runner.log while the body plays them; the watcher hears of events after the board.
-
-    `out` is the true stdout: prints may be sent elsewhere meanwhile.
-    """
-    kind = chosen(log, out)
+async def display(playing: InPlay) -> AsyncIterator[Watcher]:
+    """Show runs by runner.log while the body plays them."""
+    board, gate, interrupts, out = Scoreboard(playing), playing.gate, playing.interrupts, playing.out
+    kind = chosen(playing.runs[0].config.runner.log, out)
     if kind == "none":
-        yield Unwatched()
+        yield board
     elif kind == "dashboard":
         from balrog_rag.display.dashboard import dashboard
 
         async with dashboard(board, gate, interrupts, out):
-            yield Unwatched()
+            yield board
     else:
         from balrog_rag.display.progress_log import progress_log
 
         async with progress_log(kind, board, gate, interrupts, out) as watcher:
-            yield watcher
+            yield Several([board, watcher])  # in this order: the log's lines tell what the board has counted
 
 
 def chosen(log: str, out: TextIO) -> str:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -20,8 +20,8 @@ from balrog_rag.contracts.events import (
     Troubled,
 )
 from balrog_rag.contracts.kinds import Progress, kind_of, value_of
-from balrog_rag.models.budget import RunBudget, Spending
-from balrog_rag.run.backend import Run
+from balrog_rag.models.budget import Spending
+from balrog_rag.run.run import InPlay
 
 WINDOW = 60.0
 """Seconds that the rate looks back on."""
@@ -74,7 +74,8 @@ class Over(msgspec.Struct, frozen=True):
 class Scoreboard:
     """All episodes of a process's runs. Events cost a few assignments; every sum is made when sampled."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, playing: InPlay) -> None:
+        runs = playing.runs
         specs = [spec for run in runs for spec in run.specs]
         self.total = len(specs)
         self.title = runs[0].folder.name if len(runs) == 1 else runs[0].folder.parent.name
@@ -85,10 +86,8 @@ class Scoreboard:
         self._games = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec.game
                        for run in runs for spec in run.specs}  # fmt: skip
         self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
-        self.notes: list[str] = []
-        self.model_troubles: Callable[[], list[str]] = list
-        """Asked for why models do not answer now."""
-        self.budgets: list[RunBudget] = []
+        self.notes, self.budgets = playing.notes, playing.budgets
+        self.model_troubles, self.live_retries = playing.model_troubles, playing.live_retries
         self.begun = time.monotonic()
         self.rows: dict[str, Row] = {}
         self.recent: deque[Over] = deque(maxlen=REMEMBERED)
@@ -96,8 +95,6 @@ class Scoreboard:
         self.progressions: list[float] = []
         self.outcomes: dict[str, int] = {}
         self.steps = self.steps_of_ended = self.replays = self.errors = 0
-        self.live_retries: Callable[[], int] = lambda: 0
-        """Asked for the attempts made again, those of calls without an answer yet included."""
         self._retries = 0
         self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
         self._paused_at: float | None = None

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.data import GameSpec, Seeds, digest
+from balrog_rag.contracts.data import CONNECTION_KEYS, GameSpec, Seeds, digest
 
 
 class PlayerSpec(msgspec.Struct, frozen=True):
@@ -24,19 +24,6 @@ class PlayerSpec(msgspec.Struct, frozen=True):
             name: value for name, value in self.knowledge.items() if name not in CONNECTION_KEYS["knowledge"]
         }
         return msgspec.structs.replace(self, model=model, knowledge=knowledge)
-
-
-CONNECTION_KEYS = {
-    "model": (
-        *("base_url", "api_key_env", "connect_timeout", "timeout", "retry", "price", "price_table"),
-        *("concurrency", "requests_per_minute", "tokens_per_minute", "max_answer_bytes"),
-    ),
-    "knowledge": ("folder", "threads"),
-}
-"""Settings of a player that say where a service is, how patiently it is asked and what it costs.
-
-They are no part of an episode's identity: a run goes on although its server has moved.
-"""
 
 
 class Fork(msgspec.Struct, frozen=True):

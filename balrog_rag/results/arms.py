@@ -9,8 +9,8 @@ import msgspec
 
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.episode.spec import CONNECTION_KEYS
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.experiments import departure, grouped

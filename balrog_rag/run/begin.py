@@ -38,7 +38,7 @@ from balrog_rag.run.backend import Run
 from balrog_rag.run.named import experiment_of
 from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
-from balrog_rag.run.run import RunOutcome, play_runs
+from balrog_rag.run.run import BackendOf, Display, RunOutcome, play_runs
 from balrog_rag.run.services import LiveServices, player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import extras
@@ -194,10 +194,10 @@ def refuse_unpriced(model: ModelConfig) -> None:
         raise unpriced("limits", model.name)
 
 
-async def play_together(runs: Sequence[Run]) -> list[RunOutcome]:
+async def play_together(runs: Sequence[Run], display: Display, backend_of: BackendOf) -> list[RunOutcome]:
     """Play runs in one process, with one set of models and indexes."""
     services = LiveServices()
     try:
-        return await play_runs(runs, services)
+        return await play_runs(runs, services, display, backend_of)
     finally:
         await services.close()

@@ -4,18 +4,17 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TextIO
 
 import msgspec
 
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.display.display import display
-from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.prices import Prices
-from balrog_rag.run.backend import Backend, LocalBackend, Run
+from balrog_rag.run.backend import Backend, Run
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import Interrupts
@@ -26,6 +25,30 @@ from balrog_rag.util.collecting import rare_collections
 from balrog_rag.util.open_files import raised_limit
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.wording import many
+
+
+class InPlay:
+    """Runs being played, as a display is told of them, beside the events: it samples and changes nothing."""
+
+    def __init__(
+        self, runs: Sequence[Run], gate: Gate, interrupts: Interrupts, services: LiveServices
+    ) -> None:
+        self.runs, self.gate, self.interrupts = runs, gate, interrupts
+        self.out: TextIO = sys.stdout
+        """The true stdout: prints may be sent elsewhere meanwhile."""
+        self.notes: list[str] = []
+        """What a user should know of the models, e.g. that a price is unknown."""
+        self.budgets: list[RunBudget] = []
+        self.model_troubles: Callable[[], list[str]] = services.troubles
+        """Asked for why models do not answer now."""
+        self.live_retries: Callable[[], int] = services.retried
+        """Asked for the attempts made again, those of calls without an answer yet included."""
+
+
+Display = Callable[[InPlay], AbstractAsyncContextManager[Watcher]]
+"""Shows runs while the body plays them; its watcher hears every event."""
+BackendOf = Callable[[RunnerConfig, LiveServices], Backend]
+"""Who plays, by the runner's settings."""
 
 
 class RunOutcome(msgspec.Struct):
@@ -44,30 +67,31 @@ class RunOutcome(msgspec.Struct):
         return 0 if self.tally.complete else 1
 
 
-async def play_runs(runs: Sequence[Run], services: LiveServices) -> list[RunOutcome]:
+async def play_runs(
+    runs: Sequence[Run], services: LiveServices, display: Display, backend_of: BackendOf
+) -> list[RunOutcome]:
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
-    gate, board = Gate(runner.concurrency, most_at_once()), Scoreboard(runs)
-    services.hold, board.model_troubles, board.live_retries = gate.hold, services.troubles, services.retried
+    gate = Gate(runner.concurrency, most_at_once())
+    services.hold = gate.hold
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
-    out = sys.stdout  # Ray's own prints are kept from it
     with Interrupts(gate) as interrupts:
+        playing = InPlay(runs, gate, interrupts, services)  # before Ray takes stdout for its prints
         try:
             async with AsyncExitStack() as stack:
                 backend = backend_of(runner, services)
                 stack.push_async_callback(backend.close)
-                notes = await backend.start(
-                    runs
-                )  # what it fetches and builds it tells on a screen still free
-                watcher = await stack.enter_async_context(display(runner.log, board, gate, interrupts, out))
+                # Before the display: what it fetches and builds is told on a screen that is still free.
+                notes = await backend.start(runs)
                 notes[0] = [*narrowed(runner, runs, gate), *notes[0]]
-                board.notes.extend(dict.fromkeys(note for own in notes for note in own))
+                playing.notes.extend(dict.fromkeys(note for own in notes for note in own))
+                watcher = await stack.enter_async_context(display(playing))
                 interrupts.playing = True
                 stack.enter_context(rare_collections())
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
-                        group.create_task(_play(run, rank, tally, backend, board, watcher, gate))
+                        group.create_task(_play(run, rank, tally, backend, playing, watcher))
         except asyncio.CancelledError:
             if interrupts.signal is None:
                 raise
@@ -97,29 +121,19 @@ def narrowed(runner: RunnerConfig, runs: Sequence[Run], gate: Gate) -> list[str]
     ]
 
 
-def backend_of(runner: RunnerConfig, services: LiveServices) -> Backend:
-    """Who plays, by runner.backend."""
-    if runner.backend == "ray":
-        from balrog_rag.cluster.ray_backend import RayBackend
-
-        return RayBackend(runner)
-    return LocalBackend(runner, services)
-
-
 async def _play(
-    run: Run, rank: int, tally: Tally, backend: Backend, board: Scoreboard, watcher: Watcher, gate: Gate
+    run: Run, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
     budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
-    board.budgets.append(budget)
+    playing.budgets.append(budget)
     try:
         with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
             own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
-            shown = Labelled(run.label, Several([board, watcher])) if run.label else Several([board, watcher])
-            every = Several([*own, shown])
-            player = backend.player(run, budget, every, stopping(gate, tally))
+            every = Several([*own, Labelled(run.label, watcher) if run.label else watcher])
+            player = backend.player(run, budget, every, stopping(playing.gate, tally))
             async with silences(log, lambda: backend.trouble(run)):
-                await play_all(run.specs, player, gate, tally, every, rank)
+                await play_all(run.specs, player, playing.gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs go on
         tally.fatal = error
         _leave_open(run, tally)

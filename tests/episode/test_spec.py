@@ -5,7 +5,8 @@ import pytest
 
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import KnowledgeConfig, ModelConfig
-from balrog_rag.episode.spec import CONNECTION_KEYS, EpisodeSpec, Fork, PlayerSpec
+from balrog_rag.contracts.data import CONNECTION_KEYS
+from balrog_rag.episode.spec import EpisodeSpec, Fork, PlayerSpec
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import player_spec
 

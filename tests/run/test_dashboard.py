@@ -27,9 +27,11 @@ from balrog_rag.display.keys import split
 from balrog_rag.display.progress_log import Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.backend import Run
+from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
+from balrog_rag.run.run import InPlay
 from balrog_rag.run.scheduler import Gate
-from balrog_rag.run.services import player_spec
+from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.workers.inline import InlineGames
 from tests.support import CLEAN, numbers
@@ -37,12 +39,18 @@ from tests.support import CLEAN, numbers
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
 
+def board_of(runs: list[Run]) -> Scoreboard:
+    """A board of runs that nobody plays."""
+    gate = Gate(1)
+    return Scoreboard(InPlay(runs, gate, Interrupts(gate), LiveServices()))
+
+
 @pytest.fixture
 def board(tmp_path: Path) -> Scoreboard:
     """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
     config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
     specs = plan(config, player_spec(config))
-    board = Scoreboard([Run(tmp_path / "myrun", config, specs)])
+    board = board_of([Run(tmp_path / "myrun", config, specs)])
     game = asyncio.run(InlineGames().open(specs[0].game))
     first = game.start.observation
     names = [spec.episode for spec in specs]
@@ -110,7 +118,7 @@ def sweep(tmp_path: Path) -> Scoreboard:
     for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
         config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
         runs.append(Run(tmp_path / label, config, plan(config, player_spec(config)), label))
-    board = Scoreboard(runs)
+    board = board_of(runs)
     first = asyncio.run(InlineGames().open(runs[0].specs[0].game)).start
     for run in runs:
         name = f"{run.label}:nle/NetHackChallenge-v0/01"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from balrog_rag.config.frozen import differing_keys, leaf_items
+from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.kinds import kind_of, resolved_options
-from balrog_rag.episode.spec import CONNECTION_KEYS
 from balrog_rag.results.arms import short
 from balrog_rag.results.episodes import any_asked
 from balrog_rag.results.report.markdown import escaped
