@@ -1,4 +1,4 @@
-"""What is new from one moment to the next: things in view, messages, falling hit points, hunger, ailments."""
+"""What is new from one moment to the next: things in view, messages, falling hit points, ailments."""
 
 import re
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, kind_of, resolved_options, value_of
+from balrog_rag.contracts.kinds import check_game, example_task, kind_of, resolved_options, value_of
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.workers.host import HostedGame
@@ -22,7 +22,7 @@ def make(
     """
     env, _, name = task.partition("/")
     if not name:
-        raise ConfigError(f"{task!r} is no env/task; write e.g. nle/NetHackChallenge-v0")
+        raise ConfigError(f"{task!r} is no env/task; write e.g. {example_task()}")
     kind = kind_of(env)
     spec = GameSpec(
         env=env,

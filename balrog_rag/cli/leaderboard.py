@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
         "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
     )
     build.add_argument(
-        "--by", default="nle", help="environment to rank by, or average (default: %(default)s)"
+        "--by", help="environment to rank by, or average (default: the one that was played, else average)"
     )
     build.add_argument(
         "--out", type=Path, default=Path("reports/leaderboard"), help="folder (default: %(default)s)"
@@ -76,12 +76,11 @@ def _build(options: argparse.Namespace) -> int:
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
     envs = {env for arm in everybody for env in arm.by_env()}
-    if options.by not in {*envs, AVERAGE}:
-        raise ConfigError(
-            f"--by {options.by}: no run played it; choose {', '.join([*sorted(envs), AVERAGE])}"
-        )
-    entries = build(arms, options.by)
-    made = page(entries, arms, options.by, "Leaderboard", [*notes, *left_out])
+    by = options.by or (*envs, AVERAGE)[0 if len(envs) == 1 else -1]
+    if by not in {*envs, AVERAGE}:
+        raise ConfigError(f"--by {by}: no run played it; choose {', '.join([*sorted(envs), AVERAGE])}")
+    entries = build(arms, by)
+    made = page(entries, arms, by, "Leaderboard", [*notes, *left_out])
     folder.write_bytes(options.out / "leaderboard.html", html(made, {}).encode("utf-8", "replace"))
     folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     folder.write_json(options.out / "leaderboard.json", entries)

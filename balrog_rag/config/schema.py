@@ -42,7 +42,7 @@ class RunConfig:
     experiment: str | None = key("the named experiment that this run belongs to; filled in when it starts")
     departures: list[str] = key("settings that are not that experiment's; filled in when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
-    ttyrec: bool = key("also keep NLE's own ttyrec3.bz2 recordings")
+    ttyrec: bool = key("also keep recordings in the game's own form, where it has one")
 
 
 @dataclass

@@ -65,6 +65,46 @@ class Column:
     text: Callable[[Numbers], str]
 
 
+class Played(Protocol):
+    """One episode, as the rules of others score it."""
+
+    @property
+    def percent(self) -> float:
+        """Progression in percent."""
+        ...
+
+    @property
+    def outcome(self) -> str:
+        """How it ended."""
+        ...
+
+    @property
+    def last(self) -> Numbers:
+        """Every number of the game as it last stood."""
+        ...
+
+    @property
+    def most(self) -> Numbers:
+        """The highest that each number has been."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Figures that others report of games of the kind, by rules of their own."""
+
+    title: str
+    headings: tuple[str, ...]
+    """What each figure is called."""
+    figures: Callable[[Sequence[Sequence[Played]]], Sequence[str]]
+    """Figures of one player, from the ended episodes of its runs in order."""
+    note: str
+    published: str = ""
+    """The part of `measured` in eval/published.yaml whose rows stand beside ours; empty: none."""
+    names: tuple[str, ...] = ()
+    """What those rows call each figure."""
+
+
 class Senses:
     """What agents' wrappers may notice of a moment without reading it. A kind overrides what it can tell."""
 
@@ -85,7 +125,7 @@ class Senses:
         return False
 
     def ailments(self, before: Numbers, now: Numbers) -> list[str]:
-        """What has become worse: hunger, sickness and the like. At first there is nothing before."""
+        """What has become worse: sickness and the like. At first there is nothing before."""
         return []
 
     def place(self, numbers: Numbers) -> Hashable:
@@ -175,7 +215,7 @@ class EnvironmentKind:
     blank: Callable[[Numbers], bool] = lambda moved: False
     """Whether numbers that moved are those of a game that is over, which say nothing of how it went."""
     headline: Callable[[Numbers], str] = lambda numbers: ""
-    """A line of figures for displays, such as `Dlvl 1 HP 12/14`."""
+    """A line of figures for displays, such as `level 1 health 12/14`."""
     danger: Callable[[Numbers], bool] = lambda numbers: False
     """Whether a display should mark the game as in danger."""
     ending: Callable[[Mapping[str, Any]], str] = lambda facts: ""
@@ -187,8 +227,17 @@ class EnvironmentKind:
     prompts: Callable[[], Mapping[str, str]] = no_prompts
     """Templates by name: `instruction`, and `advice` for agent.system=improved."""
     guide: str = "game"
-    """What prompts call a guide to it: `a NetHack guide`."""
+    """What prompts call it, as in `a ... guide`."""
+    reading: str = ""
+    """How its observations are to be read, for a model that is shown one outside an episode's prompt."""
     senses: Senses = Senses()
+    rules: tuple[Rules, ...] = ()
+    worth: Callable[[str], float] = lambda reached: 0.0
+    """The progression that a named achievement stands for, where published episodes name it."""
+    comparable: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda facts: facts
+    """The facts of an end without what a replay need not repeat, since it depends on the machine."""
+    departures: str = ""
+    """What is not as in BALROG whatever is set, in a sentence; empty: nothing is known."""
     detect: float = 10.0
     """Points of progression that a plan is shown for: about a gap between neighbours in rank."""
 
@@ -249,6 +298,12 @@ def kind_of(name: str) -> EnvironmentKind:
     if found.name != name:
         raise PluginError(f"environment {name!r}: calls itself {found.name!r}; one of the two must change")
     return found
+
+
+def example_task() -> str:
+    """How a task is written, for whom has written it wrong."""
+    kinds = map(kind_of, registry.environments.names())
+    return next(f"{kind.name}/{kind.listed[0]}" for kind in kinds if kind.listed)
 
 
 def check_game(game: GameSpec) -> None:

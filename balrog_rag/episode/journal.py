@@ -94,7 +94,7 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
 
 
 class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=True):
-    """How it ended; `facts` are NetHack's own words and its xlogfile line."""
+    """How it ended; `facts` are the game's own words for it."""
 
     outcome: str
     steps: int

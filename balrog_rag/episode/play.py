@@ -6,7 +6,7 @@ taken and checked, what is not is done and recorded.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -14,6 +14,7 @@ from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, M
 from balrog_rag.contracts.data import Decision, Observation, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.effects import (
     EndOfJournal,
     Fit,
@@ -259,22 +260,9 @@ def finish(context: EpisodeContext, end: End) -> End:
             f"{context.at.where()}: ends with {end.outcome} after {end.steps} steps, "
             f"the journal has {recorded.outcome} after {recorded.steps}"
         )
-    elif comparable(recorded.facts) != comparable(msgspec.to_builtins(end.facts)):
+    elif (comparable := kind_of(context.spec.game.env).comparable)(recorded.facts) != comparable(
+        msgspec.to_builtins(end.facts)
+    ):
         raise ReplayError(f"{context.at.where()}: the facts of the end are not the journal's")
     context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how))
     return end
-
-
-def comparable(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of an end without what depends on the machine, and on its clock where that was not pinned."""
-    logged = facts.get("xlogfile")
-    if not isinstance(logged, Mapping):
-        return dict(facts)
-    left_out = OF_THE_MACHINE if facts.get("clock_pinned") else OF_THE_MACHINE | OF_ITS_CLOCK
-    kept = {name: value for name, value in logged.items() if name not in left_out}
-    return {**facts, "xlogfile": kept}
-
-
-OF_THE_MACHINE = {"uid"}
-OF_ITS_CLOCK = {"realtime", "starttime", "endtime", "birthdate", "deathdate"}
-"""Fields of NetHack's log line that a replay need not repeat."""

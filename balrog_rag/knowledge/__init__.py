@@ -1,4 +1,4 @@
-"""The knowledge base: corpus -> passages -> vectors -> index -> search. Nothing here plays NetHack."""
+"""The knowledge base: corpus -> passages -> vectors -> index -> search. Nothing here plays a game."""
 
 from dataclasses import replace
 from functools import lru_cache

@@ -17,7 +17,7 @@ def outcome_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
 
 
 def killer_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
-    """What killed them, most frequent first, in NetHack's words without circumstances."""
+    """What killed them, most frequent first, in the game's words without circumstances."""
     return _ranked(
         Counter(killer(str(death)) for episode in episodes if (death := episode.facts.get("death")))
     )

@@ -2,7 +2,7 @@
 
 from balrog_rag.results.frames import episodes, steps
 episodes("results/A", "results/SWEEP").groupby("agent").progression_percent.describe()
-steps("results/A/nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.journal.jsonl").plot("n", "hp")
+steps("results/A/ENV/TASK/TASK_run_00.journal.jsonl").plot("n", "hp")
 """
 
 from pathlib import Path

@@ -14,7 +14,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
-"""BALROG's escape character: a sign that no NetHack screen shows."""
+"""BALROG's escape character: a sign that no game's screen shows."""
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

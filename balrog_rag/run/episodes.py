@@ -136,5 +136,5 @@ class EpisodePlayer(JournaledPlayer):
     def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:
         if not self._ttyrec:
             return None
-        # NLE's dataset tools know a recording by a name of this form
+        # tools that read recordings know one by a name of this form
         return str(episode_stem(self.run, spec.episode).with_suffix(".0.ttyrec3.bz2"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, kind_of, resolved_options
+from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of, resolved_options
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many
@@ -53,7 +53,7 @@ def refuse_tasks(tasks: Sequence[str]) -> None:
     """Refuse names that are none, or that would make two episodes of one name."""
     for task in tasks:
         if not is_episode(episode_name(task, 0)):
-            raise ConfigError(f"env.tasks: {task!r} is no env/task; write e.g. nle/NetHackChallenge-v0")
+            raise ConfigError(f"env.tasks: {task!r} is no env/task; write e.g. {example_task()}")
         if tasks.count(task) > 1:
             raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
 
@@ -67,7 +67,7 @@ def split(qualified: str) -> tuple[str, str]:
     """The kind's name and the task of env/task."""
     env, _, task = qualified.partition("/")
     if not task:
-        raise ConfigError(f"env.tasks: {qualified!r} is no env/task; write e.g. nle/NetHackChallenge-v0")
+        raise ConfigError(f"env.tasks: {qualified!r} is no env/task; write e.g. {example_task()}")
     return env, task
 
 

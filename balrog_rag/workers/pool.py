@@ -1,4 +1,4 @@
-"""Worker processes that hold the games, so that a crash of NetHack costs a replay and nothing else."""
+"""Worker processes that hold the games, so that a crash of a game costs a replay and nothing else."""
 
 import asyncio
 import itertools

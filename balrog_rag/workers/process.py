@@ -40,7 +40,7 @@ class WorkerProcess(asyncio.Protocol):
         self.was_ready = False
         self._deadline, self._lost = deadline, lost
         self._loop = asyncio.get_running_loop()
-        # NetHack's files lie in a folder of ours, so that nothing of a killed worker is left behind.
+        # A game's files lie in a folder of ours, so that nothing of a killed worker is left behind.
         self._folder = tempfile.mkdtemp(prefix="balrog_rag-worker-")
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         ours, theirs = socket.socketpair()

@@ -1,7 +1,7 @@
 """A process that holds games: `python -m balrog_rag.workers.worker FD`, started by the pool.
 
 It answers orders one after the other over the socket it inherits, and ends when the socket does.
-NetHack is imported when the first game is opened.
+A game's engine is imported when the first game is opened.
 """
 
 import ctypes
@@ -92,7 +92,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Be killed with the parent even while NetHack hangs; where there is no Linux, the socket must do."""
+    """Be killed with the parent even while a game hangs; where there is no Linux, the socket must do."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:

@@ -188,12 +188,12 @@ def test_an_instruction_can_be_made_for_another_game() -> None:
     [
         (
             "{{ nothing }}",
-            "agent.prompts.answer_naive: 'nothing' is undefined; it is given: example, reason_words",
+            "agent.prompts.answer_naive: 'nothing' is undefined; it is given: guide, reading, ",
         ),
         ("{% if %}", "agent.prompts.answer_naive: "),
         (
             "{{ 1 / 0 }}",
-            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: example, ",
+            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: guide, ",
         ),
         ("{{ 1 + example }}", "agent.prompts.answer_naive: TypeError: "),
         (f"{{{{ {'9' * 5000} }}}}", "agent.prompts.answer_naive: ValueError: Exceeds"),

@@ -41,20 +41,22 @@ def test_rows_that_cannot_be_told_apart_share_their_ranks():
 
 def test_published_episodes_give_the_published_figures():
     for row in published().rows:
-        if row.nle_episodes:
-            mean, error = mean_and_error([score.value for score in row.scores()])
-            assert (mean, error, len(row.nle_episodes)) == pytest.approx(row.nle, abs=1e-3), row.name
+        for env, reached in row.episodes.items():
+            mean, error = mean_and_error([score.value for score in row.scores(env)])
+            assert (mean, error, len(reached)) == pytest.approx(row.scored[env], abs=1e-3), row.name
 
 
 def test_every_published_row_has_a_source():
     known = published()
-    assert {row.source for row in known.rows} | {row["source"] for row in known.netplay} <= set(known.sources)
+    assert {row.source for row in known.rows} | {
+        row["source"] for rows in known.measured.values() for row in rows
+    } <= set(known.sources)
     assert all(row.folder or row.note for row in known.rows)
 
 
 def test_a_published_row_with_other_episodes_than_balrogs_says_so():
     """Forty of MiniHack are BALROG's; an average over fewer tasks is no neighbour of one over all."""
-    odd = {row.name: row.note for row in published().rows if row.minihack and row.minihack[2] != 40}
+    odd = {row.name: row.note for row in published().rows if row.scored.get("minihack", (0, 0, 40))[2] != 40}
     assert list(odd) == ["GPT-5-minimal"]
     assert "30 episodes" in odd["GPT-5-minimal"]
 
@@ -79,11 +81,11 @@ def test_verdicts_against_published_episodes_are_weighed_as_one_family(new_run):
     run = new_run("runs/own")
     for number in range(20):
         run.nethack(number, [{"experience_level": 2 + number % 5}])
-    judged = against_published(load_arms([run.path]))
+    judged = against_published(load_arms([run.path]), "nle")
     own = arm([100 * episode.progression for episode in load(run.path).episodes])
-    rows = [row for row in published().rows if row.nle_episodes]
+    rows = [row for row in published().rows if row.episodes.get("nle")]
     alone, together = (
-        [compare(own, row.scores(), bounds={"nle": Bounds()}, family=size).doubt for row in rows]
+        [compare(own, row.scores("nle"), bounds={"nle": Bounds()}, family=size).doubt for row in rows]
         for size in (1, len(rows))
     )
     assert [made.doubt for made in judged] == together

@@ -6,7 +6,10 @@ from statistics import stdev
 import pytest
 
 from balrog_rag.contracts.data import Reply, Usage
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.envs.nethack.protocols import challenge_score, netplay_score, paper_score
 from balrog_rag.episode.journal import Completion, End, Lookup, Step
+from balrog_rag.results.arms import load_arms
 from balrog_rag.results.breakdown import (
     calls_by_purpose,
     killer,
@@ -14,7 +17,7 @@ from balrog_rag.results.breakdown import (
     outcome_counts,
     retrieval_share,
 )
-from balrog_rag.results.protocols import challenge_score, netplay_score, paper_score
+from balrog_rag.results.report.details import protocol_section
 from balrog_rag.results.runs import load
 
 XP2, XP3 = 1.847840456172601, 2.081163581974356
@@ -66,7 +69,9 @@ def test_netplays_highest_values(builder):
 def test_protocols_of_nethack_say_nothing_of_minihack(builder):
     builder.minihack("MiniHack-Corridor-R3-v0", 0, True)
     episodes = load(builder.path).episodes
-    assert paper_score([episodes]) is challenge_score(episodes) is netplay_score(episodes) is None
+    assert kind_of("minihack").rules == ()
+    assert protocol_section(load_arms([builder.path])).tables == []
+    assert [episode.env for episode in episodes] == ["minihack"]
 
 
 @pytest.mark.parametrize(

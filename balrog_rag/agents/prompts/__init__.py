@@ -55,9 +55,12 @@ def wants(text: str) -> list[str]:
 class Prompts:
     """The prompts of one agent: the package's files, with some replaced by the configuration."""
 
-    def __init__(self, replaced: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, replaced: Mapping[str, str] | None = None, kind: EnvironmentKind | None = None
+    ) -> None:
         """`replaced` maps a prompt's name to the text that stands in for its file, or an agent's own."""
         self._replaced = dict(replaced or {})
+        self._of_kind = {"guide": kind.guide, "reading": kind.reading} if kind else {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a prompt."""
@@ -77,6 +80,7 @@ class Prompts:
     def render(self, name: str, **values: object) -> str:
         """The prompt with these values; a name that it uses and is not given is an error."""
         text = self._replaced.get(name)
+        values = {**self._of_kind, **values}
         try:
             return str(_compiled(source(name) if text is None else text).render(values)).strip("\n")
         except Exception as error:  # a template is a program: whatever it raises is its author's

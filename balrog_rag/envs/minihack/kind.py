@@ -95,5 +95,10 @@ MINIHACK = EnvironmentKind(
     packages=("nle", "minihack"),
     prompts=lambda: templates("balrog_rag.envs.minihack"),
     guide="NetHack",
+    reading=nethack.READING,
+    comparable=nethack.comparable,
+    departures=(
+        "MiniHack is played by the packages minihack and nle; BALROG plays minihack 0.1.6 on its fork of nle."
+    ),
     senses=NetHackSenses(),
 )

@@ -8,7 +8,8 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
-from balrog_rag.envs.nethack.progression import Progression
+from balrog_rag.envs.nethack.progression import Progression, table
+from balrog_rag.envs.nethack.protocols import RULES
 from balrog_rag.envs.nethack.senses import NetHackSenses
 from balrog_rag.util.templates import templates
 
@@ -76,6 +77,26 @@ def record(episode: Any) -> dict[str, Any]:
     }
 
 
+def comparable(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts of an end without what depends on the machine, and on its clock where that was not pinned."""
+    logged = facts.get("xlogfile")
+    if not isinstance(logged, Mapping):
+        return facts
+    left_out = OF_THE_MACHINE if facts.get("clock_pinned") else OF_THE_MACHINE | OF_ITS_CLOCK
+    kept = {name: value for name, value in logged.items() if name not in left_out}
+    return {**facts, "xlogfile": kept}
+
+
+OF_THE_MACHINE = {"uid"}
+OF_ITS_CLOCK = {"realtime", "starttime", "endtime", "birthdate", "deathdate"}
+"""Fields of NetHack's log line that a replay need not repeat."""
+
+
+READING = (
+    "A direction such as northnortheast is two directions in turn, the first one first: a gold piece near "
+    "westsouthwest is reached by going west and then southwest."
+)
+
 MEASURES = (
     Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
     Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),
@@ -110,6 +131,14 @@ NETHACK = EnvironmentKind(
     packages=("nle",),
     prompts=lambda: templates("balrog_rag.envs.nethack"),
     guide="NetHack",
+    reading=READING,
     senses=NetHackSenses(),
+    rules=RULES,
+    worth=lambda reached: {"none": 0.0, **table()}[reached],
+    comparable=comparable,
+    departures=(
+        "NetHack is played by the package nle; BALROG plays its fork balrog-nle 0.9.0. Score, depth, gold, "
+        "experience level and time are the living game's; BALROG's records hold zeros."
+    ),
     detect=0.4,
 )

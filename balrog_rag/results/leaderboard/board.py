@@ -1,17 +1,17 @@
-"""The board as a page: own runs ranked, published rows beside them, NetPlay's measures."""
+"""The board as a page: own runs ranked, published rows beside them, others' measures."""
 
 from collections.abc import Sequence
 from statistics import fmean
 
 import msgspec
 
+from balrog_rag.contracts.kinds import Rules, kind_of
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
-from balrog_rag.results.protocols import netplay_score
 from balrog_rag.results.provenance import origin
 from balrog_rag.results.report.page import Cell, Page, Section, Table
 from balrog_rag.results.scoring import bounds_by_env, interval, overall_interval, scores
@@ -104,12 +104,11 @@ def _figure(mean: float, low: float, high: float, count: int) -> str:
 
 def reference_entry(row: Reference, by: str) -> Entry | None:
     """A published row; None where it says nothing of what the board is sorted by."""
-    scored = {env: row.scored(env) for env in ("nle", "minihack")}
-    figures = {env: _published_figure(env, row) for env, known in scored.items() if known}
+    figures = {env: _published_figure(*known) for env, known in row.scored.items()}
     if row.average:
         figures[AVERAGE] = f"{row.average[0]:.2f} ± {row.average[1]:.2f} SE"
     by_value = (
-        row.average[0] if by == AVERAGE and row.average else (known[0] if (known := scored.get(by)) else None)
+        row.average[0] if by == AVERAGE and row.average else row.scored[by][0] if by in row.scored else None
     )
     if by_value is None:
         return None
@@ -128,8 +127,7 @@ def reference_entry(row: Reference, by: str) -> Entry | None:
     )
 
 
-def _published_figure(env: str, row: Reference) -> str:
-    mean, error, count = row.scored(env) or (0.0, 0.0, 0)
+def _published_figure(mean: float, error: float, count: int) -> str:
     return f"{mean:.2f} ± {error:.2f} SE n={count}"
 
 
@@ -145,8 +143,8 @@ def page(
     caveats += [f"{told}." for told in departures(arms)]
     sections = [
         Section(f"Ranked by {by}", caveats, [board_table(entries, by)]),
-        against_section(arms) if by == "nle" else Section(""),
-        netplay_section(arms),
+        against_section(arms, by),
+        *rules_sections(arms),
     ]
     sections.append(Section("Sources", quoted))
     return Page(title, [section for section in sections if section.tables or section.sentences])
@@ -183,46 +181,50 @@ def board_table(entries: Sequence[Entry], by: str) -> Table:
     )
 
 
-def against_section(arms: Sequence[Arm]) -> Section:
-    """Own arms against those published rows whose episodes are known."""
-    rows: list[list[Cell]] = [[made.ours, made.theirs, made.sentence] for made in against_published(arms)]
-    headings = ["NetHack: own arm", "published episodes of", "verdict"]
-    return Section("Against published episodes", tables=[Table(headings, rows)] if rows else [])
+def against_section(arms: Sequence[Arm], env: str) -> Section:
+    """Own arms against those published rows whose episodes of an environment are known."""
+    rows: list[list[Cell]] = [
+        [made.ours, made.theirs, made.sentence] for made in against_published(arms, env)
+    ]
+    if not rows:
+        return Section("")
+    headings = [f"{kind_of(env).title}: own arm", "published episodes of", "verdict"]
+    return Section("Against published episodes", tables=[Table(headings, rows)])
 
 
-def against_published(arms: Sequence[Arm]) -> list[Comparison]:
+def against_published(arms: Sequence[Arm], env: str) -> list[Comparison]:
     """Each own arm that is no part of a run against each of those rows, as one family."""
-    known = [row for row in published().rows if row.nle_episodes]
-    own = [arm for arm in arms if "nle" in arm.by_env() and not arm.partial]
+    known = [row for row in published().rows if row.episodes.get(env)]
+    own = [arm for arm in arms if env in arm.by_env() and not arm.partial]
     pairs = [(arm, row) for arm in own for row in known]
-    return adjust([_against(arm, row, len(pairs)) for arm, row in pairs])
+    return adjust([_against(arm, row, env, len(pairs)) for arm, row in pairs])
 
 
-NETHACK = {"nle": Bounds()}
-
-
-def _against(arm: Arm, row: Reference, family: int) -> Comparison:
+def _against(arm: Arm, row: Reference, env: str, family: int) -> Comparison:
     names = (arm.name, f"{row.agent} / {row.name} †")
-    return compare(_anonymous(arm), row.scores(), names, bounds=NETHACK, family=family)
+    return compare(_anonymous(arm, env), row.scores(env), names, bounds={env: Bounds()}, family=family)
 
 
-def _anonymous(arm: Arm) -> list[Score]:
-    """Scores of NetHack without their task, whose name published episodes lack; games count once each."""
-    return [Score(score.value, "nle") for score in independent(scores(arm.by_env()["nle"]))]
+def _anonymous(arm: Arm, env: str) -> list[Score]:
+    """Scores without their task, whose name published episodes lack; games count once each."""
+    return [Score(score.value, env) for score in independent(scores(arm.by_env()[env]))]
 
 
-def netplay_section(arms: Sequence[Arm]) -> Section:
-    """NetHack in NetPlay's measures, beside its published figures."""
-    rows: list[list[Cell]] = []
-    for arm in arms:
-        if found := netplay_score(arm.episodes):
-            parts = (found.score, found.depth, found.experience_level, found.turns)
-            cells = [f"{part.mean:,.2f} ± {part.deviation:,.2f}" for part in parts]
-            rows.append([arm.name, str(len(arm.by_env()["nle"])), *cells])
-    for row in published().netplay if rows else ():
-        figures = [row[name] for name in ("score", "depth", "experience_level", "turns")]
-        cells = [f"{mean:,.2f} ± {deviation:,.2f}" for mean, deviation in figures]
+def rules_sections(arms: Sequence[Arm]) -> list[Section]:
+    """Own arms in the measures of others, beside their published figures."""
+    played = in_order({env for arm in arms for env in arm.by_env()})
+    return [_rules_section(arms, env, rules) for env in played
+            for rules in kind_of(env).rules if rules.published]  # fmt: skip
+
+
+def _rules_section(arms: Sequence[Arm], env: str, rules: Rules) -> Section:
+    rows: list[list[Cell]] = [
+        [arm.name, str(len(found)), *rules.figures([found])]
+        for arm in arms
+        if (found := arm.by_env().get(env))
+    ]
+    for row in published().measured.get(rules.published, ()):
+        cells = [f"{mean:,.2f} ± {deviation:,.2f}" for mean, deviation in map(row.__getitem__, rules.names)]
         rows.append([f"{row['agent']} / {row['name']} †", str(row["episodes"]), *cells])
-    headings = ["NetPlay's measures", "n", "score", "depth", "experience level", "turns"]
-    note = "Means of each episode's highest value ± sample standard deviation; NetPlay plays Valkyries only."
-    return Section("NetPlay", tables=[Table(headings, rows, note)] if rows else [])
+    headings = [f"{rules.title}'s measures", "n", *rules.names]
+    return Section(rules.title, tables=[Table(headings, rows, rules.note)])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from balrog_rag.config.frozen import differing_keys, leaf_items
 from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.kinds import kind_of, resolved_options
-from balrog_rag.results.arms import short
+from balrog_rag.results.arms import in_order, short
 from balrog_rag.results.episodes import any_asked
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import Run
@@ -37,15 +37,13 @@ UNSEEN = (
 )
 
 ALWAYS = (
-    "NetHack and MiniHack are played by the packages nle and minihack, whose versions run.json names; BALROG "
-    "plays its forks balrog-nle 0.9.0 and minihack 0.1.6.",
+    "Games are played by the packages that run.json names with their versions.",
     "A game's seeds follow from run.seed and the episode's name, and its clock is pinned; BALROG's seeds "
     "follow from the time of day.",
     "An interrupted game goes on where it was; BALROG leaves it out. Failed calls are asked again as "
     "model.retry says; BALROG gives up after five.",
     "A prompt beyond the model's context loses its oldest turns; BALROG sends it whole.",
     "A two-digit answer is typed; in BALROG it ends the game with an error.",
-    "score, depth, gold, experience level and time are the living game's; BALROG's records hold zeros.",
 )
 """Where this harness is not BALROG's whatever is set."""
 
@@ -113,8 +111,14 @@ def card(run: Run, protocol: Mapping[str, Any], counted: list[str]) -> str:
         lines += ["", "| setting | here | BALROG |", "| --- | --- | --- |", *table, ""]
     else:
         lines += ["no setting.", ""]
-    lines += [f"- {escaped(said)}" for said in [*counted, words(run), *ALWAYS]]
+    lines += [f"- {escaped(said)}" for said in [*counted, words(run), *ALWAYS, *by_kind(run)]]
     return "\n".join([*lines, ""])
+
+
+def by_kind(run: Run) -> list[str]:
+    """What is never BALROG's of the kinds of game that were played."""
+    played = {task.partition("/")[0] for task in run.config["env"]["tasks"]}
+    return [said for name in in_order(played) if (said := kind_of(name).departures)]
 
 
 def told(run: Run, protocol: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.envs.nethack.progression import table
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.statistics.units import Score
 from balrog_rag.util.paths import data
 
@@ -15,7 +15,7 @@ Scored = tuple[float, float, int]
 
 
 class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One published row; `nle_episodes` holds each episode's highest achievement where that is published."""
+    """One published row."""
 
     name: str
     agent: str
@@ -24,18 +24,15 @@ class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: str = ""
     note: str = ""
     average: tuple[float, float] | None = None
-    nle: Scored | None = None
-    minihack: Scored | None = None
-    nle_episodes: tuple[str, ...] = ()
+    scored: dict[str, Scored] = {}
+    """Its figures by environment."""
+    episodes: dict[str, tuple[str, ...]] = {}
+    """Each episode's highest achievement, where that is published."""
 
-    def scored(self, env: str) -> Scored | None:
-        """Its figures for an environment."""
-        return {"nle": self.nle, "minihack": self.minihack}.get(env)
-
-    def scores(self) -> list[Score]:
-        """Its episodes of NetHack, where they are published."""
-        worth = {"none": 0.0, **table()}
-        return [Score(100 * worth[achievement], "nle") for achievement in self.nle_episodes]
+    def scores(self, env: str) -> list[Score]:
+        """Its episodes of an environment, where they are published."""
+        worth = kind_of(env).worth
+        return [Score(100 * worth(reached), env) for reached in self.episodes.get(env, ())]
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -43,7 +40,8 @@ class Published(msgspec.Struct, frozen=True):
 
     sources: dict[str, str]
     rows: tuple[Reference, ...]
-    netplay: tuple[dict[str, Any], ...] = ()
+    measured: dict[str, tuple[dict[str, Any], ...]] = {}
+    """Rows in other measures than progression, by whose they are."""
 
 
 @cache

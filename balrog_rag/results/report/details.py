@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from balrog_rag.results.arms import Arm
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import (
     RetrievalShare,
     calls_by_purpose,
@@ -12,26 +13,12 @@ from balrog_rag.results.breakdown import (
 )
 from balrog_rag.results.counterfactual import kept
 from balrog_rag.results.episodes import Calls, Episode
-from balrog_rag.results.protocols import PaperScore, challenge_score, netplay_score, paper_score
 from balrog_rag.results.report.page import Cell, Section, Table
 from balrog_rag.results.tables import costs
 from balrog_rag.util.wording import short_number
 
 MOST_KILLERS = 12
 
-PROTOCOLS = (
-    "arm",
-    "wiki-BALROG: best batch of five out of three, %",
-    "NetHack Challenge: ascensions / median / mean score",
-    "NetPlay: score",
-    "depth",
-    "experience level",
-    "turns",
-)
-PROTOCOL_NOTE = (
-    "The best of several batches is a lucky choice: the figure over all of them is the fair one. "
-    "NetPlay's figures are means of each episode's highest value ± sample standard deviation."
-)
 COSTS = (
     "arm",
     "calls for",
@@ -69,31 +56,24 @@ SHARE_NOTE = (
 
 
 def protocol_section(arms: Sequence[Arm]) -> Section:
-    """NetHack by the protocols of others."""
-    rows: list[list[Cell]] = []
-    for arm in arms:
-        challenge, netplay = challenge_score(arm.episodes), netplay_score(arm.episodes)
-        if challenge is None or netplay is None:
-            continue
-        paper = paper_score([run.episodes for run in arm.runs])
-        parts = (netplay.score, netplay.depth, netplay.experience_level, netplay.turns)
-        rows.append(
-            [
-                arm.name,
-                _paper_words(paper) if paper else "needs five episodes",
-                f"{challenge.ascensions} / {challenge.median:,.0f} / {challenge.mean:,.0f}",
-                *[f"{part.mean:,.1f} ± {part.deviation:,.1f}" for part in parts],
-            ]
-        )
-    return Section("Other protocols", tables=[Table(list(PROTOCOLS), rows, PROTOCOL_NOTE)] if rows else [])
+    """Each kind of game by the protocols of others."""
+    played = in_order({env for arm in arms for env in arm.by_env()})
+    return Section("Other protocols", tables=[_rules_table(kind, arms) for env in played
+                                              if (kind := kind_of(env)).rules])  # fmt: skip
 
 
-def _paper_words(paper: PaperScore) -> str:
-    return (
-        f"{paper.mean:.2f} ± {paper.standard_error:.2f} SE ({paper.deviation:.2f} sd), "
-        f"Dlvl {paper.max_depth}, Xp {paper.max_experience_level}; "
-        f"best of {len(paper.batch_means)}, all: {paper.all_mean:.2f}"
-    )
+def _rules_table(kind: EnvironmentKind, arms: Sequence[Arm]) -> Table:
+    headings = ["arm", *[heading for rules in kind.rules for heading in rules.headings]]
+    rows: list[list[Cell]] = [
+        [arm.name, *[cell for rules in kind.rules for cell in rules.figures(runs)]]
+        for arm in arms
+        if any(runs := _of_kind(arm, kind))
+    ]
+    return Table(headings, rows, " ".join(rules.note for rules in kind.rules))
+
+
+def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[list[Episode]]:
+    return [[episode for episode in run.episodes if episode.env == kind.name] for run in arm.runs]
 
 
 def cost_section(arms: Sequence[Arm]) -> Section:

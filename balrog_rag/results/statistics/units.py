@@ -22,7 +22,7 @@ class Score(msgspec.Struct, frozen=True):
     env: str = ""
     task: str = ""
     game: str = ""
-    """Names the game's seeds and character; equal names are the same game. Empty: a game of its own."""
+    """Names the game's seeds and options; equal names are the same game. Empty: a game of its own."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
