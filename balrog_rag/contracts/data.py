@@ -214,8 +214,13 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def form(self) -> str:
-        """How it is written: `rest <turns>`."""
-        return " ".join([self.name, *(f"<{each.name}>" for each in self.parameters)])
+        """How it is written: `rest <turns>`; what may be left out stands as `[turns]`."""
+        return " ".join(
+            [
+                self.name,
+                *(f"[{each.name}]" if each.optional else f"<{each.name}>" for each in self.parameters),
+            ]
+        )
 
     def call(self, text: str) -> "Call | None":
         """The call that a text is; None where it is another, or its arguments are wrong."""

@@ -15,7 +15,7 @@ import msgspec
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec, Observation, digest
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
-from balrog_rag.contracts.programs import offered
+from balrog_rag.contracts.programs import ProgramKind, offered
 
 Numbers = Mapping[str, int]
 
@@ -162,6 +162,11 @@ def no_pictures(options: Mapping[str, Any]) -> bool:
     return False
 
 
+def no_programs(game: GameSpec) -> Sequence[ProgramKind]:
+    """The kind has no programs of its own."""
+    return ()
+
+
 def no_prompts() -> Mapping[str, str]:
     """The kind has no words of its own; agents describe it by its goal and its actions."""
     return {}
@@ -224,6 +229,8 @@ class EnvironmentKind:
     """Fields that BALROG's per-episode record has for this kind alone."""
     packages: tuple[str, ...] = ()
     """Distributions whose versions can change what a game is."""
+    programs: Callable[[GameSpec], Sequence[ProgramKind]] = no_programs
+    """Programs that a game offers as actions by its own options, besides those of env.programs."""
     prompts: Callable[[], Mapping[str, str]] = no_prompts
     """Templates by name: `instruction`, and `advice` for agent.system=improved."""
     guide: str = "game"

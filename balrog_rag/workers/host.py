@@ -24,7 +24,7 @@ class HostedGame:
         """Make the game and start it; whatever goes wrong is one line."""
         self._name, self._spec = f"{spec.env}/{spec.task}", spec
         self._kind = kind_of(spec.env)
-        self._programs = offered(spec)
+        self._programs = {**{own.name: own for own in self._kind.programs(spec)}, **offered(spec)}
         with _one_line(self._name, "cannot be made"):
             self._environment: Environment = self._kind.make(spec, ttyrec)
         try:

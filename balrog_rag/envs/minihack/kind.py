@@ -92,6 +92,7 @@ MINIHACK = EnvironmentKind(
     headline=nethack.headline,
     danger=nethack.in_danger,
     ending=nethack.ending,
+    programs=nethack.own_programs,
     packages=("nle", "minihack"),
     prompts=lambda: templates("balrog_rag.envs.minihack"),
     guide="NetHack",

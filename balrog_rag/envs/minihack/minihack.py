@@ -183,6 +183,8 @@ def _make_task(spec: GameSpec) -> Any:
         settings["des_file"] = options.des_file
     if options.autopickup is not None or spec.task in BALROG_TASKS:
         settings["autopickup"] = bool(options.autopickup)
+    if options.actions == "skills":
+        settings["allow_all_modes"] = True
     if "Boxoban" in spec.task:
         _use_levels(require_levels(spec.task))
     task = load_env_creator(registered.entry_point)(

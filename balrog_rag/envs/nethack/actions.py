@@ -155,9 +155,15 @@ MINIHACK_NAMES = (*_MOVES, *_COMMANDS, "search", "zap")
 _SIGNS = "<>_*?$.,;:!@#=+-'\"()[]{}/\\^&|~%`"
 
 
+BESIDE_SKILLS = ActionSet({"esc": NETHACK_WORDS["esc"].says}, {"esc": (ESC,)})
+"""What is left of the plain actions where there are skills: the one that stands in for an invalid answer."""
+
+
 @cache
 def nethack_actions(kind: str) -> ActionSet:
-    """NetHack's answers: `full`, or `balrog` for exactly those that BALROG takes."""
+    """NetHack's answers: `full`, `balrog` for exactly BALROG's, or nearly none beside `skills`."""
+    if kind == "skills":
+        return BESIDE_SKILLS
     advertised = {name: word.says for name, word in NETHACK_WORDS.items()}
     words = {name: (word.key,) for name, word in NETHACK_WORDS.items()}
     words |= {name: (key,) for name, key in _UNADVERTISED.items()}
@@ -169,6 +175,8 @@ def nethack_actions(kind: str) -> ActionSet:
 
 def minihack_actions(kind: str, task_keys: Sequence[int]) -> ActionSet:
     """The answers of a MiniHack task whose own action set presses these keys."""
+    if kind == "skills":
+        return BESIDE_SKILLS
     names = {NETHACK_WORDS[name].key: name for name in MINIHACK_NAMES}
     offered = [names[key] for key in task_keys if key in names]
     advertised = {name: NETHACK_WORDS[name].says for name in offered}

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.behaviour import Pressed
-from balrog_rag.contracts.data import GameSpec, TaskView, Transition
+from balrog_rag.contracts.data import GameSpec, Observation, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
+from balrog_rag.envs.nethack.netplay import describe
+from balrog_rag.envs.nethack.netplay.tracker import Tracker
 from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
@@ -72,11 +74,13 @@ class NLEGame:
         self._live: NDArray[Any] = np.zeros_like(engine.arrays["blstats"])
         self._ended = ""
         self._alarm = Alarm()
+        self._tracker: Tracker | None = None
+        self._idle, self._idle_turn = 0, -1
 
     @property
     def screen(self) -> Mapping[str, NDArray[Any]]:
         """NLE's own arrays of this moment, for programs; filled anew by every press."""
-        return self._engine.arrays
+        return self._engine.arrays if self._tracker is None else self._tracker.screen
 
     @property
     def numbers(self) -> Mapping[str, int]:
@@ -87,7 +91,10 @@ class NLEGame:
         """Start the game that the spec describes."""
         self._engine.start()
         self._live[:] = self._engine.arrays["blstats"]
-        return Transition(self._observer.observe(self._observer.message()), keys=0)
+        if self._options.actions == "skills":
+            self._tracker = Tracker(self._engine.arrays)
+            self._idle_turn = self._tracker.turn
+        return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
 
     def step(self, action: str) -> Transition:
         """Take one plain action."""
@@ -126,8 +133,9 @@ class NLEGame:
 
     def look(self, message: str, ended: str) -> Transition:
         """The present moment as an observation, with this message; of a game that is over its last."""
+        ended = ended or self._idled()
         if not ended:
-            return Transition(self._observer.observe(message))
+            return Transition(self._described(self._observer.observe(message)))
         self._ended = ended
         observation = self._observer.observe_end(message, self._live)
         facts = self._engine.facts(ended, self._live.copy())
@@ -135,7 +143,27 @@ class NLEGame:
 
     def event(self) -> str:
         """What a player would want to know of: hit points that fell, another kind of monster in view."""
+        if self._tracker is not None:
+            return self._tracker.interrupt()
         return self._alarm.event(self._engine.arrays)
+
+    def _described(self, seen: Observation) -> Observation:
+        """The moment with what skills need to know of it, where they are offered."""
+        if self._tracker is None:
+            return seen
+        if self._options.refresh_hidden:
+            self._tracker.look_under(self._engine.press)
+        parts = describe.parts(self._tracker)
+        made_from = "\n".join([seen.digest, *(part.text for part in parts)])
+        return msgspec.structs.replace(seen, parts=(*seen.parts, *parts), digest=digest(made_from))
+
+    def _idled(self) -> str:
+        """How the game ends where too many skills in a row have taken no game time."""
+        turn = int(self._live[_TURN])
+        self._idle = self._idle + 1 if turn == self._idle_turn else 0
+        self._idle_turn = turn
+        most = self._options.no_progress_calls if self._tracker is not None else 0
+        return Outcome.NO_PROGRESS if most and self._idle >= most else ""
 
     def _press(self, key: int) -> KeyPress:
         """Press a key and hold the limits to it."""
@@ -144,6 +172,8 @@ class NLEGame:
         blstats = self._engine.arrays["blstats"]
         if is_live(self._engine.arrays):
             self._live[:] = blstats
+        if self._tracker is not None:
+            self._tracker.see()
         if press.ended:
             return press
         turn = int(blstats[_TURN])

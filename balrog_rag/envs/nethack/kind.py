@@ -1,11 +1,12 @@
 """NetHack as a kind of game: its tasks, options, progression, measures and words; no engine behind it yet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers
+from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
@@ -24,6 +25,16 @@ def make(spec: GameSpec, ttyrec: str | None) -> Any:
     from balrog_rag.envs.nethack.nethack import make as make_game
 
     return make_game(spec, ttyrec)
+
+
+def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
+    """NetPlay's skills, where they are wanted."""
+    options = nethack_options(game)
+    if options.actions != "skills":
+        return ()
+    from balrog_rag.envs.nethack.netplay.skills import skills
+
+    return skills(options.more_skills)
 
 
 def check(game: GameSpec) -> None:
@@ -128,6 +139,7 @@ NETHACK = EnvironmentKind(
     danger=in_danger,
     ending=ending,
     record=record,
+    programs=own_programs,
     packages=("nle",),
     prompts=lambda: templates("balrog_rag.envs.nethack"),
     guide="NetHack",

@@ -12,11 +12,15 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     character: Annotated[str, msgspec.Meta(description="e.g. @ (any) or val-dwa-law-fem")] = "@"
     actions: Annotated[
-        Literal["full", "balrog"],
+        Literal["full", "balrog", "skills"],
         msgspec.Meta(
-            description="full: every answer that works is taken; balrog: exactly those that BALROG takes"
+            description="full: every answer that works is taken; balrog: exactly those that BALROG takes; "
+            "skills: NetPlay's skills in place of keys"
         ),
     ] = "full"
+    more_skills: Annotated[
+        bool, msgspec.Meta(description="with actions=skills: also those that NetPlay has and does not offer")
+    ] = False
     layout: Annotated[
         Literal["hybrid", "language", "image"],
         msgspec.Meta(
@@ -33,6 +37,20 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="key presses without game time passing after which a game is ended; 0: never",
         ),
     ] = 150
+    refresh_hidden: Annotated[
+        bool,
+        msgspec.Meta(
+            description="with actions=skills: look after each at the map without "
+            "monsters, so that things under them are known"
+        ),
+    ] = True
+    no_progress_calls: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            description="skills in a row without game time after which a game is ended; 0: never",
+        ),
+    ] = 10
     autopickup: Annotated[
         bool | None,
         msgspec.Meta(

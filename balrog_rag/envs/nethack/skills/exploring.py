@@ -35,7 +35,7 @@ def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     """Go to where searching is likeliest to find a hidden passage, and search there."""
     level = player.level
     ways = Ways(level, player.here, occupied(player))
-    hopes = _Hopes(level)
+    hopes = Hopes(level)
     best = max(
         ((hopes.at(place) - _WALK * steps, -place) for place, steps in enumerate(ways.steps) if steps >= 0),
         default=None,
@@ -58,7 +58,7 @@ def search(player: Player, turns: int) -> Skill:
     return "searched"
 
 
-class _Hopes:
+class Hopes:
     """How much a search may find, square by square: less and less with every turn searched there."""
 
     def __init__(self, level: Level) -> None:
