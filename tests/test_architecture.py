@@ -22,7 +22,8 @@ ALLOWED: dict[str, set[str]] = {
     "models": {*LOW},
     "knowledge": {"contracts", "util", "config"},
     "results": {*LOW},
-    "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results"},
+    "dataset": {*LOW, "envs", "results"},
+    "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
     "display": {*LOW, "models", "results", "run"},
     "api": {*LOW, "workers", "models", "knowledge", "results", "run", "display", "cluster"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
@@ -73,13 +74,14 @@ GAMES_WORDS = re.compile(
     r"\b(nle|nethack|minihack|babyai|babaisai|crafter|textworld|dlvl|blstats|hunger|amulet|dungeon|xlogfile)\b",
     re.I,
 )
-"""Words of single games. Who says them outside envs/ has taken something from a kind of game."""
+"""Words of single games. Who says them outside envs/ and dataset/, which holds recordings of NetHack, has
+taken something from a kind of game."""
 OF_GAMES = {
     "contracts/registry.py",  # where the built-in kinds, corpora and players are named
     "results/leaderboard/submission.py",  # BALROG's board names its six environments
 }
 """Files that name games."""
-NO_GAMES = {*ALLOWED} - {"envs", "knowledge"}
+NO_GAMES = {*ALLOWED} - {"envs", "knowledge", "dataset"}
 
 
 def test_nothing_outside_envs_speaks_of_a_game() -> None:
@@ -115,7 +117,9 @@ def test_configs_choose_no_code_by_path() -> None:
         assert "_target_" not in path.read_text(), path
 
 
-@pytest.mark.parametrize("module", ["main", "verbs", "episode", "knowledge", "models", "prompts", "report"])
+@pytest.mark.parametrize(
+    "module", ["main", "verbs", "episode", "knowledge", "models", "prompts", "report", "dataset"]
+)
 def test_help_loads_nothing_heavy(module: str) -> None:
     """A command's entry point imports no game, model, index or plot library."""
     heavy = "{'nle', 'minihack', 'litellm', 'faiss', 'pandas', 'matplotlib', 'scipy', 'torch', 'xllamacpp'}"

@@ -46,6 +46,7 @@ VERBS = {
     "counterfactual": Verb("at how many steps retrieval changed the action", "counterfactual"),
     "results": Verb("make a run's summaries anew from its journals", "results"),
     "knowledge": Verb("search, index and measure the knowledge base", "knowledge"),
+    "dataset": Verb("recorded games: bring in, choose, stream, count", "dataset"),
     "prompts": Verb("what models read, and demonstrations for them", "prompts"),
     "envs": Verb("tasks and options of the games, and their levels", "envs"),
     "models": Verb("serve and fetch the embedded model; a test server", "models"),

@@ -42,7 +42,9 @@ class RunConfig:
     experiment: str | None = key("the named experiment that this run belongs to; filled in when it starts")
     departures: list[str] = key("settings that are not that experiment's; filled in when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
-    ttyrec: bool = key("also keep recordings in the game's own form, where it has one")
+    ttyrec: bool = key(
+        "also keep recordings in the game's own form, where it has one, under nld/ in the run folder"
+    )
 
 
 @dataclass

@@ -12,7 +12,8 @@
     │   ├── ModelRefused        it will never succeed: key, name or request is wrong; the run stops
     │   │   └── ContextTooLong  the prompt does not fit this model
     │   └── ModelUnavailable    retried within its bounds and still failing; resumable
-    └── KnowledgeError          a corpus or an index is missing, foreign or broken
+    ├── KnowledgeError          a corpus or an index is missing, foreign or broken
+    └── DatasetError            recorded games are missing, foreign or broken
 
 Limits (steps, tokens, dollars, time) are outcomes of an episode, never errors: see `episode.outcome`.
 `LimitReached` below is therefore no BalrogError: it is how a handle tells the play loop to end well.
@@ -79,6 +80,10 @@ class ModelUnavailable(ModelError):
 
 class KnowledgeError(BalrogError):
     """A corpus or an index is missing, foreign or broken; the message says what to run."""
+
+
+class DatasetError(BalrogError):
+    """Recorded games or their database are missing, foreign or broken; the message names the file."""
 
 
 class LimitReached(Exception):

@@ -199,6 +199,8 @@ class EnvironmentKind:
     """The environment of a game; the second argument names the file of its recording, if one is wanted."""
     progress: Callable[[GameSpec], Progress]
     """How far a game of this spec has come: declared here, never guessed from a reward."""
+    recording: str = ""
+    """The name of a recording's file, with {number} for that of the episode; empty: it makes none."""
     solved_or_not: bool = False
     """Whether progression is 0 or 1 and nothing between."""
     options: type[msgspec.Struct] = NoOptions

@@ -4,6 +4,7 @@ RUN/config.json                                  the frozen configuration and it
 RUN/run.json                                     provenance: versions, prompts, machine, attempts
 RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the truth
 RUN/<env>/<task>/<task>_run_NN.{json,csv}        BALROG's record of the same episode
+RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec, its recording in the game's own form
 RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 """
 
@@ -18,6 +19,7 @@ import msgspec
 
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import no_link, read_file, strange
 
@@ -45,15 +47,31 @@ def is_episode(name: str) -> bool:
 
 def episode_stem(run: Path, episode: str) -> Path:
     """Where an episode's files lie, without their endings: every name of an episode becomes a path here."""
+    env, task, number = _parts(run, episode)
+    return run / env / task / f"{task.rpartition('/')[2]}_run_{number}"
+
+
+def _parts(run: Path, episode: str) -> list[str]:
     if not is_episode(episode):
         raise RunFolderError(f"{run}: {episode!r} is no episode's name, which is env/task/number")
-    env, task, number = episode.rsplit("/", 2)
-    return run / env / task / f"{task.rpartition('/')[2]}_run_{number}"
+    return episode.rsplit("/", 2)
 
 
 def journal_path(run: Path, episode: str) -> Path:
     """The journal of an episode named env/task/NN."""
     return episode_stem(run, episode).with_suffix(".journal.jsonl")
+
+
+RECORDINGS = "nld"
+"""The folder of a run's recordings, one folder an episode."""
+
+
+def recording_path(run: Path, episode: str) -> Path | None:
+    """The recording of an episode; None where its kind of game makes none."""
+    env, task, number = _parts(run, episode)
+    name = kind_of(env).recording
+    folder = run / RECORDINGS / f"{env}_{task}_{number}".replace("/", "_")
+    return folder / name.format(number=int(number)) if name else None
 
 
 def journals(run: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
-from balrog_rag.results.folder import episode_stem, journal_path
+from balrog_rag.results.folder import journal_path, recording_path
 from balrog_rag.results.tally import read_episode
 
 LOSSES = 5
@@ -134,7 +134,5 @@ class EpisodePlayer(JournaledPlayer):
             await game.close()
 
     def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:
-        if not self._ttyrec:
-            return None
-        # tools that read recordings know one by a name of this form
-        return str(episode_stem(self.run, spec.episode).with_suffix(".0.ttyrec3.bz2"))
+        path = recording_path(self.run, spec.episode) if self._ttyrec else None
+        return None if path is None else str(path)

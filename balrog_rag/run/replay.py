@@ -55,15 +55,15 @@ def refuse_misplaced(path: Path) -> None:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
-async def replay(path: Path, watcher: Watcher) -> Verdict:
-    """Play a journal again in this process, in front of a watcher."""
+async def replay(path: Path, watcher: Watcher, ttyrec: str | None = None) -> Verdict:
+    """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it."""
     recording = journal.read(path)
     if recording.header is None:
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     spec = recording.header.spec
     if spec.digest != recording.header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not fit)")
-    game = await InlineGames().open(spec.game)
+    game = await InlineGames().open(spec.game, ttyrec)
     services = ReplayServices()
     try:
         context = EpisodeContext(spec, game, JournalCursor(recording, None), services, Unmetered(), watcher)

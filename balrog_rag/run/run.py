@@ -11,7 +11,7 @@ import msgspec
 
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
-from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.errors import DatasetError, RunFolderError
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.prices import Prices
 from balrog_rag.run.backend import Backend, Run
@@ -97,7 +97,20 @@ async def play_runs(
                 raise
             for run, tally in zip(runs, tallies, strict=True):
                 _leave_open(run, tally)
-        return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, notes, strict=True)]
+        told = [[*own, *recorded(run)] for run, own in zip(runs, notes, strict=True)]
+        return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, told, strict=True)]
+
+
+def recorded(run: Run) -> list[str]:
+    """Put a run's recordings into their database; what is to be said of it."""
+    if not run.config.run.ttyrec:
+        return []
+    from balrog_rag.run.recording import database_of
+
+    try:
+        return database_of(run.folder)
+    except DatasetError as error:
+        return [f"recordings: {error}"]
 
 
 FILES_AN_EPISODE = 3

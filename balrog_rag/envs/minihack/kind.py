@@ -79,6 +79,7 @@ MINIHACK = EnvironmentKind(
     title="MiniHack",
     tasks=tasks,
     make=make,
+    recording="nle.{number}.0.ttyrec3.bz2",
     progress=lambda game: Solved(),
     solved_or_not=True,
     options=MiniHackOptions,

@@ -21,9 +21,10 @@ from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, quit_game
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
-from balrog_rag.envs.nethack.nethack import log_path, log_prefix, seed
+from balrog_rag.envs.nethack.nethack import log_path, seed
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import minihack_options
+from balrog_rag.envs.nethack.recording import clear, finish, log_prefix
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.episode.outcome import Outcome
 
@@ -89,7 +90,9 @@ class MiniHackEngine:
     def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
         """`ttyrec` names the file of NLE's own recording, if wanted."""
         self._seeds = spec.seeds
+        self._ttyrec = ttyrec
         _import_minihack()
+        clear(ttyrec)
         prefix = log_prefix(ttyrec)
         with _seeded(spec.seeds.core), _recording(ttyrec, prefix):
             self._task = _make_task(spec)
@@ -137,8 +140,9 @@ class MiniHackEngine:
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
 
-    def close(self) -> None:
-        """Give back memory and files."""
+    def close(self, live: NDArray[Any] | None = None) -> None:
+        """Give back memory and files; a recording is ended first."""
+        finish(self._game, self.arrays, self._ttyrec, live)
         self._task.close()
 
     def _judge(self, reward: float, ended: bool, status: str) -> tuple[float, str]:

@@ -17,6 +17,8 @@ _IN_QUESTION = 1
 _QUIT, _YES = ord("q") | 0x80, ord("y")
 _PATIENCE = 100
 """Pages that the end of a game may have."""
+_TRIES = 5
+"""How often a game is asked to end; a prompt may swallow the first tries."""
 
 _NUMBERS = frozenset(
     (
@@ -84,7 +86,7 @@ def press_through_end(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
 
 def quit_game(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
     """Quit a game that a limit ended, so that NetHack writes its log line; whether it did."""
-    for key in (ESC, ESC, ESC, _QUIT, _YES):
+    for key in (ESC, ESC, ESC, _QUIT, _YES) * _TRIES:
         _, done = game.step(key)
         if done:
             return True

@@ -53,8 +53,8 @@ class Engine(Protocol):
         """The facts of the end; a game still running is quit for it."""
         ...
 
-    def close(self) -> None:
-        """Give back memory and files."""
+    def close(self, live: NDArray[Any]) -> None:
+        """Give back memory and files; a recording is ended with these bottom lines."""
         ...
 
 
@@ -107,7 +107,7 @@ class NLEGame:
 
     def close(self) -> None:
         """Give back everything the game holds."""
-        self._engine.close()
+        self._engine.close(self._live)
 
     def press(self, press: int | str) -> Pressed:
         """Press a plain action or a key, and through the pages that it brings."""

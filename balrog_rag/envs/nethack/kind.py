@@ -125,6 +125,7 @@ NETHACK = EnvironmentKind(
     title="NetHack",
     tasks=lambda: TASKS,
     make=make,
+    recording="nle.{number}.0.ttyrec3.bz2",
     progress=lambda game: Progression(),
     options=NetHackOptions,
     check=check,

@@ -1,6 +1,5 @@
 """NetHack itself: NetHackChallenge-v0, played on NLE's core without the wrappers around it."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
+from balrog_rag.envs.nethack.recording import clear, finish, log_prefix
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.episode.outcome import Outcome
 
@@ -45,6 +45,7 @@ class NetHackEngine:
         options = nethack_options(spec)
         self._seeds = spec.seeds
         self._ttyrec = ttyrec
+        clear(ttyrec)
         prefix = log_prefix(ttyrec)
         self._game = nethack.Nethack(
             observation_keys=KEYS + _STATE_KEYS,
@@ -87,14 +88,10 @@ class NetHackEngine:
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
 
-    def close(self) -> None:
-        """Give back memory and files."""
+    def close(self, live: NDArray[Any] | None = None) -> None:
+        """Give back memory and files; a recording is ended first."""
+        finish(self._game, self.arrays, self._ttyrec, live)
         self._game.close()
-
-
-def log_prefix(ttyrec: str | None) -> str | None:
-    """How the game's log beside a recording begins: NAME.0.ttyrec3.bz2 goes with NAME.xlogfile, as in NLE."""
-    return None if ttyrec is None else re.sub(r"(\.\d+)?\.ttyrec3\.bz2$", "", ttyrec) + "."
 
 
 def log_path(game: Any, prefix: str | None) -> Path:

@@ -1,0 +1,211 @@
+"""`balrog-rag dataset`: recorded games in the manner of the NetHack Learning Dataset."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from balrog_rag.cli.command_line import Parser, called, ended, within
+from balrog_rag.dataset.database import DATABASE
+from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.util.wording import many, short_number
+
+_DESCRIPTION = """Recorded games as in the NetHack Learning Dataset: runs with run.ttyrec, NLD-AA, NLD-NAO.
+Datasets are kept by name in a database that nle.dataset reads (--db, ./ttyrecs.db)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: _run(words))
+
+
+def _run(words: list[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(words)
+    if "carry_out" not in options:
+        parser.print_help()
+        return 2
+    code: int = options.carry_out(options)
+    return code
+
+
+def _parser() -> ArgumentParser:
+    parser = Parser(prog=called("dataset"), description=_DESCRIPTION)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, says: str, carry_out: object) -> ArgumentParser:
+        made: ArgumentParser = commands.add_parser(name, help=says, description=says)
+        made.add_argument("--db", type=Path, default=DATABASE, help="the database (ttyrecs.db)")
+        made.set_defaults(carry_out=carry_out)
+        return made
+
+    record = command("record", "record the episodes of a run anew from their journals", _record)
+    record.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    bring = command("import", "bring a folder of recordings into the database", _import)
+    bring.add_argument(
+        "folder", type=Path, metavar="DIR", help="a run, NLD-AA's nle_data, or NLD-NAO's folder"
+    )
+    bring.add_argument("--name", help="what to call it (default: the folder's name)")
+    bring.add_argument(
+        "--keep-cut", action="store_true", help="keep recordings that are cut short, as they are"
+    )
+    command("list", "the datasets of the database", _list)
+    _named(command("info", "what a dataset holds", _info))
+    move = _named(command("move", "say where a dataset's folder lies now", _move))
+    move.add_argument("folder", type=Path, metavar="FOLDER")
+    _select_parser(_named(command("select", "choose games by what is known of them", _select)))
+    stream = _named(command("stream", "read all frames in batches, and say how fast", _stream))
+    stream.add_argument("--batch", type=int, default=12, help="games side by side (12)")
+    stream.add_argument("--length", type=int, default=512, help="frames of each in a batch (512)")
+    stream.add_argument("--threads", type=int, default=2, help="threads that unpack (2)")
+    stream.add_argument("--seed", type=int, help="shuffle the games by this seed")
+    frames = _named(command("frames", "print the frames of one game", _frames))
+    frames.add_argument("game", type=int, metavar="GAMEID", help="its number, as `select` shows it")
+    frames.add_argument("--from", dest="first", type=int, default=0, help="the first frame (0)")
+    frames.add_argument("--to", dest="last", type=int, help="the last frame (default: the game's last)")
+    frames.add_argument("--colour", action="store_true", help="with the terminal's colours")
+    return parser
+
+
+def _named(parser: ArgumentParser) -> ArgumentParser:
+    parser.add_argument("name", metavar="NAME", help="a dataset, as `list` shows it")
+    return parser
+
+
+def _select_parser(select: ArgumentParser) -> None:
+    for name, says in (
+        ("role", "roles by their short names: Val,Sam"), ("race", "races: Hum,Elf"), ("gender", "Mal or Fem"),
+        ("align", "Law, Neu, Cha"), ("score", "a range: 1000.., ..50, 10..20"), ("turns", "a range"),
+        ("depth", "a range of the deepest level"), ("date", "a range of days: 20260101..20261231"),
+        ("death", "words in how it ended"), ("achieved", "words of an achievement: Sokoban"),
+        ("sql", "any condition on the columns of nle.dataset's table games"),
+    ):  # fmt: skip
+        select.add_argument(f"--{name}", help=says)
+    select.add_argument("--as", dest="target", metavar="NEW", help="keep them as a dataset of this name")
+    select.add_argument("--limit", type=int, default=20, help="games shown (20)")
+    select.add_argument("--json", action="store_true", help="print every game as a line of JSON")
+
+
+def _record(options: Namespace) -> int:
+    import asyncio
+
+    from balrog_rag.knowledge.progress import shown_progress
+    from balrog_rag.results.folder import RECORDINGS, journals, locked
+    from balrog_rag.run.recording import database_of, record
+
+    found = journals(options.run)
+    with locked(options.run), shown_progress("recording", len(found)) as done:
+        recorded = [asyncio.run(record(options.run, journal, done)) for journal in found]
+        notes = database_of(options.run)
+    print(f"{sum(recorded)} of {many(len(found), 'episodes')} recorded in {options.run / RECORDINGS}")
+    return _told(notes)
+
+
+def _told(notes: Sequence[str]) -> int:
+    for note in notes:
+        print(f"note: {terminal_safe(note)}", file=sys.stderr)
+    return 0
+
+
+def _import(options: Namespace) -> int:
+    from balrog_rag.dataset.importing import import_folder
+
+    done = import_folder(options.folder, options.db, options.name, options.keep_cut)
+    print(f"{terminal_safe(done.name)}: {many(done.games, 'games')} in {options.db}")
+    return _told(done.notes)
+
+
+def _list(options: Namespace) -> int:
+    from balrog_rag.dataset.database import datasets
+    from balrog_rag.results.terminal import console, show_table
+
+    rows = [
+        [each.name, f"{each.games:,}", f"{short_number(each.size)}B", str(each.version), str(each.root)]
+        for each in datasets(options.db)
+    ]
+    headings = ("dataset", "games", "size", "ttyrec", "folder")
+    show_table(console(), str(options.db), headings, rows, (0, 4))
+    return 0
+
+
+def _info(options: Namespace) -> int:
+    from balrog_rag.dataset.database import dataset, files
+
+    found = dataset(options.db, options.name)
+    parts = [part for game in files(options.db, options.name).values() for part in game]
+    missing = sum(not part.is_file() for part in parts)
+    print(
+        f"{terminal_safe(found.name)}: {many(found.games, 'games')}, {many(len(parts), 'recordings')}, ",
+        end="",
+    )
+    print(f"{short_number(found.size)}B, ttyrec{found.version}")
+    holds = {1: "frames alone", 2: "frames and key presses"}.get(found.version, "frames, key presses, scores")
+    print(f"folder: {terminal_safe(str(found.root))}; it holds {holds}")
+    print(f"missing: {many(missing, 'recordings')}" if missing else "every recording is there")
+    return 0
+
+
+def _move(options: Namespace) -> int:
+    from balrog_rag.dataset.database import move
+
+    move(options.db, options.name, options.folder)
+    print(f"{terminal_safe(options.name)}: is looked for in {options.folder.resolve()}")
+    return 0
+
+
+def _select(options: Namespace) -> int:
+    from balrog_rag.dataset import selecting
+    from balrog_rag.dataset.database import save
+    from balrog_rag.results.terminal import console, show_table
+
+    within("--limit", options.limit, 0)
+    found = selecting.select(options.db, options.name, vars(options))
+    if options.json:
+        import msgspec
+
+        for row in found:
+            print(msgspec.json.encode(row).decode())
+    else:
+        shown = selecting.columns(found[: options.limit])
+        show_table(console(), f"{many(len(found), 'games')}", selecting.HEADINGS, shown, (1, 2, 7))
+    if options.target:
+        save(options.db, options.target, options.name, [row["gameid"] for row in found])
+        print(f"{terminal_safe(options.target)}: {many(len(found), 'games')} in {options.db}")
+    return 0
+
+
+def _stream(options: Namespace) -> int:
+    import time
+
+    from balrog_rag.dataset.streaming import stream
+    from balrog_rag.knowledge.progress import shown_progress
+
+    for option, least in (("batch", 1), ("length", 1), ("threads", 0)):
+        within(f"--{option}", getattr(options, option), least)
+    count, games, begun = 0, set[int](), time.perf_counter()
+    arguments = (options.db, options.name, options.batch, options.length, options.threads, options.seed)
+    with stream(*arguments) as batches, shown_progress("frames", None) as done:
+        for batch in batches:
+            present = batch["gameids"][batch["gameids"] != 0]
+            games.update(present.tolist())
+            count += len(present)
+            done(len(present))
+    seconds = time.perf_counter() - begun
+    print(f"{many(len(games), 'games')}, {many(count, 'frames')}, {count / seconds:,.0f} frames a second")
+    return 0
+
+
+def _frames(options: Namespace) -> int:
+    from balrog_rag.dataset.streaming import as_text, frames, key_name
+
+    for number, frame in frames(options.db, options.name, options.game):
+        if number < options.first:
+            continue
+        if options.last is not None and number > options.last:
+            break
+        pressed = f", pressed {key_name(int(frame['keypresses']))}" if "keypresses" in frame else ""
+        score = f", score {int(frame['scores'])}" if "scores" in frame else ""
+        print(f"--- frame {number}{pressed}{score}")
+        print(as_text(frame, True) if options.colour else terminal_safe(as_text(frame)))
+    return 0

@@ -1,0 +1,92 @@
+"""Bringing recordings into a database, by nle's own code, with a word on everything that it left out."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.dataset import database
+from balrog_rag.dataset.layouts import Layout, layout_of, look_through
+from balrog_rag.util.wording import many
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What came of an import."""
+
+    name: str
+    games: int
+    notes: Sequence[str]
+    """What was left out, and why."""
+
+
+def import_folder(folder: Path, path: Path, name: str | None = None, keep_cut: bool = False) -> Imported:
+    """Bring a folder in under a name; `keep_cut` keeps recordings that lack their end."""
+    layout = layout_of(folder)
+    name = name or usual_name(folder)
+    database.refuse_taken(path, name)
+    found = look_through(layout)
+    _populate(layout, database.made(path), name)
+    dropped = 0 if keep_cut else _drop(path, name, found.cut)
+    games = database.dataset(path, name).games
+    notes = []
+    if unlisted := len(found.recordings) - found.lines if not layout.altorg else 0:
+        notes.append(f"{many(unlisted, 'recordings')} left out: no xlogfile line names them")
+    if found.cut:
+        what = f"{many(dropped, 'games')} left out" if not keep_cut else "kept, and read as shorter games"
+        notes.append(f"cut short: {named(found.cut)}; {what}")
+    return Imported(name, games, notes)
+
+
+def write_database(recordings: Path, name: str) -> list[str]:
+    """Make the database beside a run's recordings anew; what was left out."""
+    path = recordings / database.DATABASE
+    if not any(recordings.glob("*/*.xlogfile")):
+        return []
+    path.unlink(missing_ok=True)
+    return list(import_folder(recordings, path, name).notes)
+
+
+def usual_name(folder: Path) -> str:
+    """What a dataset is called after its folder."""
+    folder = folder.resolve()
+    return folder.parent.name if folder.name in ("nld", "nle_data") else folder.name
+
+
+def named(paths: Sequence[Path], most: int = 3) -> str:
+    """The first of some files, and how many more there are."""
+    shown = ", ".join(map(str, paths[:most]))
+    return f"{shown} and {len(paths) - most} more" if len(paths) > most else shown
+
+
+def _populate(layout: Layout, path: Path, name: str) -> None:
+    from nle import dataset as nld
+
+    add = nld.add_altorg_directory if layout.altorg else nld.add_nledata_directory
+    try:
+        with redirect_stdout(StringIO()):  # what it prints is said better
+            add(str(layout.root), name, str(path))
+    except sqlite3.Error as error:
+        raise DatasetError(f"{path}: cannot take {name} in ({error})") from error
+    except (AssertionError, ValueError, OSError) as error:
+        raise DatasetError(f"{layout.root}: nle.dataset cannot bring it in ({error})") from error
+
+
+def _drop(path: Path, name: str, cut: Sequence[Path]) -> int:
+    """Take games out of a dataset whose recordings are cut short; how many."""
+    from nle.dataset import db
+
+    if not cut:
+        return 0
+    bad = {file.resolve() for file in cut}
+    games = [
+        gameid
+        for gameid, parts in database.files(path, name).items()
+        if any(part.resolve() in bad for part in parts)
+    ]
+    with database.opened(path, write=True) as connection:
+        db.drop_games(name, *games, conn=connection)
+    return len(games)

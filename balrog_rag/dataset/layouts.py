@@ -1,0 +1,132 @@
+"""What lies in a folder of recordings, and what in it nle.dataset would fail at or pass by in silence."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.util.wording import many
+
+RECORDING = re.compile(r"(?P<stem>.+?)(?P<number>\.[^.]+)?\.ttyrec(?P<version>\d*)\.bz2")
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """A folder that can be brought in."""
+
+    root: Path
+    altorg: bool = False
+    """Laid out as NetHack's public server has it (NLD-NAO); else as NLE records (NLD-AA, and our runs)."""
+
+
+def layout_of(path: Path) -> Layout:
+    """How the recordings in a folder are laid out; says where to look where it is another folder."""
+    if not path.is_dir():
+        raise DatasetError(f"{path}: no such folder; name the folder of the recordings, unpacked")
+    for inner in ("nld", "nle_data"):
+        if (path / inner).is_dir():
+            return layout_of(path / inner)
+    if (path / "config.json").is_file():
+        raise DatasetError(
+            f"{path}: this run has no recordings; make them with balrog-rag dataset record {path}"
+        )
+    if any(path.glob("xlogfile.*")):
+        _check_altorg(path)
+        return Layout(path, altorg=True)
+    if any(path.glob("*/*.xlogfile")):
+        return Layout(path)
+    raise DatasetError(_elsewhere(path))
+
+
+def _elsewhere(path: Path) -> str:
+    if any(path.glob("*.xlogfile")):
+        return (
+            f"{path}: holds one set of files; nle.dataset wants the folder above it, {path.resolve().parent}"
+        )
+    deeper = next(path.glob("*/*/*.xlogfile"), None)
+    if deeper is not None:
+        return f"{path}: one folder too high; name {deeper.parents[1]}"
+    return f"{path}: holds no recordings (*/*.xlogfile with *.ttyrec3.bz2, or xlogfile.* of alt.org)"
+
+
+def _check_altorg(path: Path) -> None:
+    if not (path / "blacklist.txt").is_file():
+        raise DatasetError(f"{path}: blacklist.txt is missing, which comes with NLD-NAO's xlogfiles")
+    if not any(path.glob("*/*.ttyrec.bz2")):
+        raise DatasetError(
+            f"{path}: no recordings (PLAYER/*.ttyrec.bz2) beside the xlogfiles; unpack them here"
+        )
+
+
+class Found(msgspec.Struct):
+    """What lies under a root, before anything is brought in."""
+
+    recordings: list[Path] = []
+    lines: int = 0
+    """Lines that name a recording which is there."""
+    cut: list[Path] = []
+    """Recordings that are cut short; nle reads them as shorter games."""
+
+
+def look_through(layout: Layout) -> Found:
+    """Look at every recording and every log; a DatasetError for what would abort the import."""
+    if layout.altorg:
+        recordings = sorted(layout.root.glob("*/*.ttyrec.bz2"))
+        return Found(recordings, cut=[path for path in recordings if is_cut(path)])
+    found = Found()
+    for folder in sorted({log.parent for log in layout.root.glob("*/*.xlogfile")}):
+        beside = dict(_by_stem(folder))
+        for log in sorted(folder.glob("*.xlogfile")):
+            _check_log(log, beside.get(log.stem, []), found)
+    return found
+
+
+def _by_stem(folder: Path) -> Iterator[tuple[str, list[Path]]]:
+    stems: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        match = RECORDING.fullmatch(path.name)
+        if match:
+            stems.setdefault(match["stem"], []).append(path)
+    yield from stems.items()
+
+
+def _check_log(log: Path, recordings: list[Path], found: Found) -> None:
+    """One log and its recordings: there must be some, of one version, and the log must be read as ASCII."""
+    try:
+        lines = log.read_bytes().decode("ascii").splitlines()
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{log}: byte {error.start} is no ASCII, which is all that nle.dataset reads; replace it"
+        ) from error
+    if not recordings:
+        raise DatasetError(
+            f"{log}: its recordings ({log.stem}.*.ttyrec3.bz2) are gone; remove it, or bring them back"
+        )
+    versions = {match["version"] for path in recordings if (match := RECORDING.fullmatch(path.name))}
+    if versions & {""} or len(versions) > 1:
+        raise DatasetError(
+            f"{log}: recordings of {many(len(versions), 'versions')} beside it; nle.dataset takes ttyrec2 or "
+            "ttyrec3, one of the two in a folder"
+        )
+    names = {path.name for path in recordings}
+    found.recordings += recordings
+    found.lines += sum(line.rpartition("ttyrecname=")[2].strip() in names for line in lines)
+    found.cut += [path for path in recordings if is_cut(path)]
+
+
+_END = 0x177245385090
+"""The sign that ends a bzip2 stream; 32 bits of checksum and up to 7 to fill a byte come after it."""
+_TAIL = 11
+
+
+def is_cut(path: Path) -> bool:
+    """Whether a bzip2 file lacks its end, as after a killed process; only its last bytes are read."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL))
+            tail = int.from_bytes(file.read(), "big")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return not any(tail >> 32 + fill & 2**48 - 1 == _END for fill in range(8))
