@@ -79,19 +79,23 @@ def _conform(files: Sequence[Path], pictures: bool) -> int:
     differing = 0
     for file in files:
         results = compare(file, pictures)
-        _print_comparison(results)
+        _print_comparison(results, pictures)
         differing += sum(result.differing for result in results.values())
     return 1 if differing else 0
 
 
-def _print_comparison(results: Mapping[str, "Compared"]) -> None:
+def _print_comparison(results: Mapping[str, "Compared"], pictures: bool) -> None:
     from balrog_rag.envs.conform import OWN_PICTURES
 
     for env, result in results.items():
         print(
             f"{env}: {many(result.episodes, 'episodes')}, {many(result.states, 'states')} compared, "
             f"{result.differing:,} differing"
-            + (" (pictures are our own: not compared)" if env in OWN_PICTURES else "")
+            + (
+                " (pictures are our own; they differ where the recorded ones do)"
+                if pictures and env in OWN_PICTURES
+                else ""
+            )
         )
         first = result.first
         if first is not None:

@@ -38,9 +38,10 @@ def check_together(config: Any) -> None:
     for name in env.max_steps:
         if name not in (known := registry.environments.names()):
             raise ConfigError(f"env.max_steps.{name}: no such environment{registry.nearest(name, known)}")
-    if env.seeds and env.seeding == "spread":
+    if env.seeds and env.seeding not in ("list", "fixed"):
         raise ConfigError(
-            "env.seeds: env.seeding=spread takes none; add env.seeding=list or fixed, or set run.seed instead"
+            f"env.seeds: env.seeding={env.seeding} takes none; add env.seeding=list or fixed, "
+            "or set run.seed instead"
         )
     _check_pictures(env, agent)
 

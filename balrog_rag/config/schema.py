@@ -60,8 +60,9 @@ class EnvConfig:
         ge=1,
     )
     seeding: str = key(
-        "spread: every episode its own game; fixed: one game for all; list: env.seeds in turn",
-        choices=("spread", "fixed", "list"),
+        "spread: every episode its own game; fixed: one game for all; list: env.seeds in turn; balrog: as "
+        "spread, but one game after the other where BALROG counts them",
+        choices=("spread", "fixed", "list", "balrog"),
     )
     seeds: list[int] = key(
         "the seeds of env.seeding=list, or the first for =fixed (run.seed where empty)", ge=0, le=MOST_SEED

@@ -203,6 +203,8 @@ class EnvironmentKind:
     """The name of a recording's file, with {number} for that of the episode; empty: it makes none."""
     solved_or_not: bool = False
     """Whether progression is 0 or 1 and nothing between."""
+    rise: float = 100.0
+    """Points of progression that an episode not yet seen may reach, even where all those seen have none."""
     options: type[msgspec.Struct] = NoOptions
     """The schema of env.options for this kind, with its defaults."""
     check: Callable[[GameSpec], None] = accept
@@ -211,6 +213,8 @@ class EnvironmentKind:
     """After how many steps of its own a game of that task is ended, where env.max_steps says nothing."""
     episodes: int = 5
     """Episodes a task, where env.episodes says nothing."""
+    counted: bool = False
+    """Whether BALROG, left without a seed, plays its games one after the other from the second on."""
     pictures: Callable[[Mapping[str, Any]], bool] = no_pictures
     """Whether observations carry a picture under these options."""
     picture_hint: str = ""

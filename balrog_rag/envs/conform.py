@@ -15,7 +15,7 @@ from balrog_rag.envs.engine import Engine, Moment
 
 GAMES = ("babyai", "babaisai", "crafter", "textworld")
 OWN_PICTURES = ("babaisai",)
-"""Games whose pictures are our own and are therefore not compared."""
+"""Games whose pictures are our own: only which moments look the same can be compared."""
 _DICTIONARY = "defaultdict("
 """Here BALROG prints a Python dictionary in place of a level of Baba; only the text before it is compared."""
 _DIGITS = 9
@@ -73,7 +73,7 @@ def compare(path: Path, pictures: bool = True) -> dict[str, Compared]:
     for recording in read(path):
         result = results.setdefault(recording.env, Compared())
         result.episodes += 1
-        for step, differences in enumerate(replay(recording, pictures and recording.env not in OWN_PICTURES)):
+        for step, differences in enumerate(replay(recording, pictures)):
             result.states += 1
             result.differing += bool(differences)
             if differences and result.first is None:
@@ -100,18 +100,18 @@ def read(path: Path) -> Iterator[Recording]:
 
 def replay(recording: Recording, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
     """What differs at each state of a recording: the thing, as recorded, and as it is with us."""
-    engine = make(recording)
+    engine, looks = make(recording), Looks(recording.env in OWN_PICTURES) if pictures else None
     try:
         moment = engine.reset()
         begins = [("mission", recording.mission, engine.goal)] if recording.mission else []
         limits = ("max_steps", str(recording.max_steps), str(engine.max_steps))
-        yield _differing([*begins, limits, *_sides(recording.start, moment, engine, pictures)])
+        yield _differing([*begins, limits, *_sides(recording.start, moment, engine, looks)])
         for state in recording.steps:
             if moment.ended:
                 yield [("ended", "", moment.ended)]
                 return
             moment = engine.step(state.taken)
-            yield _differing(_sides(state, moment, engine, pictures))
+            yield _differing(_sides(state, moment, engine, looks))
     finally:
         engine.close()
 
@@ -126,13 +126,34 @@ def make(recording: Recording) -> Engine:
     return engine
 
 
+class Looks:
+    """The pictures of one episode, recorded and ours."""
+
+    def __init__(self, own: bool) -> None:
+        """Pictures that are our `own` must be the same where the recorded ones are, and nowhere else."""
+        self._own = own
+        self._ours: dict[str, str] = {}
+        self._recorded: dict[str, str] = {}
+
+    def sides(self, recorded: str, ours: str) -> tuple[str, str]:
+        """The two that have to be equal."""
+        if not self._own:
+            return recorded, ours
+        if recorded in self._ours:
+            return self._ours[recorded], ours
+        self._ours[recorded] = ours
+        return recorded, self._recorded.setdefault(ours, recorded)
+
+
 def fingerprint(pixels: NDArray[Any]) -> str:
     """The hash by which recordings name a picture."""
     height, width = pixels.shape[:2]
     return blake2b(pixels.tobytes() + str((width, height)).encode(), digest_size=8).hexdigest()
 
 
-def _sides(state: State, moment: Moment, engine: Engine, pictures: bool) -> Iterator[tuple[str, str, str]]:
+def _sides(
+    state: State, moment: Moment, engine: Engine, looks: Looks | None
+) -> Iterator[tuple[str, str, str]]:
     """Everything that both sides have, as recorded and as ours."""
     text, broken, _ = state.long.partition(_DICTIONARY)
     yield "long", text, moment.long[: len(text)] if broken else moment.long
@@ -140,9 +161,9 @@ def _sides(state: State, moment: Moment, engine: Engine, pictures: bool) -> Iter
     yield "reward", str(state.reward), str(round(moment.reward, _DIGITS))
     yield "done", str(state.done), str(bool(moment.ended))
     yield "progression", str(state.progression), str(moment.progression)
-    if pictures and state.image:
+    if looks is not None and state.image:
         pixels = engine.picture()
-        yield "image", state.image, "" if pixels is None else fingerprint(pixels)
+        yield "image", *looks.sides(state.image, "" if pixels is None else fingerprint(pixels))
 
 
 def _differing(sides: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

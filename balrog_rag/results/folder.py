@@ -5,6 +5,7 @@ RUN/run.json                                     provenance: versions, prompts, 
 RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the truth
 RUN/<env>/<task>/<task>_run_NN.{json,csv}        BALROG's record of the same episode
 RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec, its recording in the game's own form
+a slash in a task's name is a folder, twice: babaisai/env/make_win/env/make_win_run_00.json
 RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 """
 
@@ -48,13 +49,15 @@ def is_episode(name: str) -> bool:
 def episode_stem(run: Path, episode: str) -> Path:
     """Where an episode's files lie, without their endings: every name of an episode becomes a path here."""
     env, task, number = _parts(run, episode)
-    return run / env / task / f"{task.rpartition('/')[2]}_run_{number}"
+    return run / env / task / f"{task}_run_{number}"
 
 
 def _parts(run: Path, episode: str) -> list[str]:
     if not is_episode(episode):
         raise RunFolderError(f"{run}: {episode!r} is no episode's name, which is env/task/number")
-    return episode.rsplit("/", 2)
+    task, _, number = episode.rpartition("/")
+    env, _, task = task.partition("/")
+    return [env, task, number]
 
 
 def journal_path(run: Path, episode: str) -> Path:
@@ -93,7 +96,7 @@ def one_journal(path: Path) -> Path:
 
 def home_of(journal: Path) -> Path | None:
     """The run folder in which a journal lies; None where it lies in none."""
-    above = journal.resolve().parents[2:7]  # RUN/<env>/<task, perhaps with slashes>/<file>
+    above = journal.resolve().parents[2:12]  # RUN/<env>/<task, perhaps some folders deep>/<file>
     return next((place for place in above if (place / "config.json").is_file()), None)
 
 

@@ -74,8 +74,8 @@ def bounds_by_env(envs: Sequence[str], measure: Measure = PROGRESSION) -> dict[s
     """What the measure's values can be, by the kinds of game."""
     if measure.name != PROGRESSION.name:
         return dict.fromkeys(envs, measure.bounds)
-    solved = Bounds(0.0, 100.0, binary=True)
-    return {env: solved if kind_of(env).solved_or_not else measure.bounds for env in envs}
+    kinds = [kind_of(env) for env in envs]
+    return {kind.name: Bounds(binary=kind.solved_or_not, rise=kind.rise) for kind in kinds}
 
 
 def interval(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> Interval:

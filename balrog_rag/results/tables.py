@@ -43,18 +43,26 @@ HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens
 
 
 def _scores(summary: Summary) -> list[list[str] | None]:
+    """A row for each environment and their average; of a single environment a row for each task, too."""
     rows: list[list[str] | None] = []
     by_env, whole = summary.run.by_env(), not summary.run.partial
     for env, episodes in by_env.items():
-        tasks = summary.environments[env]["tasks"]
-        for task, scored in tasks.items() if len(tasks) > 1 else ():
-            played = [episode for episode in episodes if episode.task == task]
-            rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored, whole)])
-        alone = len(tasks) == 1 and len(summary.environments) == 1
-        name = next(iter(tasks)).removesuffix("-v0") if alone else env
-        rows.append([name, *_cells(episodes, summary.environments[env], whole)])
+        scored, name = summary.environments[env], env
+        if len(by_env) == 1:
+            rows += _tasks(episodes, scored["tasks"], whole)
+            name = env if rows else episodes[0].task.removesuffix("-v0")
+        rows.append([name, *_cells(episodes, scored, whole)])
     if len(by_env) > 1:
         rows += [None, ["average", *_average(summary)]]
+    return rows
+
+
+def _tasks(episodes: Sequence[Episode], tasks: Mapping[str, Any], whole: bool) -> list[list[str]]:
+    """A row for each of several tasks."""
+    rows = []
+    for task, scored in tasks.items() if len(tasks) > 1 else ():
+        played = [episode for episode in episodes if episode.task == task]
+        rows.append([f"  {task.removesuffix('-v0')}", *_cells(played, scored, whole)])
     return rows
 
 

@@ -92,10 +92,12 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
 
 def seeds_for(config: Config, episode: str, number: int) -> Seeds:
     """The game seeds of one episode, by env.seeding."""
-    given = config.env.seeds
-    if config.env.seeding == "spread":
+    given, seeding = config.env.seeds, config.env.seeding
+    if seeding == "balrog" and kind_of(split(episode)[0]).counted:
+        return Seeds(core=number + 1, disp=number + 1)
+    if seeding in ("spread", "balrog"):
         return episode_seeds(config.run.seed, episode)
-    if config.env.seeding == "fixed":
+    if seeding == "fixed":
         seed = given[0] if given else config.run.seed
         return Seeds(core=seed, disp=seed)
     if number >= len(given):

@@ -114,5 +114,16 @@ def test_every_task_can_be_drawn_and_played(task):
     assert game.picture().shape == ((288, 416, 3) if "two_room" in task else (256, 256, 3))
 
 
+def test_baba_is_seen_to_look_the_way_it_was_told_to_go_even_where_it_cannot():
+    game = make("env/goto_win", 7)
+    game.reset()
+    looks = {}
+    for action in (*("left",) * 8, "left", "idle", "up", "left"):
+        game.step(action)
+        looks.setdefault(action, []).append(game.picture().tobytes())
+    assert looks["left"][-2] == looks["idle"][0]
+    assert len({looks["left"][-2], looks["up"][0]}) == 2
+
+
 def test_there_are_forty_tasks():
     assert len(TASKS) == 40

@@ -52,6 +52,18 @@ def test_a_state_that_differs_is_named(what, value, tmp_path, capsys):
     assert f"step 3, {what}" in out
 
 
+@pytest.mark.parametrize(("step", "another"), [(4, False), (5, True)])
+def test_pictures_of_our_own_must_differ_where_the_recorded_ones_do(step, another, tmp_path, capsys):
+    """Of BALROG's pictures of Baba only hashes are known; here the fourth moment looks like the fifth."""
+    with gzip.open(RECORDINGS / "babaisai.jsonl.gz") as file:
+        episode = json.loads(list(file)[2])
+    third, fourth, fifth = (episode["steps"][number]["image"] for number in (2, 3, 4))
+    assert third != fourth == fifth
+    episode["steps"][step - 1]["image"] = "0" * 16 if another else third
+    assert main(["conform", written(tmp_path, json.dumps(episode))]) == 1
+    assert f"step {step}, image" in capsys.readouterr().out
+
+
 def test_pictures_can_be_left_out(tmp_path):
     assert main(["conform", "--no-pictures", changed(tmp_path, image="0" * 16)]) == 0
 

@@ -13,7 +13,9 @@ from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import check_game, kind_of
 from balrog_rag.envs.conform import read
-from balrog_rag.run.plan import episodes_of, split
+from balrog_rag.envs.textworld.games import games
+from balrog_rag.envs.textworld.kind import game_of
+from balrog_rag.run.plan import episodes_of, game_spec, split
 from balrog_rag.workers.host import HostedGame
 from tests.support import command, evaluate
 
@@ -41,11 +43,21 @@ def test_a_kind_has_balrogs_tasks_episodes_and_limits(env, tasks, episodes, limi
 
 
 def test_all_six_are_balrogs_255_episodes():
-    config = compose(["env=balrog_six"])
+    config = compose(["env=balrog"])
     count = Counter()
     for task in config.env.tasks:
         count[split(task)[0]] += episodes_of(config, task)
     assert count == {"babyai": 50, "babaisai": 120, "textworld": 30, "crafter": 10, "minihack": 40, "nle": 5}
+
+
+def test_balrogs_seeding_counts_textworlds_games_and_spreads_the_others():
+    counted, spread = (compose(["env=balrog", f"env.seeding={way}"]) for way in ("balrog", "spread"))
+    task = "textworld/coin_collector"
+    names = [game_of(game_spec(counted, task, number)) for number in range(3)]
+    assert names == games("coin_collector")[1:4]
+    assert game_of(game_spec(spread, task, 0)) != names[0]
+    for task in ("crafter/default", "nle/NetHackChallenge-v0"):
+        assert game_spec(counted, task, 0) == game_spec(spread, task, 0)
 
 
 @pytest.mark.parametrize("env", ["babyai", "babaisai", "crafter"])
@@ -123,6 +135,7 @@ def test_a_run_of_babyai_and_baba_is_played_resumed_and_verified(agent, tmp_path
     os.truncate(journal, journal.stat().st_size // 2)
     again = evaluate(f"resume={folder}", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+    assert journal.parent.parent == folder / "babyai/BabyAI-MixedTrainLocal-v0/open"
     checked = command("balrog_rag.episode", "verify", str(folder), cwd=tmp_path)
     assert (checked.returncode, checked.stdout.count("equal")) == (0, 4), checked.stdout
     handed_in = command("balrog_rag.leaderboard", "submit", str(folder), "--out", "sub", cwd=tmp_path)

@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results import experiments
 from balrog_rag.util.paths import data
 
@@ -45,15 +46,16 @@ def test_balrogs_experiment_has_balrogs_values():
     """Its balrog/config/config.yaml of 2026-03-16, as far as it decides how an episode goes."""
     config = compose(["+experiment=balrog", "model=openai"])
     env, agent, model = config.env, config.agent, config.model
-    assert (env.episodes, env.max_steps["nle"], env.max_steps["minihack"]) == (5, 100_000, 100)
-    assert (env.seeding, env.seeds, env.options["character"]) == ("spread", [], "@")
+    assert (env.episodes, env.max_steps) == (None, {})
+    assert [kind_of(name).max_steps("") for name in ("nle", "minihack", "textworld")] == [100_000, 100, 80]
+    assert (env.seeding, env.seeds, env.options["character"]) == ("balrog", [], "@")
     assert (env.options["actions"], env.options["layout"]) == ("balrog", "hybrid")
     assert (env.options["skip_more"], env.options["no_progress"], env.options["autopickup"]) == (
         True,
         150,
         None,
     )
-    assert len(env.tasks) == 9
+    assert len(env.tasks) == 58
     assert (agent.name, agent.system, agent.instruction_role) == ("naive", "balrog", "user")
     assert (agent.max_text_history, agent.max_image_history, agent.max_cot_history) == (16, 0, 1)
     assert (agent.max_icl_history, agent.lenient, agent.fallback, agent.reason_words) == (

@@ -332,7 +332,7 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     said = capsys.readouterr().out
     assert str(target) in said
     assert "minihack: 2 episodes; BALROG plays 40" in said
-    assert "no results for babyai, babaisai, crafter, textworld" in said
+    assert "no results for babyai, crafter, textworld, babaisai" in said
     assert (target / "metadata.yaml").read_text() == (
         "name: Mine\noss: true\nsite: null\nverified: false\ndate: '2026-11-21'\ntrajs: true\n"
     )
@@ -385,7 +385,7 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
         "  env.options.nle.character: val-dwa-law-fem (BALROG: @)",
         "  env.options.nle.no_progress: 99 (BALROG: 150)",
         "  env.options.nle.skip_more: false (BALROG: true)",
-        "  env.seeding: fixed (BALROG: spread)",
+        "  env.seeding: fixed (BALROG: balrog)",
         "  limits.steps: 2 (BALROG: null)",
         "  model.context: 1000000 (BALROG: null)",
         "  model.max_tokens: 4096 (BALROG: 8192)",
@@ -413,7 +413,7 @@ def test_a_run_of_balrogs_experiment_has_an_empty_card_and_what_it_adds_is_on_it
         said = capsys.readouterr().out
         cards[name] = [line.strip() for line in said.splitlines() if "(BALROG:" in line]
         assert "note: not BALROG's: experiment balrog with " in said
-        assert "env.episodes=1 instead of 5" in said
+        assert "env.episodes=1 instead of null" in said
     assert cards["stock"] == [
         "env.max_steps.minihack: 2 (BALROG: 100)",
         "model.context: 1000000 (BALROG: null)",

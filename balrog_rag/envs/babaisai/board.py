@@ -30,13 +30,15 @@ class Board:
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self.rules: tuple[Rule, ...] = ()
+        self.facing = "right"
+        """Where baba looks: the way that it was last told to go while it was the player's."""
         self._tiles: dict[Cell, list[Tile]] = {}
         self._nouns: dict[str, frozenset[str]] = {}
 
     def copy(self) -> "Board":
         """The same board, to try a move on."""
         made = Board(self.width, self.height)
-        made.rules, made._nouns = self.rules, self._nouns
+        made.rules, made._nouns, made.facing = self.rules, self._nouns, self.facing
         made._tiles = {cell: list(tiles) for cell, tiles in self._tiles.items()}
         return made
 
@@ -106,6 +108,8 @@ class Board:
     def move(self, direction: str) -> bool:
         """Move whatever is the player's, by the rules as they are; whether it came to a goal."""
         step = DIRECTIONS[direction]
+        if "baba" in self.which("you"):
+            self.facing = direction
         won = False
         players = list(self.things(self.which("you")))
         players.sort(key=lambda player: -(player[0][0] * step[0] + player[0][1] * step[1]))

@@ -1,11 +1,15 @@
-"""A board of Baba Is AI as a picture of our own: things are shapes, blocks are words in a frame."""
+"""A board of Baba Is AI as a picture of our own: things are shapes, blocks are words in a frame.
+
+Of BALROG's pictures hashes are known, not how they look. They differ where ours differ and nowhere else: so
+baba is seen to look the way that it was last told to go, and nothing else tells one moment from another.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.envs.babaisai.board import Board, Tile
+from balrog_rag.envs.babaisai.board import DIRECTIONS, Board, Cell, Tile
 
 CELL = 32
 _BORDER, _EMPTY, _WHITE = (90, 90, 90), (16, 16, 24), (255, 255, 255)
@@ -30,7 +34,12 @@ def draw_picture(board: Board) -> NDArray[Any]:
     pen = ImageDraw.Draw(image)
     pen.rectangle((CELL, CELL, (board.width - 1) * CELL - 1, (board.height - 1) * CELL - 1), fill=_EMPTY)
     for (x, y), tile in board.tops():
-        (_draw_block if tile.block else _draw_thing)(pen, x * CELL, y * CELL, tile)
+        if tile.block:
+            _draw_block(pen, x * CELL, y * CELL, tile)
+        elif tile.word == "baba":
+            _draw_baba(pen, x * CELL, y * CELL, DIRECTIONS[board.facing])
+        else:
+            _draw_thing(pen, x * CELL, y * CELL, tile)
     return np.asarray(image)
 
 
@@ -54,11 +63,16 @@ def _draw_thing(pen: Any, x: int, y: int, tile: Tile) -> None:
     elif tile.word == "door":
         pen.rectangle((x + 7, y + 3, x + 24, y + 30), fill=color)
         pen.ellipse((x + 19, y + 15, x + 22, y + 18), fill=_WHITE)
-    elif tile.word == "wall":
-        pen.rectangle((x, y, x + CELL - 1, y + CELL - 1), fill=color)
     else:
-        pen.ellipse((x + 5, y + 9, x + 26, y + 27), fill=color)
-        pen.polygon((x + 8, y + 12, x + 10, y + 2, x + 14, y + 11), fill=color)
-        pen.polygon((x + 18, y + 11, x + 22, y + 2, x + 24, y + 12), fill=color)
-        pen.ellipse((x + 11, y + 14, x + 13, y + 16), fill=_EMPTY)
-        pen.ellipse((x + 19, y + 14, x + 21, y + 16), fill=_EMPTY)
+        pen.rectangle((x, y, x + CELL - 1, y + CELL - 1), fill=color)
+
+
+def _draw_baba(pen: Any, x: int, y: int, facing: Cell) -> None:
+    """A body with two ears, and eyes on the side to which it looks."""
+    pen.ellipse((x + 5, y + 9, x + 26, y + 27), fill=_COLORS["baba"])
+    pen.polygon((x + 8, y + 12, x + 10, y + 2, x + 14, y + 11), fill=_COLORS["baba"])
+    pen.polygon((x + 18, y + 11, x + 22, y + 2, x + 24, y + 12), fill=_COLORS["baba"])
+    across, down = facing
+    for side in (-3, 3):
+        left, top = x + 14 + 5 * across + side * abs(down), y + 16 + 5 * down + side * abs(across)
+        pen.ellipse((left, top, left + 3, top + 3), fill=_EMPTY)

@@ -54,6 +54,7 @@ CRAFTER = EnvironmentKind(
     tasks=lambda: ("default",),
     make=play,
     progress=lambda game: Achieved(),
+    rise=100 / ACHIEVEMENTS,
     options=PictureOptions,
     max_steps=lambda task: 2000,
     episodes=10,

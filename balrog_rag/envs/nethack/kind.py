@@ -127,6 +127,7 @@ NETHACK = EnvironmentKind(
     make=make,
     recording="nle.{number}.0.ttyrec3.bz2",
     progress=lambda game: Progression(),
+    rise=2.0,
     options=NetHackOptions,
     check=check,
     max_steps=lambda task: 100_000,

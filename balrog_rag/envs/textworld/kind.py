@@ -79,6 +79,7 @@ TEXTWORLD = EnvironmentKind(
     check=check,
     max_steps=lambda task: 80,
     episodes=10,
+    counted=True,
     identity=game_of,
     headline=lambda numbers: f"score {numbers['score']} of {numbers['most']}",
     packages=("textworld", "jericho"),

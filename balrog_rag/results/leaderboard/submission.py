@@ -27,8 +27,6 @@ from balrog_rag.results.runs import Run
 from balrog_rag.results.summary import Summary, write_all
 from balrog_rag.util.wording import short_number
 
-ENVIRONMENTS = {"babyai": 50, "babaisai": 120, "crafter": 10, "textworld": 30, "minihack": 40, "nle": 5}
-"""BALROG's environments and how many episodes it plays of each."""
 ROOT_FILES = ("config.json", "run.json", "episodes.csv")
 METADATA, README = "metadata.yaml", "README.md"
 
@@ -132,7 +130,7 @@ def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
     if told := departure(run.config):
         said.append(told)
     played = run.by_env()
-    if missing := [env_name for env_name in ENVIRONMENTS if env_name not in played]:
+    if missing := [env for env in _balrogs(protocol) if env not in played]:
         said.append(
             f"no results for {', '.join(missing)}: the board averages what is there, so tell its keepers"
         )
@@ -149,32 +147,26 @@ def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
 
 def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
     """Environments and tasks of which more or less was played than BALROG plays."""
-    said = []
+    said, balrogs = [], _balrogs(protocol)
     for env, episodes in run.by_env().items():
-        right = len(episodes) == ENVIRONMENTS.get(env)
-        tasks, each = _balrogs(env, protocol)
-        if env in ENVIRONMENTS and not right:
-            said.append(f"{env}: {len(episodes)} episodes; BALROG plays {ENVIRONMENTS[env]}")
-        for task, count in Counter(f"{env}/{episode.task}" for episode in episodes).items():
-            if task not in tasks:
-                said.append(f"{task}: no task of BALROG's")
-            elif right and count != each:
-                said.append(f"{task}: {count} episodes; BALROG plays {each}")
+        its = balrogs.get(env, Counter())
+        if its and len(episodes) != its.total():
+            said.append(f"{env}: {len(episodes)} episodes; BALROG plays {its.total()}")
+        for task, count in Counter(episode.task for episode in episodes).items():
+            if task not in its:
+                said.append(f"{env}/{task}: no task of BALROG's")
+            elif len(episodes) == its.total() and count != its[task]:
+                said.append(f"{env}/{task}: {count} episodes; BALROG plays {its[task]}")
     return said
 
 
-def _balrogs(env: str, protocol: dict[str, Any]) -> tuple[set[str], int]:
-    """BALROG's tasks of an environment, and how many episodes of each it plays.
-
-    Every task of a kind that the protocol's choice of games leaves out is one of BALROG's.
-    """
-    named = {task for task in protocol["env"]["tasks"] if task.startswith(f"{env}/")}
-    if not named and env not in ENVIRONMENTS:
-        return set(), 0
-    kind = kind_of(env)
-    if named:
-        return named, protocol["env"]["episodes"] or kind.episodes
-    return {f"{env}/{task}" for task in kind.tasks()}, kind.episodes
+def _balrogs(protocol: dict[str, Any]) -> dict[str, Counter[str]]:
+    """BALROG's environments, and how many episodes it plays of each task of theirs."""
+    counts: dict[str, Counter[str]] = {}
+    for named in protocol["env"]["tasks"]:
+        env, _, task = named.partition("/")
+        counts.setdefault(env, Counter())[task] = protocol["env"]["episodes"] or kind_of(env).episodes
+    return counts
 
 
 def _csv(run: Path, episode: str) -> Path:
