@@ -36,6 +36,7 @@ VERBS = {
     "run": Verb("play a run: [GROUP=OPTION ...] [KEY=VALUE ...]", "main"),
     "resume": Verb("go on with a run or a sweep: RUN [KEY=VALUE ...]", "main", _resumed),
     "sweep": Verb("a run for every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
+    "view": Verb("episodes in a browser, beside what the model read", "view"),
     "show": Verb("an episode's prompts, answers and screens, step by step", "episode", _of_episode("show")),
     "verify": Verb("play journals again and compare everything", "episode", _of_episode("verify")),
     "fork": Verb("play on from a step with another agent or model", "episode", _of_episode("fork")),

@@ -128,6 +128,10 @@ class Senses:
         """What has become worse: sickness and the like. At first there is nothing before."""
         return []
 
+    def deed(self, action: str) -> str:
+        """What an action is called where a reader of the episode wants to find it again; empty for most."""
+        return ""
+
     def place(self, numbers: Numbers) -> Hashable:
         """The level or room; another one is a reason to think again."""
         return None

@@ -130,6 +130,10 @@ class PlayedEngine:
         """The present moment."""
         return Transition(self._observation(), ended=ended)
 
+    def painted(self) -> bytes | None:
+        """The present moment as a picture, where the game has one."""
+        return self._drawn()
+
     def close(self) -> None:
         """Give back everything the game holds."""
         self._engine.close()
@@ -155,9 +159,11 @@ class PlayedEngine:
         return Observation(tuple(parts), moment.numbers, seen, pictures=pictures)
 
     def _pictures(self) -> tuple[bytes, ...]:
-        if not self._pictured:
-            return ()
+        drawn = self._drawn() if self._pictured else None
+        return () if drawn is None else (drawn,)
+
+    def _drawn(self) -> bytes | None:
         from balrog_rag.envs.nethack.tiles import png
 
         pixels = self._engine.picture()
-        return () if pixels is None else (png(pixels),)
+        return None if pixels is None else png(pixels)

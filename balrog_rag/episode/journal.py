@@ -179,6 +179,20 @@ def parse(data: bytes, path: Path) -> Recording:
     return Recording(header, tuple(entries), tuple(ends), (head or b"").decode())
 
 
+def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
+    """The entries of whole lines added to a journal behind its header; their digests are not compared."""
+    entries: list[Event] = []
+    for line in lines.splitlines():
+        try:
+            entry = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise JournalError(f"{path}: an added line is no journal entry ({error})") from error
+        if isinstance(entry, Header):
+            raise JournalError(f"{path}: a second header; {_REFUSED}")
+        entries.append(entry)
+    return tuple(entries)
+
+
 def entries_of(path: Path) -> Iterator[Entry]:
     """The same entries one by one, for who need not keep them."""
     return (entry for entry, _ in _scan(_read_bytes(path), path))

@@ -1,5 +1,6 @@
 """A journal played again without a model: for looking at it, and for proving it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.results import folder
+from balrog_rag.run.episodes import Games
 from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.inline import InlineGames
@@ -55,18 +57,32 @@ def refuse_misplaced(path: Path) -> None:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
-async def replay(path: Path, watcher: Watcher, ttyrec: str | None = None) -> Verdict:
-    """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it."""
+def recorded_only(recording: journal.Recording) -> JournalCursor:
+    """A cursor that ends where the recording does."""
+    return JournalCursor(recording, None)
+
+
+async def replay(
+    path: Path,
+    watcher: Watcher,
+    ttyrec: str | None = None,
+    games: Games | None = None,
+    cursor: Callable[[journal.Recording], JournalCursor] = recorded_only,
+) -> Verdict:
+    """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it.
+
+    `games` opens the game, `cursor` reads the journal: a viewer that wants more of either brings its own.
+    """
     recording = journal.read(path)
     if recording.header is None:
         raise JournalError(f"{path}: holds no whole header; nothing can be played")
     spec = recording.header.spec
     if spec.digest != recording.header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not fit)")
-    game = await InlineGames().open(spec.game, ttyrec)
+    game = await (games or InlineGames()).open(spec.game, ttyrec)
     services = ReplayServices()
     try:
-        context = EpisodeContext(spec, game, JournalCursor(recording, None), services, Unmetered(), watcher)
+        context = EpisodeContext(spec, game, cursor(recording), services, Unmetered(), watcher)
         await play(context)
     except EndOfJournal:
         pass

@@ -1,12 +1,13 @@
 """Makes environments and lets programs play them, in whichever process the games live."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from balrog_rag.contracts.behaviour import Environment, Pressable
 from balrog_rag.contracts.data import Call, GameSpec, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.painting import Painting, painted
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.programs import Driver, Stepwise
 
@@ -76,6 +77,15 @@ class HostedGame:
             )
         self._ended = bool(transition.ended)
         return transition
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The game's numbers of this moment, also between the presses of a burst."""
+        return self._game.numbers
+
+    def painted(self) -> Painting | None:
+        """The present moment as people are shown it, where the environment can paint it."""
+        return painted(self._environment)
 
     @property
     def ended(self) -> bool:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.behaviour import Pressed
 from balrog_rag.contracts.data import GameSpec, Observation, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
+from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.netplay import describe
 from balrog_rag.envs.nethack.netplay.tracker import Tracker
 from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
@@ -140,6 +142,10 @@ class NLEGame:
         observation = self._observer.observe_end(message, self._live)
         facts = self._engine.facts(ended, self._live.copy())
         return Transition(observation, ended=ended, end=facts)
+
+    def painted(self) -> ColouredText:
+        """The terminal in its colours."""
+        return coloured(self._engine.arrays)
 
     def event(self) -> str:
         """What a player would want to know of: hit points that fell, another kind of monster in view."""

@@ -55,6 +55,10 @@ class NetHackSenses(Senses):
         ]
         return [name for name, holds in signs if holds]
 
+    def deed(self, action: str) -> str:
+        """Prayers: one too many is a death."""
+        return "prayer" if action == "pray" else ""
+
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
         return numbers["depth"]

@@ -1,0 +1,136 @@
+// The timeline: a strip of marks, and a row for each curve, with one cursor through all of them.
+
+const STRIP = 26;
+const ROW = 30;
+const NAMES = 118; // width of the names' column
+
+class Timeline {
+  constructor(episode, seek) {
+    this.episode = episode;
+    this.seek = seek;
+    this.at = 0;
+    this.marks = [];
+    this.canvas = h("canvas", { class: "timeline", "aria-hidden": "true" });
+    this.tip = h("p", { class: "tip", hidden: true });
+    this.element = h("div", { class: "timeline-box" }, this.canvas, this.tip);
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.dragging = true;
+      this.seek(this.position(event));
+    });
+    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("pointerup", () => { this.dragging = false; });
+    this.canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  show(at, marks) {
+    this.at = at;
+    this.marks = marks;
+    this.draw();
+  }
+
+  get curves() {
+    const { head, spending, last } = this.episode;
+    const made = head.curves.map((curve) => ({ ...curve, words: (value) => `${short(value)} ${curve.unit}`.replace(" %", "%") }));
+    if (spending.tokens[last]) made.push({ title: "tokens", values: spending.tokens, words: short });
+    if (spending.dollars[last]) made.push({ title: "dollars", values: spending.dollars, words: (value) => dollars(value, spending.unknown) });
+    return made;
+  }
+
+  x(at) {
+    return NAMES + (at / Math.max(1, this.episode.last)) * (this.width - NAMES - 8);
+  }
+
+  position(event) {
+    const across = event.clientX - this.canvas.getBoundingClientRect().left - NAMES;
+    const share = Math.min(1, Math.max(0, across / (this.width - NAMES - 8)));
+    return Math.round(share * this.episode.last);
+  }
+
+  hover(event) {
+    const at = this.position(event);
+    if (this.dragging) this.seek(at);
+    const near = this.marks.filter((mark) => Math.abs(this.x(mark[0]) - this.x(at)) < 5).slice(0, 4);
+    const said = near.map(([step, , words]) => `step ${step}: ${visible(words)}`);
+    fill(this.tip, ...(said.length ? said : [`step ${at}`]).map((line) => h("span", {}, line)));
+    this.tip.hidden = false;
+    this.tip.style.left = Math.min(this.x(at) + 8, Math.max(0, this.width - 260)) + "px";
+  }
+
+  draw() {
+    const curves = this.curves;
+    const scale = window.devicePixelRatio || 1;
+    this.width = this.element.clientWidth;
+    const height = STRIP + curves.length * ROW + 4;
+    if (!this.width) return;
+    this.canvas.width = this.width * scale;
+    this.canvas.height = height * scale;
+    this.canvas.style.height = height + "px";
+    const paint = this.canvas.getContext("2d");
+    paint.scale(scale, scale);
+    const style = getComputedStyle(this.element);
+    this.ink = { faint: style.getPropertyValue("--line"), text: style.getPropertyValue("--soft"), strong: style.getPropertyValue("--ink"), curve: style.getPropertyValue("--accent"), face: style.fontFamily };
+    this.drawStrip(paint);
+    curves.forEach((curve, place) => this.drawCurve(paint, curve, STRIP + place * ROW));
+    const x = Math.round(this.x(this.at)) + 0.5;
+    paint.strokeStyle = this.ink.strong;
+    paint.lineWidth = 1;
+    paint.beginPath();
+    paint.moveTo(x, 2);
+    paint.lineTo(x, height);
+    paint.stroke();
+  }
+
+  drawStrip(paint) {
+    this.words(paint, "marks", 0, STRIP / 2, "left");
+    paint.strokeStyle = this.ink.faint;
+    paint.beginPath();
+    paint.moveTo(NAMES, STRIP / 2);
+    paint.lineTo(this.width - 8, STRIP / 2);
+    paint.stroke();
+    for (const [at, kind] of this.marks) drawMark(paint, kind, this.x(at), STRIP / 2, 10);
+  }
+
+  drawCurve(paint, curve, top) {
+    const values = curve.values;
+    let low = Infinity;
+    let high = -Infinity;
+    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+    if (low > 0 && low < high * 0.7) low = 0;
+    const place = (value) => top + ROW - 5 - ((value - low) / (high - low || 1)) * (ROW - 10);
+    paint.strokeStyle = this.ink.faint;
+    paint.lineWidth = 1;
+    paint.beginPath();
+    paint.moveTo(NAMES, top + ROW - 2.5);
+    paint.lineTo(this.width - 8, top + ROW - 2.5);
+    paint.stroke();
+    paint.strokeStyle = this.ink.curve;
+    paint.lineWidth = 1.4;
+    paint.beginPath();
+    const pixels = Math.max(1, this.width - NAMES - 8);
+    const by = Math.max(1, Math.floor(values.length / pixels / 2));
+    for (let at = 0; at < values.length; at += by) {
+      // every value where there is room, else the lowest and highest of each half pixel
+      let least = values[at];
+      let most = values[at];
+      for (let next = at; next < Math.min(values.length, at + by); next++) { least = Math.min(least, values[next]); most = Math.max(most, values[next]); }
+      const x = this.x(at);
+      if (at) paint.lineTo(x, place(least));
+      else paint.moveTo(x, place(least));
+      if (most !== least) paint.lineTo(x, place(most));
+    }
+    paint.stroke();
+    const now = values[Math.min(this.at, values.length - 1)];
+    this.words(paint, curve.title, 0, top + ROW / 2 - 6, "left");
+    this.words(paint, curve.words(now), 0, top + ROW / 2 + 7, "left", true);
+  }
+
+  words(paint, text, x, y, align, strong) {
+    paint.font = `${strong ? 600 : 400} 11px ${this.ink.face}`;
+    paint.fillStyle = strong ? this.ink.strong : this.ink.text;
+    paint.textAlign = align;
+    paint.textBaseline = "middle";
+    paint.fillText(visible(text), x, y, NAMES - 8);
+  }
+}

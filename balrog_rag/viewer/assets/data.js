@@ -1,0 +1,162 @@
+// Documents: unpacked from blocks of this page, or asked of the server that served it.
+
+const SERVED = document.documentElement.dataset.served === "true";
+const KEPT_CHUNKS = 400; // unpacked chunks that stay in memory
+
+async function unpack(bytes) {
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(plain).text());
+}
+
+function blockBytes(name) {
+  const block = document.getElementById("block " + name);
+  if (!block) return null;
+  const signs = atob(block.textContent);
+  const bytes = new Uint8Array(signs.length);
+  for (let at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
+  return bytes;
+}
+
+async function readDocument(name) {
+  if (!SERVED) {
+    const bytes = blockBytes(name);
+    if (!bytes) throw new Error("this page holds no such part; it was left out when the file was written");
+    return unpack(bytes);
+  }
+  const answer = await fetch("data/" + name, { cache: "no-store" });
+  if (!answer.ok) throw new Error((await answer.text()).slice(0, 500));
+  return unpack(new Uint8Array(await answer.arrayBuffer()));
+}
+
+// An episode: its head is read when it is opened, its chunks when they are looked at.
+class Episode {
+  constructor(place, row) {
+    this.place = place;
+    this.row = row;
+    this.key = row.key;
+    this.chunks = new Map();
+    this.head = null;
+  }
+
+  async open() {
+    if (!this.head) await this.refresh();
+    return this;
+  }
+
+  // Read the head anew; what was still being written is forgotten. True where anything came.
+  async refresh() {
+    const before = this.head;
+    const head = await readDocument(`${this.place}/head`);
+    if (before) this.chunks.delete(Math.floor(before.steps / before.chunk));
+    this.head = head;
+    this.last = head.steps;
+    this.spending = cumulated(head);
+    return !before || before.steps !== head.steps || before.done !== head.done;
+  }
+
+  action(step) {
+    const known = this.head.actions;
+    return step < this.last ? known.names[known.of[step]] : "";
+  }
+
+  get chunkCount() {
+    return Math.floor(this.last / this.head.chunk) + 1;
+  }
+
+  chunk(number) {
+    let found = this.chunks.get(number);
+    if (found) {
+      this.chunks.delete(number); // put in again at the end: the one looked at longest ago goes first
+    } else {
+      found = readDocument(`${this.place}/${number}`).then(prepared);
+      found.catch(() => this.chunks.delete(number));
+      if (this.chunks.size >= KEPT_CHUNKS) this.chunks.delete(this.chunks.keys().next().value);
+    }
+    this.chunks.set(number, found);
+    return found;
+  }
+
+  async moment(at) {
+    const chunk = await this.chunk(Math.floor(at / this.head.chunk));
+    const place = at - chunk.at;
+    return {
+      at,
+      screen: chunk.looks[place] || chunk.looks[chunk.looks.length - 1],
+      line: chunk.lines[place] || "",
+      step: chunk.steps[place] || null,
+      said: chunk.steps[place] ? chunk.steps[place].said || [] : chunk.open || [],
+    };
+  }
+
+  // The entry of a table ("messages", "passages", "pictures") of that number, from the chunk that holds it.
+  async entry(table, number) {
+    const firsts = this.head.firsts[table];
+    let low = 0;
+    let high = firsts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (firsts[middle] <= number) low = middle;
+      else high = middle - 1;
+    }
+    while (low > 0 && firsts[low] > number) low--;
+    return (await this.chunk(low))[table][number - firsts[low]];
+  }
+
+  async prompt(call) {
+    const numbers = [];
+    let number = 0;
+    for (const by of call.ask || []) numbers.push((number += by));
+    const found = await Promise.all(numbers.map((each) => this.entry("messages", each)));
+    return found.map(([role, text, pictures], place) => ({ id: numbers[place], role, text, pictures: pictures || [] }));
+  }
+
+  async passages(search) {
+    return Promise.all(search.found.map(async ([number, score]) => {
+      const [id, title, text, url, source, licence] = await this.entry("passages", number);
+      return { id, title, text, url, source, licence, score };
+    }));
+  }
+}
+
+// Every screen of a chunk, made of its first and of what changed; rows that stayed are shared.
+function prepared(chunk) {
+  chunk.looks = [];
+  let look = null;
+  for (const [change, cursor, picture] of chunk.screens) {
+    look = look === null ? { rows: change.rows, colours: change.colours } : changed(look, change);
+    look = { ...look, cursor, picture };
+    chunk.looks.push(look);
+  }
+  return chunk;
+}
+
+function changed(look, changes) {
+  if (!changes.length) return look;
+  const rows = look.rows.slice();
+  const colours = look.colours.slice();
+  for (const [row, start, dropped, text, colour] of changes) {
+    if (row < 0) return { rows: text, colours: colour || [] };
+    rows[row] = rows[row].slice(0, start) + text + rows[row].slice(start + dropped);
+    if (colours.length) colours[row] = colours[row].slice(0, start) + (colour || "") + colours[row].slice(start + dropped);
+  }
+  return { rows, colours };
+}
+
+// What calls cost: by purpose at each step, and all together up to each step.
+function cumulated(head) {
+  const spent = head.spent;
+  const size = head.steps + 1;
+  const made = { tokens: new Float64Array(size), dollars: new Float64Array(size), seconds: new Float64Array(size), rows: new Map(), unknown: 0 };
+  for (let at = 0; at < spent.step.length; at++) {
+    const step = Math.min(spent.step[at], size - 1);
+    made.tokens[step] += spent.input[at] + spent.output[at];
+    made.dollars[step] += spent.dollars[at] || 0;
+    made.seconds[step] += spent.seconds[at];
+    if (spent.dollars[at] === null) made.unknown++;
+    if (!made.rows.has(step)) made.rows.set(step, []);
+    made.rows.get(step).push(at);
+  }
+  for (const name of ["tokens", "dollars", "seconds"])
+    for (let at = 1; at < size; at++) made[name][at] += made[name][at - 1];
+  return made;
+}

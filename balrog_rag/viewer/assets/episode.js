@@ -1,0 +1,180 @@
+// An episode's page: screen, controls, timeline, and beside them what the model read and wrote.
+
+const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["settings", "Settings"]];
+
+class EpisodePage {
+  constructor(episode, app) {
+    this.episode = episode;
+    this.app = app;
+    this.at = 0;
+    this.speed = 4;
+    this.playing = null;
+    this.tab = "step";
+    this.call = null;
+    this.whole = false;
+    this.shownKinds = new Set(Object.keys(MARKS).filter((kind) => !OFF_AT_FIRST.has(kind)));
+    this.retrieval = app.askedAt(episode.key);
+    this.timeline = new Timeline(episode, (at) => this.seek(at));
+    this.build();
+  }
+
+  build() {
+    const button = (words, title, act, key) => h("button", { type: "button", title: `${title} (${key})`, "aria-label": title, onclick: act }, words);
+    this.screen = h("div", { class: "screen", tabindex: "0", "aria-label": "Screen. Arrow keys step, space plays." });
+    this.line = h("p", { class: "line" });
+    this.play = button("\u25b6", "Play", () => this.toggle(), "space");
+    this.range = h("input", { type: "range", min: 0, "aria-label": "Position", oninput: () => this.seek(Number(this.range.value)) });
+    this.number = h("input", { type: "number", min: 0, "aria-label": "Step", onchange: () => this.seek(Number(this.number.value)) });
+    this.total = h("span", { class: "soft" });
+    this.speedBox = h("select", { "aria-label": "Steps a second", onchange: () => this.setSpeed(Number(this.speedBox.value)) },
+      SPEEDS.map((speed) => h("option", { value: speed, selected: speed === this.speed }, `${speed}/s`)));
+    const controls = h("div", { class: "controls" },
+      button("[", "Mark before", () => this.jump(-1), "["),
+      button("\u2190", "Step back", () => this.seek(this.at - 1), "left arrow"), this.play,
+      button("\u2192", "Step on", () => this.seek(this.at + 1), "right arrow"),
+      button("]", "Next mark", () => this.jump(1), "]"),
+      this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
+      button("Link", "Copy a link to this step", () => this.copyLink(), "c"));
+    this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
+      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
+    this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
+    this.live = h("p", { class: "live", hidden: true }, "Live: this episode is being played.");
+    this.element = h("div", { class: "episode" },
+      h("div", { class: "watch" }, this.live, this.screen, this.line, controls, this.timeline.element),
+      h("div", { class: "read" }, this.tabs, this.panel));
+  }
+
+  get marks() {
+    const asked = [...this.retrieval.values()].filter((one) => one.without !== one.action)
+      .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
+    return [...this.episode.head.marks, ...asked].filter(([, kind]) => this.shownKinds.has(kind)).sort((a, b) => a[0] - b[0]);
+  }
+
+  async seek(wanted, quiet) {
+    const at = Math.max(0, Math.min(this.episode.last, Math.round(wanted) || 0));
+    this.at = at;
+    const moment = await this.episode.moment(at);
+    if (this.at !== at) return;
+    this.moment = moment;
+    drawScreen(this.screen, moment, this.episode);
+    this.line.textContent = visible(moment.line);
+    this.range.max = this.number.max = this.episode.last;
+    this.range.value = this.number.value = at;
+    this.range.setAttribute("aria-valuetext", `step ${at}, ${moment.step ? moment.step.do : "the end"}`);
+    this.total.textContent = ` of ${count(this.episode.last)}`;
+    this.timeline.show(at, this.marks);
+    this.call = null;
+    if (!quiet) this.app.remember(this);
+    await this.redraw();
+  }
+
+  redraw() {
+    if (!this.moment || !this.panel.isConnected) return null;
+    for (const tab of this.tabs.children) tab.setAttribute("aria-selected", tab.id === `tab-${this.tab}`);
+    this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
+    if (this.tab === "prompt") return drawPrompt(this.panel, this.episode, this.moment, this);
+    if (this.tab === "costs") return drawCosts(this.panel, this.episode, this.moment);
+    if (this.tab === "marks") return this.drawMarks();
+    if (this.tab === "settings") return this.drawSettings();
+    return drawStep(this.panel, this.episode, this.moment, this);
+  }
+
+  open(name) {
+    this.tab = name;
+    this.panel.scrollTop = 0;
+    this.app.remember(this);
+    return this.redraw();
+  }
+
+  openPrompt(place) {
+    this.call = place;
+    this.open("prompt");
+  }
+
+  drawMarks() {
+    const kinds = this.app.run.titles;
+    const all = [...this.episode.head.marks.map((mark) => mark[1]), ...[...this.retrieval.values()].map(() => "retrieval")];
+    const present = Object.keys(MARKS).filter((kind) => all.includes(kind));
+    const choose = h("fieldset", { class: "kinds" }, h("legend", {}, "Shown, and stopped at by [ and ]"), present.map((kind) => h("label", {},
+      h("input", { type: "checkbox", checked: this.shownKinds.has(kind), onchange: (event) => {
+        if (event.target.checked) this.shownKinds.add(kind);
+        else this.shownKinds.delete(kind);
+        this.timeline.show(this.at, this.marks);
+        this.drawMarks();
+      } }), markIcon(kind), ` ${kinds[kind] || kind}`)));
+    const rows = this.marks.slice(0, 2000).map(([at, kind, words]) => h("li", { class: at === this.at ? "here" : "" },
+      h("button", { type: "button", class: "link", onclick: () => this.seek(at) }, markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, visible(words)))));
+    fill(this.panel, choose, rows.length ? h("ol", { class: "marks" }, rows) : h("p", { class: "soft" }, "No marks of these kinds."));
+  }
+
+  drawSettings() {
+    const head = this.episode.head;
+    const players = (head.players || []).map((player) => section(player.from ? `Player from step ${player.from} on` : "Player",
+      ["agent", "model", "knowledge"].map((name) => h("details", { open: name === "agent" }, h("summary", {}, name), textBlock(JSON.stringify(player[name], null, 1))))));
+    fill(this.panel, players, section("Game", h("p", {}, head.seeds ? `Seeds ${head.seeds.filter((seed) => seed !== null).join(", ")}` : ""), textBlock(JSON.stringify(head.versions || {}, null, 1))));
+  }
+
+  toggle() {
+    if (this.playing) return this.stop();
+    if (this.at >= this.episode.last && this.episode.head.done) this.at = -1;
+    this.playing = setInterval(() => this.advance(), 1000 / Math.min(this.speed, 32));
+    this.play.textContent = "\u23f8";
+    this.play.setAttribute("aria-label", "Pause");
+    return null;
+  }
+
+  advance() {
+    if (this.at >= this.episode.last) {
+      if (this.episode.head.done) this.stop();
+      return;
+    }
+    this.seek(this.at + Math.max(1, this.speed / 32), true);
+  }
+
+  stop() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.play.textContent = "\u25b6";
+    this.play.setAttribute("aria-label", "Play");
+    this.app.remember(this);
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.speedBox.value = speed;
+    if (this.playing) { this.stop(); this.toggle(); }
+  }
+
+  jump(by) {
+    const places = this.marks.map((mark) => mark[0]);
+    const next = by > 0 ? places.find((at) => at > this.at) : places.reverse().find((at) => at < this.at);
+    if (next === undefined) say(by > 0 ? "No mark behind this step" : "No mark before this step");
+    else this.seek(next);
+  }
+
+  copyLink() {
+    this.app.remember(this);
+    copy(location.href, "Link");
+  }
+
+  key(event) {
+    const by = event.shiftKey ? 10 : 1;
+    const acts = {
+      ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
+      Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
+      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(),
+      "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
+      "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
+    };
+    const tab = TABS[Number(event.key) - 1];
+    if (tab) this.open(tab[0]);
+    else if (acts[event.key]) acts[event.key]();
+    else return false;
+    return true;
+  }
+
+  leave() {
+    if (this.playing) this.stop();
+  }
+}

@@ -1,0 +1,118 @@
+// The page as a whole: where one is, kept in the address, and the keys.
+
+const KEYS = [
+  ["\u2190 \u2192", "a step back or on; with Shift ten"], ["Home End", "the first moment, the last"], ["space", "play or pause"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["1 \u2026 5", "step, prompt, costs, marks, settings"],
+  ["c", "copy a link to this step"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
+];
+
+class App {
+  constructor(run) {
+    this.run = run;
+    this.episodes = new Map(run.episodes.map((row, place) => [row.key, new Episode(place, row)]));
+    this.page = null;
+    this.theme = "";
+    document.title = `${visible(run.title)} \u00b7 balrog_rag viewer`;
+    window.addEventListener("hashchange", () => this.route());
+    document.addEventListener("keydown", (event) => this.key(event));
+    document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
+  }
+
+  get single() {
+    return this.run.episodes.length === 1;
+  }
+
+  hash(values) {
+    const kept = Object.entries(values).filter(([name, value]) => value !== undefined && value !== null && !(name === "episode" && this.single));
+    return new URLSearchParams(kept).toString().replace(/%2F/g, "/").replace(/%3A/g, ":");
+  }
+
+  askedAt(key) {
+    return new Map(this.run.retrieval.flatMap((found) => found.asked.filter((one) => one.key === key).map((one) => [one.step, one])));
+  }
+
+  // Write where one is into the address, without a new entry in the browser's history.
+  remember(page) {
+    if (page !== this.page) return;
+    const hash = "#" + this.hash({ episode: page.episode.key, step: page.at, tab: page.tab === "step" ? undefined : page.tab });
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+
+  async route() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const key = wanted.get("episode") || (this.single ? this.run.episodes[0].key : null);
+    if (!key) return this.show(new RunPage(this), null);
+    const episode = this.episodes.get(key);
+    if (!episode) return this.fail(`There is no episode ${visible(key)} here.`);
+    try {
+      await episode.open();
+    } catch (error) {
+      return this.fail(`${visible(key)}: ${visible(error.message)}`);
+    }
+    if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
+    if (wanted.get("tab")) this.page.tab = wanted.get("tab");
+    return this.page.seek(Number(wanted.get("step") || 0));
+  }
+
+  show(page, episode) {
+    if (this.page) this.page.leave();
+    this.page = page;
+    this.drawTop(episode);
+    fill(document.getElementById("main"), page.element);
+    return null;
+  }
+
+  fail(words) {
+    this.page = null;
+    this.drawTop(null);
+    fill(document.getElementById("main"), h("p", { class: "warning" }, words));
+  }
+
+  drawTop(episode) {
+    const row = episode ? episode.row : null;
+    const facts = row ? [row.kind, row.agent, row.model, row.outcome, row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
+    fill(document.getElementById("top"),
+      h("nav", { "aria-label": "Where you are" },
+        this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#", class: "name", dir: "auto" }, visible(this.run.title)),
+        row ? [h("span", { class: "soft", "aria-hidden": "true" }, "/"), h("h1", { dir: "auto" }, visible(row.key))] : null),
+      h("p", { class: "facts", dir: "auto" }, visible(facts.filter(Boolean).join(" \u00b7 "))),
+      h("div", { class: "tools" }, h("button", { type: "button", onclick: () => this.turnTheme() }, "Theme"), h("button", { type: "button", onclick: () => this.help() }, "Keys")));
+  }
+
+  turnTheme() {
+    const next = { "": "dark", dark: "light", light: "" };
+    this.theme = next[this.theme];
+    if (this.theme) document.documentElement.dataset.theme = this.theme;
+    else delete document.documentElement.dataset.theme;
+    if (this.page && this.page.timeline) this.page.timeline.draw();
+    say(this.theme ? `${this.theme} theme` : "theme of the system");
+  }
+
+  help() {
+    const overlay = document.getElementById("overlay");
+    overlay.hidden = !overlay.hidden;
+    if (overlay.hidden) return;
+    const close = h("button", { type: "button", onclick: () => this.help() }, "Close");
+    fill(overlay, h("div", { class: "box", role: "dialog", "aria-label": "Keys" }, h("h2", {}, "Keys"),
+      h("dl", {}, KEYS.map(([key, words]) => [h("dt", {}, key.split(" ").map((one) => [h("kbd", {}, one), " "])), h("dd", {}, words)])), close));
+    close.focus();
+  }
+
+  key(event) {
+    const overlay = document.getElementById("overlay");
+    if (event.key === "Escape" && !overlay.hidden) return this.help();
+    const into = event.target;
+    const writes = into.matches("textarea, select, input:not([type=range]):not([type=checkbox])");
+    const presses = into.matches("button, a, summary, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
+    if (writes || presses || event.ctrlKey || event.metaKey || event.altKey) return null;
+    const acts = { "?": () => this.help(), t: () => this.turnTheme(), r: () => { if (!this.single) location.hash = "#"; } };
+    if (acts[event.key]) acts[event.key]();
+    else if (!this.page || !this.page.key(event)) return null;
+    event.preventDefault();
+    return null;
+  }
+}
+
+readDocument("run").then((run) => new App(run).route()).catch((error) => {
+  fill(document.getElementById("main"), h("p", { class: "warning" }, "This page cannot be shown: ", visible(error.message)));
+});

@@ -1,0 +1,218 @@
+// What the model read and wrote at a step: decision, calls, searches, prompts, costs.
+
+const PURPOSES = { act: "action", query: "query", summary: "summary", rerank: "reranking", search: "search", other: "other" };
+const READ = { strict: "read as written", lenient: "found in looser words", none: "no action found in it" };
+const LOOKUPS = { fresh: "newly looked up", reused: "from an earlier look-up", kept: "kept from an earlier step" };
+
+function chips(facts) {
+  return h("ul", { class: "chips" }, facts.filter(Boolean).map((fact) => h("li", {}, visible(fact))));
+}
+
+function section(title, ...children) {
+  return h("section", { class: "part" }, h("h3", {}, title), ...children);
+}
+
+// The decision, then everything that led to it in the order in which it happened.
+async function drawStep(box, episode, moment, state) {
+  const passages = await Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null)));
+  if (state.at !== moment.at) return;
+  const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place]) : drawCall(said, place, state)));
+  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, "No model was asked at this step."));
+}
+
+function drawDecision(episode, moment, state) {
+  const step = moment.step;
+  if (!step) return drawEnd(episode, moment);
+  const notes = step.notes || {};
+  const facts = [
+    step.player ? `played by ${step.player}` : null,
+    notes.read ? `answer ${READ[notes.read] || notes.read}` : null,
+    notes.lookup ? `passages ${LOOKUPS[notes.lookup] || notes.lookup}` : null,
+    ...Object.entries(notes).filter(([name]) => name !== "read" && name !== "lookup").map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`),
+    step.reward ? `reward ${step.reward}` : null,
+    step.keys !== undefined ? `${count(step.keys)} key presses` : null,
+    step.stopped ? `stopped: ${step.stopped}` : null,
+  ];
+  const asked = state.retrieval.get(moment.at);
+  return h("section", { class: "decision" },
+    h("p", { class: "action" }, h("span", { class: "soft" }, `step ${moment.at}`), " ", h("strong", { dir: "auto" }, visible(step.do))),
+    "asked" in step ? h("p", { class: "warning" }, "The answer held no valid action ", h("q", { dir: "auto" }, visible(step.asked)), `, so the default was taken.`) : null,
+    step.reasoning ? textBlock(step.reasoning, "thought") : null,
+    asked ? drawAsked(asked) : null,
+    chips(facts));
+}
+
+function drawAsked(asked) {
+  const changed = asked.without !== asked.action;
+  const noisy = asked.again !== asked.action;
+  return h("p", { class: "retrieval" + (changed ? " changed" : "") },
+    changed ? "Without passages the model does " : "Without passages the model does the same, ",
+    h("strong", { dir: "auto" }, visible(asked.without)),
+    noisy ? ["; asked again with them, ", h("strong", { dir: "auto" }, visible(asked.again)), ": it also changes its mind by chance."] : "; asked again with them, it repeats its action.");
+}
+
+function drawEnd(episode, moment) {
+  const { outcome, how, done, failure } = episode.head;
+  if (failure) return h("section", { class: "decision" }, h("p", { class: "warning" }, "The journal could be replayed up to here only: ", visible(failure)));
+  if (!outcome) return h("section", { class: "decision" }, h("p", {}, done ? "The journal ends here; the episode has not ended." : "Waiting for the next step."));
+  return h("section", { class: "decision" },
+    h("p", { class: "action" }, h("span", { class: "soft" }, `after ${plural(moment.at, "step")}`), " ", h("strong", {}, visible(outcome))),
+    how ? h("p", { dir: "auto" }, visible(how)) : null);
+}
+
+function drawCall(call, place, state) {
+  const tokens = call.tokens || [0, 0, 0, 0];
+  const facts = [
+    call.model,
+    `${short(tokens[0])} tokens in`,
+    tokens[2] ? `${short(tokens[2])} of them cached` : null,
+    `${short(tokens[1])} out`,
+    tokens[3] ? `${short(tokens[3])} of them reasoning` : null,
+    "cost" in call ? dollars(call.cost) : null,
+    call.seconds ? seconds(call.seconds) : null,
+    call.tries ? `${call.tries} attempts` : null,
+    call.finish ? `ended: ${call.finish}` : null,
+    call.trimmed ? `${plural(call.trimmed, "old turn")} left out` : null,
+  ];
+  const prompt = call.ask ? h("button", { type: "button", class: "link", onclick: () => state.openPrompt(place) }, `Read its prompt (${plural(call.ask.length, "message")})`) : null;
+  return section(`Call for the ${PURPOSES[call.for] || call.for}`,
+    call.thought ? h("details", { class: "thought", open: true }, h("summary", {}, "Reasoning"), textBlock(call.thought)) : null,
+    "cost" in call || call.text ? textBlock(call.text || "(an empty answer)", "answer") : h("p", { class: "soft" }, "No answer yet."),
+    chips(facts), prompt);
+}
+
+function drawSearch(search, passages) {
+  const rows = passages.map((passage) => h("li", {},
+    h("details", {},
+      h("summary", {}, h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)),
+        h("span", { class: "soft" }, " ", visible([passage.source, passage.id].filter(Boolean).join(" \u00b7 ")))),
+      textBlock(passage.text, "passage"),
+      h("p", { class: "soft" }, passage.url ? address(passage.url) : null, passage.licence ? ` licence: ${visible(passage.licence)}` : null))));
+  return section("Search",
+    h("p", { class: "query" }, h("q", { dir: "auto" }, visible(search.query))),
+    rows.length ? h("ol", { class: "passages" }, rows) : h("p", { class: "soft" }, "Nothing was found."),
+    chips([search.seconds ? seconds(search.seconds) : null]));
+}
+
+// The prompt of one call, whole or beside the one before it for the same purpose.
+async function drawPrompt(box, episode, moment, state) {
+  const calls = moment.said.map((said, place) => [said, place]).filter(([said]) => said.ask);
+  if (!calls.length) return fill(box, h("p", { class: "soft" }, "No model was asked at this step."));
+  const [call, place] = calls.find(([, each]) => each === state.call) || calls[calls.length - 1];
+  const [now, before] = await Promise.all([episode.prompt(call), earlierPrompt(episode, moment, call)]);
+  if (state.at !== moment.at) return;
+  const choose = h("div", { class: "choices", role: "group", "aria-label": "Which prompt" },
+    calls.map(([said, each]) => h("button", { type: "button", "aria-pressed": each === place, onclick: () => { state.call = each; state.redraw(); } }, PURPOSES[said.for] || said.for)),
+    h("label", {}, h("input", { type: "checkbox", checked: state.whole, onchange: (event) => { state.whole = event.target.checked; state.redraw(); } }), " whole"),
+    h("button", { type: "button", onclick: () => copy(now.map((message) => `[${message.role}]\n${message.text}`).join("\n\n"), "Prompt") }, "Copy"));
+  const parts = promptDifference(before || [], now);
+  fill(box, choose, before ? cacheLine(before, now, parts) : h("p", { class: "soft" }, "The first prompt for this purpose."),
+    grouped(parts, state.whole || !before).map((group) => (group[0].how !== "new" && group.length > 2 && !state.whole ? drawGroup(group, episode) : group.map((part) => drawMessage(part, episode, state.whole || !before)))));
+}
+
+// Messages that stood in the prompt before, folded together where several stand in a row.
+function grouped(parts, whole) {
+  if (whole) return [parts];
+  const groups = [];
+  for (const part of parts) {
+    const last = groups[groups.length - 1];
+    if (part.how !== "new" && last && last[0].how === part.how) last.push(part);
+    else groups.push([part]);
+  }
+  return groups;
+}
+
+function drawGroup(group, episode) {
+  const size = group.reduce((sum, part) => sum + part.message.text.length, 0);
+  const words = group[0].how === "head" ? "as before" : "stood in the prompt before";
+  const inside = h("div", { class: "inside" });
+  const folded = h("details", { class: `message ${group[0].how}` }, h("summary", {}, h("span", { class: "role" }, plural(group.length, "message")), h("span", { class: "soft" }, ` ${count(size)} characters, ${words}`)), inside);
+  folded.addEventListener("toggle", () => { if (folded.open && !inside.firstChild) fill(inside, group.map((part) => drawMessage(part, episode, false))); });
+  return folded;
+}
+
+async function earlierPrompt(episode, moment, call) {
+  for (let at = moment.at - 1; at >= Math.max(0, moment.at - 40); at--) {
+    const found = (await episode.moment(at)).said.filter((said) => said.ask && said.for === call.for);
+    if (found.length) return episode.prompt(found[found.length - 1]);
+  }
+  return null;
+}
+
+function cacheLine(before, now, parts) {
+  let same = 0;
+  let all = 0;
+  for (const part of parts) {
+    all += part.message.text.length;
+    if (part.how === "head") same += part.message.text.length;
+    else if (part.first) same += commonStart(before[parts.indexOf(part)]?.text || "", part.message.text);
+  }
+  const first = parts.find((part) => part.how !== "head");
+  if (first) first.start = commonStart(before[parts.indexOf(first)]?.text || "", first.message.text);
+  return h("p", { class: "soft" }, `${count(all)} characters. The first ${count(same)} (${all ? Math.round((100 * same) / all) : 0} %) are as in the prompt before: that much a provider's cache can take over; it is shaded.`);
+}
+
+function drawMessage(part, episode, whole) {
+  const { message, how } = part;
+  const pictures = message.pictures.map((number) => {
+    const image = h("img", { class: "picture", alt: "a picture in the prompt" });
+    episode.entry("pictures", number).then((data) => { image.src = "data:image/png;base64," + data; });
+    return image;
+  });
+  const title = h("span", { class: "role" }, message.role);
+  const words = { head: "as before", known: "stood in the prompt before", new: "new" }[how];
+  const size = h("span", { class: "soft" }, ` ${count(message.text.length)} characters, ${words}`);
+  if (how === "new" || whole)
+    return h("article", { class: `message ${how}` }, h("header", {}, title, size), how === "new" && !whole ? changedText(part) : shadedText(part), pictures);
+  return h("details", { class: `message ${how}` }, h("summary", {}, title, size, " ", h("span", { class: "soft start", dir: "auto" }, visible(message.text.slice(0, 80).replace(/\s+/g, " ")))),
+    textBlock(message.text), pictures);
+}
+
+function shadedText(part) {
+  if (!part.start || part.message.text.length > LONGEST) return textBlock(part.message.text, part.how === "head" ? "cached" : "");
+  const text = part.message.text;
+  return h("pre", { class: "text", dir: "auto" }, h("span", { class: "cached" }, visible(text.slice(0, part.start))), visible(text.slice(part.start)));
+}
+
+function changedText(part) {
+  if (!part.counterpart) return shadedText(part);
+  const lines = lineDifference(part.counterpart.text, part.message.text);
+  const block = h("pre", { class: "text lines", dir: "auto" });
+  for (const [sign, line] of lines) {
+    const shown = line.length > LONGEST ? line.slice(0, LONGEST) + "\u2026" : line;
+    block.append(h("span", { class: { "+": "added", "-": "gone", " ": "kept" }[sign] }, `${sign} ${visible(shown)}\n`));
+  }
+  return block;
+}
+
+// Tokens, dollars and seconds by purpose: of this step, and of all up to it.
+function drawCosts(box, episode, moment) {
+  const spent = episode.head.spent;
+  const table = new Map();
+  for (let at = 0; at < spent.step.length && spent.step[at] <= moment.at; at++) {
+    const row = table.get(spent.purpose[at]) || { now: [0, 0, 0, 0, 0], all: [0, 0, 0, 0, 0], unknown: 0 };
+    table.set(spent.purpose[at], row);
+    const figures = [1, spent.input[at] + spent.output[at], spent.cached[at], spent.dollars[at] || 0, spent.seconds[at]];
+    if (spent.dollars[at] === null) row.unknown++;
+    figures.forEach((figure, place) => {
+      row.all[place] += figure;
+      if (spent.step[at] === moment.at) row.now[place] += figure;
+    });
+  }
+  if (!table.size) return fill(box, h("p", { class: "soft" }, episode.head.costless || "No model was asked up to this step."));
+  const rows = [...table].map(([purpose, row]) => h("tr", {}, h("th", { scope: "row" }, PURPOSES[purpose] || purpose),
+    costCells(row.now, false), costCells(row.all, row.unknown)));
+  const sums = [...table.values()].reduce((sum, row) => ({ now: row.now.map((each, at) => each + sum.now[at]), all: row.all.map((each, at) => each + sum.all[at]), unknown: sum.unknown + row.unknown }), { now: [0, 0, 0, 0, 0], all: [0, 0, 0, 0, 0], unknown: 0 });
+  const names = ["calls", "tokens", "cached", "dollars", "seconds"];
+  return fill(box, h("div", { class: "wide" }, h("table", { class: "figures" },
+    h("thead", {}, h("tr", {}, h("td"), h("th", { colspan: 5, scope: "colgroup" }, "this step"), h("th", { colspan: 5, scope: "colgroup" }, "so far")),
+      h("tr", {}, h("th", { scope: "col" }, "for"), [...names, ...names].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, rows),
+    h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "all"), costCells(sums.now, false), costCells(sums.all, sums.unknown))))),
+    sums.unknown ? h("p", { class: "soft" }, "+? leaves out calls whose price is not known.") : null);
+}
+
+function costCells(row, unknown) {
+  const [calls, tokens, cached, spent, waited] = row;
+  return [count(calls), short(tokens), short(cached), dollars(spent, unknown), waited.toFixed(2)].map((text) => h("td", {}, calls ? text : ""));
+}

@@ -1,0 +1,98 @@
+// A run's page: its episodes as a list to sort and to filter, and what retrieval was found to change.
+
+const SHOWN_ROWS = 500;
+
+class RunPage {
+  constructor(app) {
+    this.app = app;
+    this.sort = null;
+    this.down = true;
+    this.chosen = new Set();
+    this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => this.drawList() });
+    this.list = h("div", { class: "wide" });
+    this.element = h("div", { class: "run" }, this.summary(), h("div", { class: "bar" }, this.filter), this.list, this.retrieval());
+    this.drawList();
+  }
+
+  summary() {
+    const { episodes } = this.app.run;
+    const ended = episodes.filter((row) => row.state === "ended").length;
+    const open = episodes.filter((row) => row.state === "open").length;
+    const damaged = episodes.length - ended - open;
+    const said = [plural(episodes.length, "episode"), `${count(ended)} ended`, open ? `${count(open)} open` : "", damaged ? `${count(damaged)} damaged` : ""];
+    return h("p", { class: "soft" }, said.filter(Boolean).join(", "));
+  }
+
+  get columns() {
+    const rows = this.app.run.episodes;
+    const measures = [...new Set(rows.flatMap((row) => (row.measures || []).map(([title]) => title)))].slice(0, 5);
+    const figure = (name) => (row) => row[name];
+    const made = [
+      ["episode", (row) => row.key, true], ["run", figure("run"), true], ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
+      ["outcome", (row) => (row.state === "ended" ? row.outcome : row.state), true], ["how", figure("how"), true],
+      ["progression", figure("progression"), false, (value) => value.toFixed(2) + " %"],
+      ["steps", figure("steps")], ["invalid", figure("invalid")], ["tokens", figure("tokens"), false, short],
+      ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
+      ...measures.map((title) => [title, (row) => ((row.measures || []).find((measure) => measure[0] === title) || [])[1]]),
+    ];
+    const worth = ([name, value]) => name === "episode" || new Set(rows.map(value).filter((each) => each !== undefined && each !== "")).size > (name === "run" || name === "player" ? 1 : 0);
+    return made.filter(worth);
+  }
+
+  rows() {
+    const wanted = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const kept = this.app.run.episodes.filter((row) => {
+      const text = [row.key, row.run, row.kind, row.state, row.outcome, row.how, row.agent, row.model].join(" ").toLowerCase();
+      return wanted.every((word) => text.includes(word));
+    });
+    const column = this.columns.find(([name]) => name === this.sort);
+    if (!column) return kept;
+    const order = (a, b) => (a === undefined) - (b === undefined) || (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+    return kept.sort((a, b) => order(column[1](a), column[1](b)) * (this.down ? -1 : 1));
+  }
+
+  drawList() {
+    const columns = this.columns;
+    const rows = this.rows();
+    const heads = columns.map(([name, , words]) => h("th", { scope: "col", class: words ? "words" : "", "aria-sort": this.sort === name ? (this.down ? "descending" : "ascending") : "none" },
+      h("button", { type: "button", onclick: () => this.sortBy(name) }, name, this.sort === name ? (this.down ? " \u25be" : " \u25b4") : "")));
+    const body = rows.slice(0, SHOWN_ROWS).map((row) => h("tr", {}, columns.map(([name, value, words, told]) => {
+      const found = value(row);
+      const empty = found === undefined || found === null || found === "";
+      if (name === "episode") return h("th", { scope: "row", class: "words" }, this.link(row));
+      return h("td", { class: words ? "words" : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
+    })));
+    fill(this.list, h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body)),
+      rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; filter to see others.`) : null,
+      rows.length ? null : h("p", { class: "soft" }, "No episode fits the filter."));
+  }
+
+  link(row) {
+    if (row.state === "damaged") return h("span", { dir: "auto" }, visible(row.key));
+    return h("a", { href: "#" + this.app.hash({ episode: row.key }), dir: "auto" }, visible(row.key));
+  }
+
+  sortBy(name) {
+    this.down = this.sort === name ? !this.down : true;
+    this.sort = name;
+    this.drawList();
+  }
+
+  retrieval() {
+    return this.app.run.retrieval.map((found) => {
+      const changed = found.asked.filter((one) => one.without !== one.action);
+      const rows = changed.map((one) => h("tr", {},
+        h("th", { scope: "row", class: "words" }, h("a", { href: "#" + this.app.hash({ episode: one.key, step: one.step }), dir: "auto" }, visible(`${one.key} step ${one.step}`))),
+        [one.action, one.without, one.again].map((action) => h("td", { class: "words", dir: "auto" }, visible(action))),
+        h("td", { class: "words" }, one.passages.map(([title, url, score], place) => h("div", {}, place === 0 && one.passages.length > 1 ? h("strong", {}, address(url, title)) : address(url, title), h("span", { class: "soft" }, ` ${score.toFixed(3)}`))))));
+      return section(`Where retrieval changed the action: ${visible(found.run)}`, h("p", {}, found.sentence),
+        rows.length ? h("div", { class: "wide" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages found then, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
+    });
+  }
+
+  key() {
+    return false;
+  }
+
+  leave() {}
+}

@@ -1,0 +1,47 @@
+// The game's screen: rows of coloured text with a cursor, or a picture.
+
+function drawScreen(box, moment, episode) {
+  const look = moment.screen;
+  if (look.picture !== null && look.picture !== undefined) drawPicture(box, look, episode);
+  else drawRows(box, look);
+}
+
+function drawRows(box, look) {
+  const coloured = look.colours.length > 0;
+  const width = Math.max(1, ...look.rows.map((row) => row.length));
+  const rows = h("pre", { class: "rows" + (coloured ? " coloured" : ""), "aria-label": "the game's screen" });
+  rows.style.setProperty("--columns", Math.min(width, 120));
+  look.rows.forEach((row, at) => {
+    const cursor = look.cursor && look.cursor[0] === at ? look.cursor[1] : -1;
+    if (at) rows.append("\n");
+    if (coloured) appendRow(rows, row, look.colours[at], cursor);
+    else rows.append(visible(row));
+  });
+  fill(box, rows);
+}
+
+function appendRow(rows, row, colours, cursor) {
+  let end = row.length;
+  while (end > cursor + 1 && end > 0 && row[end - 1] === " ") end--;
+  let start = 0;
+  while (start < end) {
+    let stop = start + 1;
+    if (start !== cursor)
+      while (stop < end && stop !== cursor && (colours[stop] === colours[start] || row[stop] === " ")) stop++;
+    const part = visible(row.slice(start, stop));
+    const colour = colours[start];
+    if (start === cursor) rows.append(h("span", { class: `k${colour} cursor` }, part));
+    else if (colour === "7" || part.trim() === "") rows.append(part);
+    else rows.append(h("span", { class: "k" + colour }, part));
+    start = stop;
+  }
+}
+
+async function drawPicture(box, look, episode) {
+  box.dataset.picture = look.picture;
+  const data = await episode.entry("pictures", look.picture);
+  if (box.dataset.picture !== String(look.picture)) return; // another moment came meanwhile
+  const words = h("details", { class: "words" }, h("summary", {}, "In words"), h("pre", { class: "text" }, visible(look.rows.join("\n"))));
+  words.open = box.querySelector("details.words")?.open || false;
+  fill(box, h("img", { class: "picture", src: "data:image/png;base64," + data, alt: "the game's screen as a picture" }), words);
+}

@@ -1,0 +1,56 @@
+"""Episodes written into one file that opens without a server."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from balrog_rag.util.files import no_link
+from balrog_rag.viewer.listing import Listed
+from balrog_rag.viewer.overview import overview
+from balrog_rag.viewer.packing import packed
+from balrog_rag.viewer.page import page
+from balrog_rag.viewer.rebuilding import Rebuilt
+
+TIGHT = 9
+"""How hard a file is compressed."""
+
+
+def write(episodes: Sequence[Listed], out: Path) -> list[str]:
+    """Write the page; returns what could not be rebuilt, a line each."""
+    failures: list[str] = []
+    draft = out.with_name(f".{out.name}.draft")
+    try:
+        with open(draft, "wb", opener=no_link) as file:
+            _into(file, episodes, failures)
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
+    return failures
+
+
+def _into(file: BinaryIO, episodes: Sequence[Listed], failures: list[str]) -> None:
+    for piece in page(blocks(episodes, failures)):
+        file.write(piece)
+
+
+def blocks(episodes: Sequence[Listed], failures: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Every document of the page by its name, one episode after the other."""
+    yield "run", packed(overview(episodes), TIGHT)
+    for place, episode in enumerate(episodes):
+        if episode.row.get("state") == "damaged":
+            continue
+        rebuilt = Rebuilt(episode.path)
+        rebuilt.run()
+        if rebuilt.failure:
+            failures.append(rebuilt.failure)
+        yield f"{place}/head", packed(rebuilt.head(), TIGHT)
+        for number in range(rebuilt.collector.chunks):
+            if (chunk := rebuilt.collector.chunk(number)) is not None:
+                yield f"{place}/{number}", chunk
+
+
+def told(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:
+    """What was written, in a line, and what is missing in it."""
+    size = out.stat().st_size
+    many = f"{len(episodes)} episodes" if len(episodes) != 1 else "1 episode"
+    return "\n".join([f"{out}: {many}, {size / 1e6:.2f} MB", *(f"note: {line}" for line in failures)])

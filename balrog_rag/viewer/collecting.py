@@ -1,0 +1,235 @@
+"""Takes in the events of one episode and lays them out for a page, chunk by chunk."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from balrog_rag.contracts.data import Message, Observation, Passage, digest
+from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
+from balrog_rag.contracts.kinds import kind_of, value_of
+from balrog_rag.contracts.painting import ColouredText, Painting
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.viewer.marks import Curves, Mark, Marker
+from balrog_rag.viewer.packing import CHUNK, Screen, Table, changes, packed, screen_of, steps_between
+from balrog_rag.viewer.painted_games import Seen
+
+SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
+"""Columns of what calls cost."""
+
+
+class Collector:
+    """An episode as a page reads it.
+
+    Position p shows the moment before step p and what was decided there; the last position is the end.
+    Events come in one thread, `head` and `chunk` may be asked for in another.
+    """
+
+    def __init__(
+        self,
+        spec: EpisodeSpec,
+        moments: Callable[[], list[Seen]],
+        search_seconds: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """`moments` gives those of each step in turn, `search_seconds` how long the last search took."""
+        self._moments, self._search_seconds = moments, search_seconds
+        self._kind = kind_of(spec.game.env)
+        self._progress = self._kind.progress(spec.game)
+        self._marker, self._curves = Marker(spec.game), Curves(spec.game)
+        self._tables = {name: Table() for name in ("messages", "passages", "pictures")}
+        self._closed: list[bytes] = []
+        self._open = _Chunk(0)
+        self._screen = Screen(())
+        self._last: Mapping[str, int] = {}
+        self._said: list[dict[str, Any]] = []
+        self._spent: dict[str, list[Any]] = {name: [] for name in SPENT}
+        self._actions: list[str] = []
+        self._marks: list[Mark] = []
+        self._end: Ended | None = None
+        self._lock = Lock()
+
+    def see(self, event: Event) -> None:
+        """Take in an event."""
+        with self._lock:
+            match event:
+                case Started():
+                    (seen,) = self._moments()
+                    self._moment(seen, event.observation)
+                case Asked():
+                    self._said.append({"for": event.request.purpose, "ask": self._prompt(event)})
+                case Answered():
+                    self._answered(event)
+                case Searched():
+                    self._searched(event)
+                case Stepped():
+                    self._stepped(event)
+                case Ended():
+                    self._ended(event)
+
+    @property
+    def count(self) -> int:
+        """Steps taken so far."""
+        return len(self._actions)
+
+    def head(self) -> dict[str, Any]:
+        """What a page reads first: marks, curves, costs, and where each text is."""
+        with self._lock:
+            names = list(dict.fromkeys(self._actions))
+            numbers = {name: place for place, name in enumerate(names)}
+            return {
+                "chunk": CHUNK,
+                "steps": len(self._actions),
+                "actions": {"names": names, "of": [numbers[action] for action in self._actions]},
+                "marks": [list(mark) for mark in self._marks],
+                "curves": self._curves.document(),
+                "spent": {name: list(values) for name, values in self._spent.items()},
+                "firsts": {name: list(table.firsts) for name, table in self._tables.items()},
+                "outcome": self._end.outcome if self._end else "",
+                "how": self._end.how if self._end else "",
+            }
+
+    def chunk(self, number: int) -> bytes | None:
+        """A chunk, packed; the open one as far as it is; None where there is none."""
+        with self._lock:
+            if 0 <= number < len(self._closed):
+                return self._closed[number]
+            return packed(self._written(), 1) if number == len(self._closed) else None
+
+    @property
+    def chunks(self) -> int:
+        """How many there are, the open one counted."""
+        return len(self._closed) + 1
+
+    def _prompt(self, event: Asked) -> list[int]:
+        return steps_between([self._message(message) for message in event.request.messages])
+
+    def _message(self, message: Message) -> int:
+        table = self._tables["messages"]
+        known = table.known(message.digest)
+        if known is not None:
+            return known
+        pictures = [self._picture(image) for image in message.images]
+        return table.number(message.digest, [message.role, message.text, *([pictures] if pictures else [])])
+
+    def _picture(self, image: bytes) -> int:
+        return self._tables["pictures"].number(digest(image), b64encode(image).decode())
+
+    def _answered(self, event: Answered) -> None:
+        reply, used = event.reply, event.reply.usage
+        said = self._said[-1] if self._said else {}
+        facts = {
+            "text": reply.text,
+            "thought": reply.reasoning,
+            "finish": "" if reply.finish == "stop" else reply.finish,
+            "model": reply.model,
+            "tries": reply.attempts if reply.attempts > 1 else 0,
+            "trimmed": reply.trimmed,
+            "tokens": [used.input, used.output, used.cached, used.reasoning],
+        }
+        said |= {name: value for name, value in facts.items() if value}
+        said |= {"cost": reply.cost, "seconds": round(reply.latency, 3)}
+        self._spend(
+            event.step, event.purpose, (used.input, used.output, used.cached, used.reasoning, reply.cost),
+            reply.latency,
+        )  # fmt: skip
+
+    def _spend(self, step: int, purpose: str, figures: Sequence[Any], seconds: float) -> None:
+        for name, value in zip(SPENT, (step, purpose, *figures, round(seconds, 3)), strict=True):
+            self._spent[name].append(value)
+
+    def _searched(self, event: Searched) -> None:
+        found = [[self._passage(passage), round(passage.score, 4)] for passage in event.passages]
+        seconds = self._search_seconds()
+        self._said.append({"query": event.query, "found": found, "seconds": round(seconds, 4)})
+        self._spend(event.step, "search", (0, 0, 0, 0, 0.0), seconds)
+
+    def _passage(self, passage: Passage) -> int:
+        made = [passage.id, passage.title, passage.text, passage.url, passage.source, passage.licence]
+        return self._tables["passages"].number((passage.id, passage.text), made)
+
+    def _stepped(self, event: Stepped) -> None:
+        decision, after, at = event.decision, event.after, event.step
+        moments = self._moments()
+        made: dict[str, Any] = {"said": self._said} if self._said else {}
+        self._said = []
+        if decision.player is not None:
+            made["player"] = decision.player.name
+        elif decision.action != event.taken:
+            made["asked"] = decision.action
+        facts = {"notes": dict(decision.notes), "reward": after.reward, "stopped": after.stopped}
+        made |= {name: value for name, value in facts.items() if value}
+        made |= {"keys": after.keys} if after.keys != after.count else {}
+        self._marks += self._marker.decision(at, decision, event.taken)
+        for place, press in enumerate(after.pressed or (event.taken,)):
+            self._step(str(press), made if place == 0 else {})
+            last = place == after.count - 1
+            self._progress_sees(moments[place], after.reward if last else 0.0)
+            self._moment(moments[place], after.observation if last else None)
+
+    def _step(self, action: str, made: dict[str, Any]) -> None:
+        self._actions.append(action)
+        self._open.steps.append({"do": action, **made})
+
+    def _moment(self, seen: Seen, observation: Observation | None) -> None:
+        """Write down how a moment looks; the first of a chunk closes the one before."""
+        at = self.count
+        if at and at % CHUNK == 0:
+            self._close()
+        if not at:
+            self._progress_sees(seen, 0.0)
+        screen, chunk = self._shown(seen.painting, observation), self._open
+        if chunk.screens:
+            chunk.screens.append([changes(self._screen, screen), screen.cursor, screen.picture])
+        else:
+            chunk.screens.append([screen.whole, screen.cursor, screen.picture])
+        self._screen = screen
+        chunk.lines.append("" if self._kind.blank(seen.numbers) else self._kind.headline(seen.numbers))
+        progress = value_of(self._progress, self._kind)
+        self._curves.see(seen.numbers, progress)
+        self._marks += self._marker.moment(at, seen.numbers, observation, progress)
+
+    def _progress_sees(self, seen: Seen, reward: float) -> None:
+        if not self._kind.blank(seen.numbers):
+            self._last = seen.numbers
+            self._progress.see(seen.numbers, reward, "")
+
+    def _shown(self, painting: Painting | None, observation: Observation | None) -> Screen:
+        if isinstance(painting, ColouredText):
+            return screen_of(painting)
+        text = observation.screen.split("\n") if observation is not None else self._screen.rows
+        pictures = observation.pictures if observation is not None else ()
+        image = painting or next(iter(pictures), None)
+        return Screen(text, picture=None if image is None else self._picture(image))
+
+    def _ended(self, event: Ended) -> None:
+        self._end = event
+        self._progress.see(self._last, 0.0, event.outcome)  # some games are only judged by how they end
+        self._curves.last(value_of(self._progress, self._kind))
+        self._marks.append(self._marker.end(self.count, event.outcome, event.words))
+
+    def _close(self) -> None:
+        self._closed.append(packed(self._written()))
+        self._open = _Chunk(self.count)
+        for table in self._tables.values():
+            table.close_chunk()
+
+    def _written(self) -> dict[str, Any]:
+        made = self._open.document()
+        if self._said:
+            made["open"] = list(self._said)
+        return made | {name: list(table.new) for name, table in self._tables.items()}
+
+
+class _Chunk:
+    """The chunk being written."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.screens: list[Any] = []
+        self.lines: list[str] = []
+        self.steps: list[dict[str, Any]] = []
+
+    def document(self) -> dict[str, Any]:
+        """As far as it is."""
+        parts = {"screens": self.screens, "lines": self.lines, "steps": self.steps}
+        return {"at": self.at} | {name: list(part) for name, part in parts.items()}

@@ -1,0 +1,59 @@
+"""A journal read while it is written: a replay waits at its end for what comes next."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from balrog_rag.contracts.errors import JournalError
+from balrog_rag.episode import journal
+from balrog_rag.episode.effects import E, JournalCursor
+from balrog_rag.episode.journal import Lookup, Recording
+
+PAUSE = 0.2
+"""Seconds between two looks at a journal that has not grown."""
+
+
+class FollowedJournal(JournalCursor):
+    """A cursor that goes on where the file goes on, and remembers how long searches took."""
+
+    def __init__(self, recording: Recording, path: Path, waits: Callable[[float], bool] | None) -> None:
+        """`waits` pauses for so many seconds and says whether to look again; None: the file is complete."""
+        super().__init__(recording, None)
+        self._path, self._waits = path, waits
+        self._read = recording.ends[-1] if recording.ends else 0
+        self.search_seconds = 0.0
+
+    def take(self, kind: type[E], where: str) -> E | None:
+        """The next entry, as soon as there is one."""
+        while not self.replaying and self._waits is not None and not self._grown():
+            if not self._waits(PAUSE):
+                break
+        entry = super().take(kind, where)
+        if isinstance(entry, Lookup):
+            self.search_seconds = entry.latency
+        return entry
+
+    def _grown(self) -> bool:
+        """Read whole lines that were added."""
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except OSError as error:
+            raise JournalError(f"{self._path}: cannot be read ({error.strerror})") from error
+        lines = data[: data.rfind(b"\n") + 1]
+        if not lines:
+            return False
+        self._read += len(lines)
+        self._entries, self._next = journal.parse_more(lines, self._path), 0
+        return bool(self._entries)
+
+
+def waiting(stopped: Callable[[], bool]) -> Callable[[float], bool]:
+    """Pauses for what is asked, as long as nobody has stopped it."""
+
+    def waits(seconds: float) -> bool:
+        time.sleep(seconds)
+        return not stopped()
+
+    return waits

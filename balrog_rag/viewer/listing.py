@@ -1,0 +1,129 @@
+"""What there is to look at: the episodes of journals, runs and sweeps, and a line for each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from balrog_rag.contracts.errors import BalrogError, RunFolderError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.results import folder, runs
+from balrog_rag.results.episodes import Episode
+from balrog_rag.results.tally import read_episode
+from balrog_rag.viewer.rebuilding import header_of
+
+JOURNAL = ".journal.jsonl"
+
+
+class Listed(NamedTuple):
+    """An episode that can be looked at."""
+
+    key: str
+    """What links and pages call it."""
+    path: Path
+    run: Path | None
+    """The run folder it lies in."""
+    row: dict[str, Any]
+    """Its line in the list."""
+
+
+def listed(paths: Sequence[Path]) -> list[Listed]:
+    """Every episode behind these paths, each under a name of its own."""
+    found = [episode for path in paths for episode in _behind(path)]
+    if not found:
+        raise RunFolderError(f"{paths[0]}: holds no journal; give a run folder or a *{JOURNAL}")
+    several = len({episode.run for episode in found}) > 1
+    taken: set[str] = set()
+    made = []
+    for episode in found:
+        key = f"{episode.run.name}:{episode.key}" if several and episode.run else episode.key
+        while key in taken:
+            key += "+"
+        taken.add(key)
+        made.append(episode._replace(key=key, row={"key": key, **episode.row}))
+    return made
+
+
+def run_folders(path: Path) -> list[Path]:
+    """A run folder itself, or those of a sweep."""
+    if (path / "config.json").is_file():
+        return [path]
+    return sorted(each.parent for each in path.glob("*/config.json"))
+
+
+def _behind(path: Path) -> Iterator[Listed]:
+    if not path.exists():
+        raise RunFolderError(f"{path}: is not there; give a run folder or a *{JOURNAL}")
+    if not path.is_dir():
+        yield _of_journal(path, folder.home_of(path))
+        return
+    for run in run_folders(path):
+        yield from _of_run(run.resolve())
+
+
+def _of_run(run: Path) -> Iterator[Listed]:
+    """Those that have ended, those in play, and those that cannot be used, which say why."""
+    loaded = runs.load(run)
+    for episode in loaded.episodes:
+        path = folder.journal_path(run, episode.name)
+        yield Listed(episode.name, path, run, row(episode) | {"run": run.name})
+    for stem in loaded.unfinished:
+        yield _of_journal(run / f"{stem}{JOURNAL}", run)
+    for problem in loaded.problems:
+        about = {"name": problem.path, "run": run.name, "state": "damaged", "how": problem.what}
+        yield Listed(problem.path, run / problem.path, run, about)
+
+
+def _of_journal(path: Path, run: Path | None) -> Listed:
+    name = "" if run is None else run.name
+    ended = read_episode(path)
+    if ended is not None:
+        return Listed(ended.name, path, run, row(ended) | {"run": name})
+    try:
+        spec = header_of(path).spec
+    except BalrogError as error:
+        return Listed(
+            path.name, path, run, {"name": path.name, "run": name, "state": "damaged", "how": str(error)}
+        )
+    return Listed(spec.episode, path, run, _begun(spec) | {"run": name})
+
+
+def _begun(spec: EpisodeSpec) -> dict[str, Any]:
+    player = spec.last_player
+    return {
+        "name": spec.episode,
+        "kind": kind_of(spec.game.env).title,
+        "task": spec.game.task,
+        "state": "open",
+        "agent": player.agent.get("name"),
+        "model": player.model.get("name"),
+    }
+
+
+def row(episode: Episode) -> dict[str, Any]:
+    """The line of an episode that has ended."""
+    kind, total = kind_of(episode.game.env), episode.total
+    return {
+        "name": episode.name,
+        "kind": kind.title,
+        "task": episode.task,
+        "state": "ended",
+        "outcome": episode.outcome,
+        "how": episode.ended_by,
+        "progression": round(episode.percent, 3),
+        "steps": episode.steps,
+        "tokens": total.input + total.output,
+        "dollars": round(total.dollars, 6),
+        "unpriced": total.unpriced,
+        "seconds": round(episode.seconds, 2),
+        "invalid": episode.invalid,
+        "searches": episode.lookups.count,
+        "agent": episode.agent_name,
+        "model": episode.model_name if episode.calls else None,
+        "measures": [[measure.title, episode.measured(measure), measure.unit] for measure in kind.measures],
+    }
+
+
+def runs_of(episodes: Iterable[Listed]) -> list[Path]:
+    """The run folders they lie in, each once."""
+    return list(dict.fromkeys(episode.run for episode in episodes if episode.run is not None))

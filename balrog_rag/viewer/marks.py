@@ -1,0 +1,149 @@
+"""What a reader of an episode wants to jump to, and the curves under it: in the words of its kind of game."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from balrog_rag.contracts.data import Decision, GameSpec, Observation
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
+from balrog_rag.episode.outcome import RESUMABLE
+
+Numbers = Mapping[str, int]
+
+SEVERE = 0.2
+"""The share of all hit points that is worth a mark when lost at once."""
+MOST_THINGS = 6
+"""Things that one mark names."""
+
+TITLES = {
+    "place": "another level",
+    "height": "higher than before",
+    "hurt": "hit points fall",
+    "thing": "a new kind of thing",
+    "ailment": "worse off",
+    "deed": "prayer or the like",
+    "invalid": "invalid answer",
+    "note": "notes and warnings",
+    "cap": "cap reached",
+    "end": "the end",
+    "retrieval": "another action without passages",
+}
+"""Kinds of marks, and what a legend calls them."""
+
+
+class Mark(NamedTuple):
+    """Something worth looking at: where, of which kind, and in words."""
+
+    at: int
+    kind: str
+    words: str
+
+
+class Marker:
+    """Sees an episode's moments in turn and says what is remarkable about each."""
+
+    def __init__(self, game: GameSpec) -> None:
+        self._kind = kind_of(game.env)
+        self._senses = self._kind.senses
+        self._before: Numbers = {}
+        self._things: set[str] = set()
+        self._highest: dict[str, int] = {}
+        self._progress = 0.0
+
+    def moment(self, at: int, numbers: Numbers, seen: Observation | None, progress: float) -> Iterator[Mark]:
+        """What is new at a moment; `seen` is missing between the presses of a program."""
+        if not self._kind.blank(numbers):
+            yield from self._numbers(at, numbers)
+            self._before = dict(numbers)
+        if progress > self._progress:
+            self._progress = progress
+            yield Mark(at, "height", f"progression {100 * progress:.2f} %")
+        new = [] if seen is None else self._new_things(seen)
+        if new and at:
+            more = "" if len(new) <= MOST_THINGS else f" and {len(new) - MOST_THINGS} more"
+            yield Mark(at, "thing", ", ".join(new[:MOST_THINGS]) + more)
+
+    def decision(self, at: int, decision: Decision, taken: str) -> Iterator[Mark]:
+        """What is remarkable about an answer and what was done."""
+        if decision.player is None and decision.action != taken:
+            yield Mark(at, "invalid", f"{decision.action or 'an empty answer'}: {taken} was taken")
+        if deed := self._senses.deed(taken):
+            yield Mark(at, "deed", deed)
+        if decision.notes.get("notes"):
+            yield Mark(at, "note", "writes into its notebook")
+        if decision.notes.get("loop") is True:
+            yield Mark(at, "note", "is told that it repeats itself")
+
+    def end(self, at: int, outcome: str, words: str) -> Mark:
+        """How it ended."""
+        return Mark(at, "cap" if outcome in RESUMABLE else "end", words)
+
+    def _numbers(self, at: int, now: Numbers) -> Iterator[Mark]:
+        senses, before = self._senses, self._before
+        if not before:
+            self._rises(now)
+            return
+        headline = self._kind.headline(now)
+        if senses.place(before) != senses.place(now):
+            yield Mark(at, "place", headline or "another place")
+        for measure, value in self._rises(now):
+            yield Mark(at, "height", f"{measure.title}: {value}")
+        lost = senses.health(before) - senses.health(now)
+        if lost > 0 and (lost >= SEVERE or self._kind.danger(now)):
+            yield Mark(at, "hurt", headline or f"health falls to {100 * senses.health(now):.0f} %")
+        for ailment in senses.ailments(before, now):
+            yield Mark(at, "ailment", ailment)
+
+    def _rises(self, now: Numbers) -> list[tuple[Measure, int]]:
+        found = []
+        for measure in self._kind.measures:
+            value = now.get(measure.number, 0)
+            if measure.counted or value <= self._highest.get(measure.name, 0):
+                continue
+            if measure.name in self._highest:
+                found.append((measure, value))
+            self._highest[measure.name] = value
+        return found
+
+    def _new_things(self, seen: Observation) -> list[str]:
+        new = [thing for thing in dict.fromkeys(self._senses.things(seen)) if thing not in self._things]
+        self._things.update(new)
+        return new
+
+
+class Curves:
+    """What is drawn under an episode, a value a moment."""
+
+    def __init__(self, game: GameSpec) -> None:
+        self._kind: EnvironmentKind = kind_of(game.env)
+        self._health: list[float] = []
+        self._progress: list[float] = []
+        self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.measures}
+        self._last: Numbers = {}
+
+    def see(self, numbers: Numbers, progress: float) -> None:
+        """Take in a moment; one that is blank is drawn as the one before."""
+        if not self._kind.blank(numbers):
+            self._last = numbers
+        now = self._last
+        self._health.append(round(100 * self._kind.senses.health(now)) if now else 100)
+        self._progress.append(round(100 * progress, 3))
+        for measure in self._kind.measures:
+            self._measures[measure.name].append(now.get(measure.number, 0))
+
+    def last(self, progress: float) -> None:
+        """What the last moment comes to, now that the episode is over."""
+        if self._progress:
+            self._progress[-1] = round(100 * progress, 3)
+
+    def document(self) -> list[dict[str, Any]]:
+        """The curves that move at all, progression first."""
+        made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self._health)]
+        made += [
+            (measure.name, measure.title, measure.unit, list(self._measures[measure.name]))
+            for measure in self._kind.measures
+        ]
+        return [
+            {"name": name, "title": title, "unit": unit, "values": values}
+            for name, title, unit, values in made
+            if name == "progression" or len(set(values)) > 1
+        ]

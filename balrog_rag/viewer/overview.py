@@ -1,0 +1,65 @@
+"""What a page reads before any episode: the list, and what retrieval was found to change."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import Lookup
+from balrog_rag.results import counterfactual, folder
+from balrog_rag.viewer.listing import Listed, runs_of
+from balrog_rag.viewer.marks import TITLES
+from balrog_rag.viewer.notes import kept_notes
+
+FORMAT = 1
+
+
+def overview(episodes: Sequence[Listed]) -> dict[str, Any]:
+    """The document `run`."""
+    folders = runs_of(episodes)
+    return {
+        "format": FORMAT,
+        "title": ", ".join(run.name for run in folders) or episodes[0].path.name,
+        "episodes": [episode.row for episode in episodes],
+        "titles": TITLES,
+        "retrieval": [found for run in folders if (found := retrieval(run, episodes)) is not None],
+        "notes": [note for run in folders for note in kept_notes(run)],
+    }
+
+
+def retrieval(run: Path, episodes: Sequence[Listed]) -> dict[str, Any] | None:
+    """What was found when steps were asked again without passages; None where nothing was asked."""
+    found = counterfactual.kept(run)
+    if found is None:
+        return None
+    keys = {episode.row["name"]: episode.key for episode in episodes if episode.run == run}
+    return {
+        "run": run.name,
+        "sentence": found.sentence,
+        "asked": [
+            {
+                "key": keys[one.episode],
+                "step": one.step,
+                "action": one.action,
+                "without": one.without,
+                "again": one.again,
+                "passages": passages_at(run, one.episode, one.step) if one.without != one.action else [],
+            }
+            for one in found.asked
+            if one.episode in keys
+        ],
+    }
+
+
+def passages_at(run: Path, episode: str, step: int) -> list[list[Any]]:
+    """Title, address and score of what the last search up to a step found, best first."""
+    last: tuple[Passage, ...] = ()
+    try:
+        for entry in journal.entries_of(folder.journal_path(run, episode)):
+            if isinstance(entry, Lookup) and entry.step <= step:
+                last = entry.passages
+    except BalrogError:
+        return []
+    return [[passage.title, passage.url, round(passage.score, 4), passage.id] for passage in last]

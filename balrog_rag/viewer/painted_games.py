@@ -1,0 +1,74 @@
+"""Games in this process that are painted at every moment, for a replay that is watched."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from balrog_rag.contracts.data import GameSpec, Player, Transition
+from balrog_rag.contracts.painting import Painting
+from balrog_rag.workers.host import HostedGame
+
+
+class Seen(NamedTuple):
+    """One moment: how it looks, and the game's numbers."""
+
+    painting: Painting | None
+    numbers: Mapping[str, int]
+
+
+class PaintedGame:
+    """A game that keeps how each moment looked until it is asked for.
+
+    A replay lets its game run ahead of what it tells its watcher, so the moments wait here, in order.
+    """
+
+    def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
+        """Make the game, start it, and keep its first moment."""
+        self._hosted = HostedGame(spec, ttyrec)
+        self.view, self.start = self._hosted.view, self._hosted.start
+        self._moments: deque[list[Seen]] = deque([[self._seen()]])
+
+    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+        """Take the actions one after the other, up to the game's end."""
+        transitions = []
+        for action in actions:
+            transitions.append(self._hosted.step(action))
+            self._moments.append([self._seen()])
+            if transitions[-1].ended:
+                break
+        return transitions
+
+    async def run(self, player: Player, most: int) -> Transition:
+        """Let a program play on; every press is a moment."""
+        moments: list[Seen] = []
+        transition = self._hosted.run(player, most, lambda: moments.append(self._seen()))
+        moments[-1:] = [self._seen()]  # looking at the end of a game may turn its last pages
+        self._moments.append(moments)
+        return transition
+
+    async def close(self) -> None:
+        """End the game."""
+        self._hosted.close()
+
+    def next_moments(self) -> list[Seen]:
+        """The first moment, or those of the next step that the replay tells of."""
+        return self._moments.popleft()
+
+    def _seen(self) -> Seen:
+        return Seen(self._hosted.painted(), self._hosted.numbers)
+
+
+class PaintedGames:
+    """Opens the one game of a replay."""
+
+    game: PaintedGame | None = None
+
+    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> PaintedGame:
+        """Start it."""
+        self.game = PaintedGame(spec, ttyrec)
+        return self.game
+
+    def next_moments(self) -> list[Seen]:
+        """The next moments of its game."""
+        assert self.game is not None
+        return self.game.next_moments()

@@ -1,0 +1,72 @@
+"""An episode rebuilt for a page, by replaying its journal."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from balrog_rag.contracts.errors import BalrogError, JournalError
+from balrog_rag.episode import journal
+from balrog_rag.episode.effects import JournalCursor
+from balrog_rag.episode.journal import Header, Recording
+from balrog_rag.run.replay import replay
+from balrog_rag.viewer.collecting import Collector
+from balrog_rag.viewer.following import FollowedJournal
+from balrog_rag.viewer.painted_games import PaintedGames
+
+
+class Rebuilt:
+    """One journal's episode, complete or as far as it is rebuilt."""
+
+    def __init__(self, path: Path) -> None:
+        """Read who plays what; nothing is played yet."""
+        self._path = path
+        self.header = header_of(path)
+        self._games = PaintedGames()
+        self._cursor: FollowedJournal | None = None
+        self.collector = Collector(self.header.spec, self._games.next_moments, self._search_seconds)
+        self.done = False
+        """Whether nothing more will come."""
+        self.failure = ""
+        """Why the rest is missing, where it is."""
+
+    def run(self, waits: Callable[[float], bool] | None = None) -> None:
+        """Replay to the end of the journal; with `waits` to the end of the episode, however long it takes."""
+
+        def cursor(recording: Recording) -> JournalCursor:
+            self._cursor = FollowedJournal(recording, self._path, waits)
+            return self._cursor
+
+        try:
+            asyncio.run(replay(self._path, self.collector, self._games, cursor))
+        except BalrogError as error:
+            self.failure = str(error)
+        finally:
+            self.done = True
+
+    def head(self) -> dict[str, Any]:
+        """What a page reads first."""
+        spec = self.header.spec
+        told = {
+            "name": spec.episode,
+            "players": [
+                {"from": at, "agent": each.agent, "model": each.model, "knowledge": each.knowledge}
+                for at, each in [(0, spec.player), *((fork.at, fork.player) for fork in spec.forks)]
+            ],
+            "versions": self.header.versions,
+            "seeds": [spec.game.seeds.core, spec.game.seeds.disp, spec.game.seeds.lgen],
+            "done": self.done,
+            "failure": self.failure,
+        }
+        return told | self.collector.head()
+
+    def _search_seconds(self) -> float:
+        return self._cursor.search_seconds if self._cursor is not None else 0.0
+
+
+def header_of(path: Path) -> Header:
+    """The first line of a journal."""
+    header = next(iter(journal.entries_of(path)), None)
+    if not isinstance(header, Header):
+        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+    return header

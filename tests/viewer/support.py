@@ -1,0 +1,104 @@
+"""Hostile texts, a page read back, and a browser."""
+
+import base64
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from balrog_rag.viewer.packing import unpacked
+
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
+ANSWERS = (
+    "north",
+    f"{HOSTILE} south",
+    "</script><svg onload=document.title='owned'>",
+    "\\x1b]0;owned\\x07\\x1b[31mred \u202etxet desrever",
+    "east",
+)
+"""What the scripted model says."""
+
+PAGES = {
+    "newt": f"# newt {HOSTILE}\n\nWhat there is to know about the stairs down {HOSTILE}.\n",
+    "link": "# [here](javascript:alert(1))\n\nThe stairs down: javascript:document.title='owned'\n",
+}
+"""What the wiki says."""
+
+_BLOCK = re.compile(rb'<script type="text/plain" id="block ([^"]*)">([A-Za-z0-9+/=]*)</script>')
+
+
+def documents(page: Path) -> dict[str, Any]:
+    """Every document in a page, by name."""
+    blocks = _BLOCK.findall(page.read_bytes())
+    return {name.decode(): unpacked(base64.b64decode(data)) for name, data in blocks}
+
+
+class Browser:
+    """A page under headless Chromium, with what it complained of and asked for."""
+
+    def __init__(self, chromium: str, driver: str) -> None:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(driver))
+        self.driver.set_script_timeout(30)
+
+    def size(self, width: int, height: int = 900, scheme: str = "light") -> None:
+        """How wide the window is, and whether the system is dark."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    def open(self, address: str, ready: str = "document.querySelector('.screen pre, .list')") -> None:
+        """Open a page and wait until it is there; what earlier pages logged is forgotten."""
+        self.driver.get("about:blank")
+        self.logs()
+        self.driver.get(address)
+        self.wait(ready)
+
+    def js(self, code: str) -> Any:
+        """What a piece of script says."""
+        return self.driver.execute_script(f"return {code}")
+
+    def wait(self, code: str, seconds: float = 20) -> Any:
+        """Wait until it says something."""
+        return until(lambda: self.js(code), code, seconds)
+
+    def press(self, *keys: str) -> None:
+        """Press keys on the page."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    def logs(self) -> tuple[list[str], list[str]]:
+        """What the page complained of, and the addresses it asked for."""
+        complaints = [entry["message"] for entry in self.driver.get_log("browser")]
+        asked = [
+            found.group(1)
+            for entry in self.driver.get_log("performance")
+            if '"Network.requestWillBeSent"' in entry["message"]
+            and (found := re.search(r'"url":"([^"]*)"', entry["message"]))
+        ]
+        return complaints, asked
+
+    def close(self) -> None:
+        """End it."""
+        self.driver.quit()
+
+
+def until(holds: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+    """Wait until something holds, and return it."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := holds():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds} s: {what}")

@@ -1,0 +1,204 @@
+"""A page holds exactly what a replay shows: every screen, prompt, answer, passage and action."""
+
+import asyncio
+import base64
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from balrog_rag.contracts.events import Answered, Asked, Searched, Stepped
+from balrog_rag.episode import journal as journals
+from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.run.replay import replay
+from balrog_rag.viewer import bundle
+from balrog_rag.viewer.listing import listed
+from balrog_rag.viewer.packing import CHUNK, Screen, changes, packed, unpacked
+from tests.support import command
+from tests.viewer.support import HOSTILE, documents
+
+
+class Watched:
+    """Keeps the events."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def see(self, event: Any) -> None:
+        self.events.append(event)
+
+
+@pytest.fixture(scope="module")
+def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("page") / "told.html"
+    assert bundle.write(listed([runs / "told"]), out) == []
+    return out
+
+
+@pytest.fixture(scope="module")
+def found(page: Path) -> dict[str, Any]:
+    return documents(page)
+
+
+@pytest.fixture(scope="module")
+def watched(runs: Path) -> list[Any]:
+    """The first episode's events, as a replay tells of them."""
+    watcher = Watched()
+    asyncio.run(replay(journals_of(runs / "told")[0], watcher))
+    return watcher.events
+
+
+def chunks(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [found[f"0/{place}"] for place in range(sum(name.startswith("0/") for name in found) - 1)]
+
+
+def looks(found: dict[str, Any]) -> list[list[str]]:
+    """Every screen, as the page makes it: the first of a chunk, and what changed."""
+    made = []
+    for chunk in chunks(found):
+        rows: list[str] = []
+        for change, *_ in chunk["screens"]:
+            if isinstance(change, dict):
+                rows = change["rows"]
+            else:
+                rows = list(rows)
+                for row, start, dropped, text, *_ in change:
+                    rows[row] = rows[row][:start] + text + rows[row][start + dropped :]
+            made.append(rows)
+    return made
+
+
+def test_every_screen_is_the_games(found: dict[str, Any], watched: list[Any]) -> None:
+    steps = [event for event in watched if isinstance(event, Stepped)]
+    seen = looks(found)
+    assert len(seen) == len(steps) + 1 > CHUNK  # several chunks
+    for rows, step in zip(seen[1:], steps, strict=True):
+        assert "\n".join(rows[1:]) + "\n" == step.after.observation.text("map")
+
+
+def test_colours_and_cursor_are_the_terminals(found: dict[str, Any]) -> None:
+    first, cursor, picture = found["0/0"]["screens"][0]
+    assert picture is None
+    assert {len(row) for row in first["colours"]} == {len(row) for row in first["rows"]} == {80}
+    assert first["rows"][cursor[0]][cursor[1]] == "@"
+    assert first["colours"][cursor[0]][cursor[1]] == "f"  # white, as a terminal shows the player
+    assert set("".join(first["colours"])) > {"7"}
+
+
+def test_every_prompt_answer_and_passage_is_the_one_of_the_replay(
+    found: dict[str, Any], watched: list[Any]
+) -> None:
+    tables: dict[str, list[Any]] = {"messages": [], "passages": []}
+    said = []
+    for chunk in chunks(found):
+        for name, table in tables.items():
+            table += chunk[name]
+        said += [each for step in chunk["steps"] for each in step.get("said", [])]
+    calls = [each for each in said if "ask" in each]
+    asked = [event for event in watched if isinstance(event, Asked)]
+    for call, event in zip(calls, asked, strict=True):
+        numbers, number = [], 0
+        for by in call["ask"]:
+            numbers.append(number := number + by)
+        prompt = [tuple(tables["messages"][each][:2]) for each in numbers]
+        assert prompt == [(message.role, message.text) for message in event.request.messages]
+        assert call["for"] == event.request.purpose
+    answers = [event.reply.text for event in watched if isinstance(event, Answered)]
+    assert [call.get("text", "") for call in calls] == answers
+    searches = [event for event in watched if isinstance(event, Searched)]
+    for search, event in zip([each for each in said if "query" in each], searches, strict=True):
+        texts = [tables["passages"][number][2] for number, _ in search["found"]]
+        assert (search["query"], texts) == (event.query, [passage.text for passage in event.passages])
+
+
+def test_the_head_says_where_each_text_is(found: dict[str, Any]) -> None:
+    for name, firsts in found["0/head"]["firsts"].items():
+        sizes = [len(chunk[name]) for chunk in chunks(found)]
+        assert firsts == [sum(sizes[:place]) for place in range(len(sizes))]
+
+
+def test_actions_marks_and_costs(found: dict[str, Any], watched: list[Any]) -> None:
+    head = found["0/head"]
+    steps = [event for event in watched if isinstance(event, Stepped)]
+    names = head["actions"]["names"]
+    assert [names[place] for place in head["actions"]["of"]] == [step.taken for step in steps]
+    invalid = [mark[0] for mark in head["marks"] if mark[1] == "invalid"]
+    assert invalid == [step.step for step in steps if step.taken != step.decision.action] != []
+    assert head["marks"][-1][0] == len(steps)
+    assert sum(head["spent"]["input"]) == sum(
+        event.reply.usage.input for event in watched if isinstance(event, Answered)
+    )
+    assert {len(curve["values"]) for curve in head["curves"]} == {len(steps) + 1}
+
+
+def test_a_page_may_run_its_own_script_and_nothing_else(page: Path) -> None:
+    text = page.read_text("ascii", "surrogateescape")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    for tag, name in (("<script>", "script"), ("<style>", "style")):
+        (body,) = re.findall(f"{tag}(.*?)</{name}>", page.read_text("utf-8"), re.DOTALL)
+        digest = base64.b64encode(sha256(body.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert "connect-src 'none'" in policy
+    assert "default-src 'none'" in policy
+    assert HOSTILE not in text
+    assert not re.search(r"""(?:src|href)=["']?https?:|type=["']module|\bimport\(|\bfetch\("http""", text)
+
+
+def test_broken_texts_survive_packing() -> None:
+    texts = ["\ud800 alone", "</script>", "\x00\x1b[31m", "x" * 1_000_000, "\u202e"]
+    data = packed({"texts": texts})
+    assert unpacked(data) == {"texts": texts}
+    assert len(data) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (["abc", "def"], ["abc", "dxf"]),
+        (["aaaa"], ["aaa"]),
+        (["aaa"], ["aaaa"]),
+        (["", "b"], ["b", ""]),
+        (["one"], ["one", "two"]),
+    ],
+)
+def test_a_screen_is_made_of_the_one_before(before: list[str], now: list[str]) -> None:
+    made = changes(Screen(before), Screen(now))
+    if made and made[0][0] == -1:
+        assert made[0][3] == now
+        return
+    rows = list(before)
+    for row, start, dropped, text in made:
+        rows[row] = rows[row][:start] + text + rows[row][start + dropped :]
+    assert rows == now
+
+
+def test_presses_of_a_program_are_moments_of_their_own(runs: Path, tmp_path: Path) -> None:
+    bundle.write(listed([runs / "plain"]), tmp_path / "plain.html")
+    found = documents(tmp_path / "plain.html")
+    recording = journals.read(journals_of(runs / "plain")[0])
+    assert len(recording.steps) < recording.count == found["0/head"]["steps"] == 20
+    assert len(looks(found)) == 21
+    assert [step["do"] for step in found["0/0"]["steps"]] == [
+        str(press) for step in recording.steps for press in step.pressed
+    ]
+
+
+def test_a_damaged_journal_is_told_of_and_a_cut_one_shown_as_far_as_it_goes(
+    runs: Path, tmp_path: Path
+) -> None:
+    path = journals_of(runs / "told")[0]
+    cut = tmp_path / "cut.journal.jsonl"
+    cut.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:40]))
+    done = command("balrog_rag", "view", str(cut), "--out", "cut.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    head = documents(tmp_path / "cut.html")["0/head"]
+    assert 5 < head["steps"] < 40
+    assert (head["outcome"], head["done"]) == ("", True)
+    bad = tmp_path / "bad.journal.jsonl"
+    bad.write_bytes(path.read_bytes().replace(b'"north"', b'"soutx"'))
+    done = command("balrog_rag", "view", str(bad), "--out", "bad.html", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "was changed" in done.stderr
+    assert not (tmp_path / "bad.html").exists()
