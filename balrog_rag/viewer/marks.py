@@ -20,7 +20,7 @@ TITLES = {
     "hurt": "hit points fall",
     "thing": "a new kind of thing",
     "ailment": "worse off",
-    "deed": "prayer or the like",
+    "deed": "a rare deed",
     "invalid": "invalid answer",
     "note": "notes and warnings",
     "cap": "cap reached",

@@ -38,7 +38,7 @@ class Rebuilt:
             return self._cursor
 
         try:
-            asyncio.run(replay(self._path, self.collector, self._games, cursor))
+            asyncio.run(replay(self._path, self.collector, games=self._games, cursor=cursor))
         except BalrogError as error:
             self.failure = str(error)
         finally:
