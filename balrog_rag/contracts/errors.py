@@ -89,6 +89,7 @@ class DatasetError(BalrogError):
 class LimitReached(Exception):
     """A cap (tokens, dollars, wall time) was reached before a call was made; `limit` names it."""
 
-    def __init__(self, limit: str) -> None:
+    def __init__(self, limit: str, of_run: bool = False) -> None:
         super().__init__(limit)
-        self.limit = limit
+        self.limit, self.of_run = limit, of_run
+        """`of_run`: not the episode's own cap."""

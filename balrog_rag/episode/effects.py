@@ -65,7 +65,7 @@ class JournalCursor:
             return None
         entry = self._entries[self._next]
         if isinstance(entry, End) and kind is Completion and entry.outcome in RESUMABLE:
-            raise LimitReached(entry.outcome)  # here a cap had cut the episode
+            raise LimitReached(entry.outcome, entry.of_run)  # here a cap had cut the episode
         if not isinstance(entry, kind):
             raise ReplayError(
                 f"{where}: the journal has {_name(entry)} where {kind.__name__.lower()} is asked for; "

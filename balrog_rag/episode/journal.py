@@ -101,6 +101,8 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=T
     facts: Mapping[str, Any] = {}
     seconds: float = 0.0
     """Wall time of the attempt that came to this end; earlier attempts and stops are not in it."""
+    of_run: bool = False
+    """Whether a cap of the whole run cut it off, which says nothing of how far it could have come."""
 
     @property
     def how(self) -> str:

@@ -142,7 +142,7 @@ async def play(context: EpisodeContext) -> End:
         try:
             decision = await context.decide(agent, observation)
         except LimitReached as limit:
-            return finish(context, End(limit.limit, n))
+            return finish(context, End(limit.limit, n, of_run=limit.of_run))
         if forks:
             turns.append((observation, decision))
         before = observation.numbers

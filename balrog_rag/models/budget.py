@@ -83,7 +83,7 @@ class RunBudget:
 
     def check(self) -> None:
         """Raise LimitReached where a cap of the run leaves no room for another call."""
-        _check(self._limits.run, self.total, self.in_flight, self.seconds)
+        _check(self._limits.run, self.total, self.in_flight, self.seconds, of_run=True)
 
     @property
     def capped_in_dollars(self) -> bool:
@@ -113,7 +113,7 @@ class EpisodeMeter:
         self._answered()  # an asking that ended in an error is over
         if self._live_since is None:
             self._live_since = self._clock()
-        _check(self._cap, self.total, 0, self.seconds)
+        _check(self._cap, self.total, 0, self.seconds, of_run=False)
         self._run.check()
         self._asked = True
         self._run.in_flight += 1
@@ -159,11 +159,11 @@ def unpriced(where: str, model: str) -> ConfigError:
     )
 
 
-def _check(cap: CapConfig, spent: Spending, in_flight: int, seconds: float) -> None:
+def _check(cap: CapConfig, spent: Spending, in_flight: int, seconds: float, *, of_run: bool) -> None:
     expected = 1 + in_flight / spent.calls if spent.calls else 1.0
     if cap.dollars is not None and spent.dollars * expected >= cap.dollars:
-        raise LimitReached("dollars")
+        raise LimitReached("dollars", of_run)
     if cap.tokens is not None and spent.tokens * expected >= cap.tokens:
-        raise LimitReached("tokens")
+        raise LimitReached("tokens", of_run)
     if cap.seconds is not None and seconds >= cap.seconds:
-        raise LimitReached("seconds")
+        raise LimitReached("seconds", of_run)

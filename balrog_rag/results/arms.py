@@ -47,7 +47,8 @@ class Arm(msgspec.Struct):
     @property
     def partial(self) -> str:
         """'partial: 7 of 204' where episodes of its runs are open or missing; empty where none is."""
-        return partial(len(self.episodes), sum(run.holes for run in self.runs))
+        cut = sum(len(run.cut) for run in self.runs)
+        return partial(len(self.episodes) - cut, sum(run.holes for run in self.runs))
 
     @property
     def withheld(self) -> bool:

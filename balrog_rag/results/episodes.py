@@ -130,6 +130,8 @@ class Episode(msgspec.Struct, dict=True):
     """Steps at which the agent was told that it repeats itself."""
     curve: list[Point] = []
     facts: Mapping[str, Any] = {}
+    cut: bool = False
+    """Whether a cap of the whole run cut it off."""
     forked: str = ""
     """Who decided the first steps, and how many, where that was another player."""
 

@@ -22,7 +22,7 @@ from balrog_rag.results.tally import read_episode
 from balrog_rag.util.files import read_file
 
 INDEX = ".episodes"
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 IN_PARALLEL_FROM = 200 << 20
 """Bytes of journals from which reading them in several processes pays."""
 
@@ -84,21 +84,33 @@ class Run(msgspec.Struct):
         return sum(str(folder.journal_path(Path(), name)) not in others for name in owed)
 
     @property
+    def cut(self) -> list[Episode]:
+        """Episodes that a cap of the whole run has cut off; a higher cap goes on with them."""
+        return [episode for episode in self.episodes if episode.cut]
+
+    @property
     def holes(self) -> int:
-        """Episodes that have no result although they were planned, or begun beyond the plan."""
+        """Episodes that have no result although they were planned, begun beyond the plan, or cut off."""
         played = {episode.name for episode in self.episodes}
         owed = {name for name in self.asked_for if name not in played}
         places = {str(folder.journal_path(Path(), name)) for name in owed}
-        return len(owed) + sum(f"{stem}.journal.jsonl" not in places for stem in self.unfinished)
+        beyond = sum(f"{stem}.journal.jsonl" not in places for stem in self.unfinished)
+        return len(owed) + beyond + len(self.cut)
 
     @property
     def partial(self) -> str:
         """'partial: 7 of 204' where episodes are open or missing; empty where all have ended."""
-        return partial(len(self.episodes), self.holes)
+        return partial(len(self.episodes) - len(self.cut), self.holes)
+
+    def partial_in(self, env: str) -> str:
+        """The same of one environment."""
+        ended = sum(episode.env == env and not episode.cut for episode in self.episodes)
+        names = {*self.asked_for, *(episode.name for episode in self.episodes)}
+        return partial(ended, sum(name.partition("/")[0] == env for name in names) - ended)
 
     def open_games(self) -> set[tuple[str, str, str]]:
-        """The games of episodes that were begun and have not ended."""
-        found = set()
+        """The games of episodes that were begun and have not ended, or were cut off."""
+        found = {(episode.env, episode.task, episode.game_name) for episode in self.cut}
         for stem in self.unfinished:
             header = journal.read(self.folder / f"{stem}.journal.jsonl").header
             if header is not None:
@@ -114,6 +126,7 @@ class Run(msgspec.Struct):
             for count, what in (
                 (len(self.problems), "damaged or foreign journals left out"),
                 (len(self.unfinished), "episodes unfinished"),
+                (len(self.cut), "episodes cut off by a cap of the run"),
                 (self.missing, f"of {self.planned} episodes missing"),
             )
             if count

@@ -53,17 +53,20 @@ def write_all(run_folder: Path, use_index: bool = True) -> Summary:
 
 def summarise(run: Run) -> Summary:
     """BALROG's summaries of a run already read."""
-    environments = {env: env_summary(episodes) for env, episodes in run.by_env().items()}
+    environments = {
+        env: env_summary(episodes) | partial_key(run.partial_in(env))
+        for env, episodes in run.by_env().items()
+    }
     first = run.episodes[0] if run.episodes else None
     agent = first.agent if first else run.config.get("agent", {})
     model = first.model if first else run.config.get("model", {})
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
-    return Summary(run, overall | experiment_keys(run) | partial_key(run), environments)
+    return Summary(run, overall | experiment_keys(run) | partial_key(run.partial), environments)
 
 
-def partial_key(run: Run) -> dict[str, str]:
+def partial_key(partial: str) -> dict[str, str]:
     """{"partial": "7 of 204"} where episodes are open or missing; nothing where all have ended."""
-    return {"partial": run.partial.removeprefix("partial: ")} if run.partial else {}
+    return {"partial": partial.removeprefix("partial: ")} if partial else {}
 
 
 def experiment_keys(run: Run) -> dict[str, Any]:

@@ -114,6 +114,9 @@ def _left_out(summary: Summary, console: "Console") -> None:
             console,
             f"{many(len(run.unfinished), 'episodes')} begun and not ended; go on with resume={run.folder}",
         )
+    if run.cut:
+        cut = f"{many(len(run.cut), 'episodes')} cut off by a cap of the run"
+        say(console, f"{cut}; raise limits.run and go on with resume={run.folder}")
     if run.problems:
         say(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:

@@ -128,7 +128,7 @@ class _Tally:
     def _end(self, line: End) -> None:
         episode = self.episode
         self.ended = True
-        episode.outcome, episode.steps = line.outcome, line.steps
+        episode.outcome, episode.steps, episode.cut = line.outcome, line.steps, line.of_run
         episode.facts = line.facts
         self._see({}, 0.0, self._steps, line.outcome)
         episode.highest = self._progress.reached or None

@@ -60,6 +60,8 @@ def test_the_run_itself_says_so_and_gives_no_interval(twins: Path, words: str) -
     summary = json.loads((twins / "results/part/summary.json").read_text())
     assert f"partial: {summary['partial']}" == words
     assert "partial" not in json.loads((twins / "results/full/summary.json").read_text())
+    of_kind = json.loads((twins / "results/part/minihack/minihack_summary.json").read_text())
+    assert f"partial: {of_kind['partial']}" == words
 
 
 def test_a_sweep_s_table(twins: Path, words: str) -> None:
@@ -116,3 +118,16 @@ def test_leaderboard(twins: Path, words: str, tmp_path: Path, capsys: pytest.Cap
     assert f"part ({words}): not ranked" in (tmp_path / "plain/leaderboard.html").read_text()
     assert own("asked", "--partial") == {"full": "1 to 2", f"part ({words})": "1 to 2"}
     assert words in (tmp_path / "asked/leaderboard.html").read_text()
+
+
+def test_a_cap_of_the_run_leaves_it_partial_and_a_higher_one_completes_it(tmp_path: Path) -> None:
+    """Else games that were cut off, or never begun, would count as games in which nothing was reached."""
+    price = ("model.price.input=1", "model.price.output=1", "limits.steps=10", "runner.concurrency=2")
+    words = ("agent=naive", "model=scripted", "env.episodes=4", *price, "run.name=r")
+    done = command("balrog_rag.eval", *words, "limits.run.dollars=0.02", cwd=tmp_path)
+    assert "(partial: 0 of 4)" in done.stdout
+    assert "4 episodes cut off by a cap of the run; raise limits.run" in done.stdout
+    assert load(tmp_path / "results/r").partial == "partial: 0 of 4"
+    done = command("balrog_rag.eval", "resume=results/r", "limits.run.dollars=100", cwd=tmp_path)
+    assert "partial" not in done.stdout
+    assert load(tmp_path / "results/r").partial == ""

@@ -104,6 +104,11 @@ def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
         raise RunFolderError(
             f"{run.folder}: {len(run.unfinished)} episodes unfinished; finish with resume={run.folder}"
         )
+    if run.cut:
+        raise RunFolderError(
+            f"{run.folder}: {len(run.cut)} episodes cut off by a cap of the run; raise limits.run and finish "
+            f"with resume={run.folder}"
+        )
     if wrong := off_plan(run, planned):
         raise RunFolderError(
             f"{run.folder}: {wrong[0]} ({len(wrong)} such episodes); finish with resume={run.folder}"

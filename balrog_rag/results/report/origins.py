@@ -54,6 +54,8 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
             ]
             if run.unfinished:
                 left_out.append(f"Unfinished in {run.name}: {len(run.unfinished)} episodes.")
+            if run.cut:
+                left_out.append(f"Cut off in {run.name} by a cap of the run: {len(run.cut)} episodes.")
             if run.missing:
                 left_out.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
             left_out += [
