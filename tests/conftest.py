@@ -25,6 +25,9 @@ from balrog_rag.workers.inline import InlineGames
 _state = tempfile.TemporaryDirectory(prefix="balrog-rag-state-")
 os.environ["XDG_STATE_HOME"] = _state.name
 
+# What tests print into pipes is as wide as for anybody; xdist would have it as wide as its own terminal.
+os.environ.pop("COLUMNS", None)
+
 # What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -39,7 +39,7 @@ def test_demonstrations_stand_between_instruction_and_game(tmp_path: Path) -> No
     one = demonstration(tmp_path / "1.json", "north", "search")
     two = demonstration(tmp_path / "2.json", "eat")
     instruction, *shown, newest = few_shot(one, two)
-    assert "look at the demonstrations" in instruction
+    assert "study the demonstrations" in instruction
     assert "PLAY!" not in instruction
     assert shown == [
         "****** DEMONSTRATION 1 BEGINS ******",
@@ -52,7 +52,7 @@ def test_demonstrations_stand_between_instruction_and_game(tmp_path: Path) -> No
         "Observation:\nsaw eat",
         "eat",
         "****** DEMONSTRATION 2 ENDS ******",
-        "****** From here on it is you who plays! ******",
+        "****** From here on, you play! ******",
     ]
     assert newest.startswith("Current Observation:")
 

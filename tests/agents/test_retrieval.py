@@ -221,10 +221,10 @@ def test_where_it_stands(place: str, turn: int, first: str) -> None:
     order = {
         "reference": text.index("harmless"),
         "observation": text.find("Current Observation") % 10**6,
-        "instruction": text.find("You play NetHack") % 10**6,
+        "instruction": text.find("You are playing NetHack") % 10**6,
     }
     assert min(order, key=lambda name: order[name]) == first
-    assert text.rstrip().endswith("twenty words at most.") == (turn == -1)
+    assert text.rstrip().endswith("in at most twenty words.") == (turn == -1)
 
 
 def test_it_is_shown_once_and_does_not_stay_in_the_history() -> None:

@@ -26,6 +26,8 @@ from balrog_rag.workers.inline import InlineGames
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
 DEMONSTRATION = Path(__file__).parents[1] / "data" / "recorded" / "demonstration.json"
+THEN = {path.stem: path.read_text() for path in (DEMONSTRATION.parent / "prompts").glob("*.j2")}
+"""The words of prompts whose wording has changed since."""
 
 OPTIONS = ("character", "actions", "layout", "skip_more", "no_progress", "autopickup")
 """Fields of a game's spec that have become options of its kind."""
@@ -52,6 +54,7 @@ def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
         part["player"] = player = part.pop("cast")
         if player["agent"]["demonstrations"]:
             player["agent"]["demonstrations"] = [str(DEMONSTRATION)]
+        player["agent"]["prompts"] = {**THEN, **player["agent"].get("prompts", {})}
         agent = player["agent"]["name"]
         for section in ("agent", "model", "knowledge"):
             player[section] = completed(player[section], plain(getattr(defaults(agent), section)))

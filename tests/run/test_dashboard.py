@@ -41,8 +41,12 @@ EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
 def board_of(runs: list[Run]) -> Scoreboard:
     """A board of runs that nobody plays."""
-    gate = Gate(1)
-    return Scoreboard(InPlay(runs, gate, Interrupts(gate), LiveServices()))
+
+    async def made() -> Scoreboard:
+        gate = Gate(1)
+        return Scoreboard(InPlay(runs, gate, Interrupts(gate), LiveServices()))
+
+    return asyncio.run(made())
 
 
 @pytest.fixture
