@@ -5,7 +5,7 @@ RUN/run.json                                     provenance: versions, prompts, 
 RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the truth
 RUN/<env>/<task>/<task>_run_NN.{json,csv}        BALROG's record of the same episode
 RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec, its recording in the game's own form
-a slash in a task's name is a folder, twice: babaisai/env/make_win/env/make_win_run_00.json
+a slash in the name of a task A/B is a folder, twice: ENV/A/B/A/B_run_00.json
 RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 """
 
