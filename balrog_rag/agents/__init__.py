@@ -1,6 +1,6 @@
 """Language agents: what each asks and how it reads the answer, and the wrappers that can be put round any."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -80,7 +80,7 @@ def refuse_placeless(config: AgentConfig) -> None:
                 )
 
 
-OF_GAMES = ("instruction", "advice", "warning")
+OF_GAMES = ("instruction", "advice", "warning", "netplay_context", "netplay_guide")
 """Prompts that each environment may have its own of."""
 
 
@@ -104,7 +104,10 @@ def asks_model(config: AgentConfig) -> bool:
 
 def retrieves(config: AgentConfig) -> bool:
     """Whether such an agent ever looks anything up."""
-    return config.retrieval.enabled
+    if config.retrieval.enabled or plays(config.name):
+        return config.retrieval.enabled
+    looks_up: Callable[[AgentConfig], bool] | None = getattr(_player(config.name), "looks_up", None)
+    return looks_up is not None and looks_up(config)
 
 
 def _wrapped(agent: Agent, config: AgentConfig, llm: LLM, knowledge: Knowledge) -> Agent:

@@ -45,6 +45,9 @@ class AnswerFormat(msgspec.Struct, frozen=True):
     reasoning: bool = False
     calls: "tuple[Action, ...]" = ()
     """Choices that take arguments."""
+    thoughts: tuple[str, ...] = ()
+    """Where there are some, the answer is one JSON object: these thoughts by name, then a skill by its
+    name with its arguments by theirs."""
 
 
 class Request(msgspec.Struct, frozen=True, dict=True):

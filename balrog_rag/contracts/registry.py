@@ -102,6 +102,8 @@ agents: Registry[Any] = Registry(
         "robust_cot": "balrog_rag.agents.robust:RobustChainOfThought",
         "robust_star": "balrog_rag.agents.robust:RobustStar",
         "few_shot": "balrog_rag.agents.few_shot:FewShot",
+        "netplay": "balrog_rag.agents.netplay:NetPlay",
+        "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
     },
 )
 programs: Registry[Any] = Registry(

@@ -4,12 +4,20 @@ Shared by the scripted model, which knows the answer's format, and by the loopba
 reads it off the prompt.
 """
 
+import json
 import re
 from collections.abc import Iterable
+from string import ascii_lowercase
 
-from balrog_rag.contracts.data import AnswerFormat, Purpose, digest
+from balrog_rag.contracts.data import AnswerFormat, Parameter, Purpose, digest
 
 LISTED = re.compile(r"^\s*[-*]?\s*([^\s:][^:\n]{0,24}?)\s*: \S", re.MULTILINE)
+ESCAPE = "ESC"
+"""The word that is made up as often as all letters together: it leaves most questions of a game."""
+LARGEST = 60
+"""The largest number that is made up where nothing bounds it."""
+JSON = '"thoughts": {"'
+"""What a prompt for a JSON answer shows."""
 TAGGED = AnswerFormat((), "<|ACTION|>", "<|END|>")
 LABELLED = AnswerFormat((), "ACTION: ", "", reasoning=True)
 THOUGHT = "I have looked at the map and the message. This is what to try next."
@@ -24,8 +32,32 @@ def pick(digest_of_question: str, choices: tuple[str, ...], seed: int = 0) -> st
 
 def compose(question: str, form: AnswerFormat, seed: int = 0) -> str:
     """An answer in that format to the question of that digest."""
+    if form.thoughts:
+        return json_answer(question, form, seed)
     thought = f"{THOUGHT}\n" if form.reasoning else ""
     return f"{thought}{form.before}{pick(question, form.choices, seed)}{form.after}"
+
+
+def json_answer(question: str, form: AnswerFormat, seed: int = 0) -> str:
+    """The same as a JSON object of thoughts and a skill with its arguments."""
+    calls = {call.name: call.parameters for call in form.calls}
+    names = (*form.choices, *calls)
+    name = pick(question, (*names, *form.choices[:1] * len(names)), seed)  # half of them the first listed
+    skill: dict[str, int | str] = {"name": name}
+    for parameter in calls.get(name, ()):
+        skill[parameter.name] = argument(f"{question} {parameter.name}", parameter, seed)
+    return json.dumps({"thoughts": dict.fromkeys(form.thoughts, THOUGHT), "skill": skill})
+
+
+def argument(question: str, parameter: Parameter, seed: int) -> int | str:
+    """A made-up argument of the right kind."""
+    if parameter.choices:
+        return pick(question, parameter.choices, seed)
+    if parameter.kind == "integer":
+        low = parameter.least or 0
+        high = LARGEST if parameter.most is None else parameter.most
+        return low + int(digest(f"{seed} {question}"), 16) % (high - low + 1)
+    return pick(question, (*ascii_lowercase, *[ESCAPE] * len(ascii_lowercase)), seed)
 
 
 def for_purpose(purpose: Purpose) -> str:
@@ -48,6 +80,9 @@ def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
     """What the last message of a prompt asks for: an action in some format, or a query or a summary."""
     last = texts[-1]
     actions = listed_actions(texts[:1])
+    if JSON in last:
+        plain = tuple(name for name in listed_actions(texts[-1:]) if "<" not in name and "[" not in name)
+        return AnswerFormat(plain, thoughts=("observations", "reasoning", "speak"))
     if "<|ACTION|>" in last:
         thinks = re.search(r"\bthink first\b", last, re.IGNORECASE) is not None
         return AnswerFormat(actions, TAGGED.before, TAGGED.after, thinks)

@@ -1,10 +1,14 @@
 """The shape of an answer as a GBNF grammar, so that even a very small model answers in it."""
 
+import json
 from functools import lru_cache
 
 from balrog_rag.contracts.data import Action, AnswerFormat, Parameter
 
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+BEGUN, BETWEEN = '{"thoughts": {', '}, "skill": {'
+KEYS = ('"ESC"', '"SPACE"', '"ENTER"')
+"""Words that may stand for a single character."""
 THOUGHT_CHARACTERS = 240
 LINE = "[A-Za-z] [A-Za-z ,'-]{9,80}"
 """What stands where there are no choices: a short line of words."""
@@ -13,6 +17,8 @@ LINE = "[A-Za-z] [A-Za-z ,'-]{9,80}"
 @lru_cache(maxsize=256)
 def grammar(form: AnswerFormat) -> str:
     """The grammar of a choice alone, or of the whole answer where it may begin with a thought."""
+    if form.thoughts:
+        return json_grammar(form)
     choices = " | ".join([*map(literal, form.choices), *map(called, form.calls)]) or LINE
     if not form.reasoning:
         return f"root ::= choice\nchoice ::= {choices}\n"
@@ -21,6 +27,40 @@ def grammar(form: AnswerFormat) -> str:
         f'root ::= thought "\\n" {literal(form.before)} choice {literal(form.after)}\n'
         f"{thought}choice ::= {choices}\n"
     )
+
+
+def json_grammar(form: AnswerFormat) -> str:
+    """The grammar of a JSON object: thoughts by name, then a skill with its arguments."""
+    named = [f"{literal(json.dumps(name))} {literal(': ')} text" for name in form.thoughts]
+    thoughts = f" {literal(', ')} ".join(named)
+    skills = " | ".join(map(json_skill, (*map(Action, form.choices), *form.calls)))
+    return (
+        f"root ::= {literal(BEGUN)} {thoughts} {literal(BETWEEN)} skill {literal('}}')}\n"
+        f'text ::= "\\"" [A-Za-z0-9 ,.\'-]{{0,{THOUGHT_CHARACTERS}}} "\\""\n'
+        f"skill ::= {skills}\n"
+    )
+
+
+def json_skill(action: Action) -> str:
+    """A skill by name, with its arguments; those that may be left out come or go together."""
+    needed = [json_argument(each) for each in action.parameters if not each.optional]
+    others = [json_argument(each) for each in action.parameters if each.optional]
+    name = literal(f'"name": {json.dumps(action.name)}')
+    return " ".join([name, *needed, *([f"({' '.join(others)})?"] if others else [])])
+
+
+def json_argument(parameter: Parameter) -> str:
+    """A parameter's name and what it may be."""
+    quote = literal('"')
+    if parameter.choices:
+        value = f"({' | '.join(literal(json.dumps(choice)) for choice in parameter.choices)})"
+    elif parameter.kind == "integer":
+        value = "[0-9]{1,2}"
+    elif parameter.kind == "word":
+        value = f"({quote} [A-Za-z0-9.,<>:;*?$_/-] {quote} | {' | '.join(map(literal, KEYS))})"
+    else:
+        value = f"{quote} [A-Za-z] [A-Za-z0-9 ,'-]{{0,40}} {quote}"
+    return f"{literal(f', {json.dumps(parameter.name)}: ')} {value}"
 
 
 def called(action: Action) -> str:

@@ -55,7 +55,7 @@ class ScriptedModel:
             return options.answers[next(self._turn) % len(options.answers)]
         if options.answers:
             return answers.pick(request.digest, options.answers, options.seed)
-        if request.answer is not None and request.answer.choices:
+        if request.answer is not None and (request.answer.choices or request.answer.thoughts):
             return answers.compose(request.digest, request.answer, options.seed)
         if request.purpose == "act":
             return answers.for_prompt(tuple(message.text for message in request.messages), options.seed)

@@ -4,22 +4,13 @@ The count decides what is trimmed, and what a call counts where the provider sen
 GPT-4o's tokenizer it is 7 % high on screens with a map, 24 % high on prose, 27 % low on maps alone.
 """
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from balrog_rag.contracts.data import Message
+from balrog_rag.util.tokens import count_text as count_text
 
-CHARACTERS_PER_TOKEN = 3.0
 TOKENS_PER_MESSAGE = 6
 TOKENS_PER_IMAGE = 1600
-RUN_OF_SPACES = re.compile(r" {3,}")
-
-
-@lru_cache(maxsize=4096)
-def count_text(text: str) -> int:
-    """About how many tokens the text is; a run of spaces, of which maps are full, counts as one token."""
-    return round(len(RUN_OF_SPACES.sub("   ", text)) / CHARACTERS_PER_TOKEN)
 
 
 def count_message(message: Message) -> int:

@@ -53,8 +53,9 @@ def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
     check_game(spec)
     engine = MiniHackEngine(spec, ttyrec)
     actions = minihack_actions(minihack_options(spec).actions, engine.task_keys)
+    default = DEFAULT_ACTION if DEFAULT_ACTION in actions.keys else next(iter(actions.keys))
     view = TaskView(
-        spec.env, spec.task, goal(spec.task), actions.advertised, frozenset(actions.keys), DEFAULT_ACTION
+        spec.env, spec.task, goal(spec.task), actions.advertised, frozenset(actions.keys), default
     )
     return NLEGame(spec, view, actions, engine)
 

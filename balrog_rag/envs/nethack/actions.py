@@ -155,8 +155,9 @@ MINIHACK_NAMES = (*_MOVES, *_COMMANDS, "search", "zap")
 _SIGNS = "<>_*?$.,;:!@#=+-'\"()[]{}/\\^&|~%`"
 
 
-BESIDE_SKILLS = ActionSet({"esc": NETHACK_WORDS["esc"].says}, {"esc": (ESC,)})
-"""What is left of the plain actions where there are skills: the one that stands in for an invalid answer."""
+NOTHING = "nothing"
+BESIDE_SKILLS = ActionSet({NOTHING: "press no key"}, {NOTHING: ()})
+"""The one plain action where there are skills: it stands in for an invalid answer."""
 
 
 @cache

@@ -101,7 +101,8 @@ class NLEGame:
     def step(self, action: str) -> Transition:
         """Take one plain action."""
         instead = ""
-        if action in self._keys and not self._engine.can_press(self._keys[action][0]):
+        keys = self._keys.get(action)
+        if keys and not self._engine.can_press(keys[0]):
             action = instead = self.view.default_action
         done = self.press(action)
         seen = self.look(done.message, done.ended)
@@ -120,7 +121,7 @@ class NLEGame:
         keys = (press,) if isinstance(press, int) else self._keys.get(press)
         if keys is None:
             raise EnvironmentFailure(f"{self.view.task}: {press!r} is no accepted action")
-        before, reward, message = self._pressed, 0.0, ""
+        before, reward, message, done = self._pressed, 0.0, "", KeyPress(0.0)
         for key in keys:
             done = self._press(key)
             reward, message = reward + done.reward, message + done.passed

@@ -37,6 +37,12 @@ def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
     return skills(options.more_skills)
 
 
+def netplay_prompts() -> Mapping[str, str]:
+    """What NetPlay's agent is told of the game."""
+    found = templates("balrog_rag.envs.nethack.netplay")
+    return {f"netplay_{name}": text for name, text in found.items()}
+
+
 def check(game: GameSpec) -> None:
     """Refuse characters and seeds that NetHack would not take."""
     check_character(nethack_options(game).character)
@@ -143,7 +149,7 @@ NETHACK = EnvironmentKind(
     record=record,
     programs=own_programs,
     packages=("nle",),
-    prompts=lambda: templates("balrog_rag.envs.nethack"),
+    prompts=lambda: {**templates("balrog_rag.envs.nethack"), **netplay_prompts()},
     guide="NetHack",
     reading=READING,
     senses=NetHackSenses(),

@@ -1,0 +1,276 @@
+"""NetPlay's agent: told of its surroundings in words, with a short memory, it chooses one skill a call."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import msgspec
+
+from balrog_rag.agents.answers import WHOLE, Style
+from balrog_rag.agents.prompts import Prompts, of_kind
+from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.agents.retrieval import listed, tidy
+from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, read_skill
+from balrog_rag.agents.untrusted import neutralised
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.behaviour import LLM, Knowledge
+from balrog_rag.contracts.data import (
+    Action,
+    AnswerFormat,
+    Decision,
+    Message,
+    Observation,
+    Parameter,
+    Reply,
+    TaskView,
+)
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.util.tokens import count_text
+
+NO_SKILL = "no skill could be read from the answer"
+"""The action of such an answer; never a valid one."""
+IN_POPUPS = frozenset(("press_key", "type_text", "finish_task"))
+"""Skills on offer while the game waits for an answer."""
+_LOOK_UP = Action(
+    "look_up",
+    "look something up in a guide to the game; you are asked again at once",
+    (Parameter("query", "text"),),
+)
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What agent.options may set."""
+
+    task: str = ""
+    """In place of the game's own goal."""
+    memory_tokens: int = 500
+    censored: bool = False
+    """Whether the game's name is struck out of everything."""
+    look_up: bool = False
+    """Whether the skill look_up is on offer."""
+    look_ups: int = 3
+    """How often it may be used before another skill is chosen."""
+
+
+def options_of(config: AgentConfig) -> Options:
+    """agent.options, checked."""
+    try:
+        return msgspec.convert(config.options, Options)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"agent.options of {config.name}: {error}") from error
+
+
+class Remembered(NamedTuple):
+    """An entry of the memory."""
+
+    role: Literal["system", "assistant", "user"]
+    text: str
+
+
+class Memory:
+    """The newest entries, as many as fit into so many tokens."""
+
+    def __init__(self, tokens: int) -> None:
+        """`tokens` are counted by a fixed rule."""
+        self._most = tokens
+        self._entries: deque[Remembered] = deque()
+
+    def add(self, entry: Remembered) -> None:
+        """Keep an entry; one that alone is too long is cut, and the oldest go."""
+        text = entry.text.strip()
+        while text and count_text(text) > self._most:
+            text = text[: len(text) * self._most // count_text(text)].rstrip()
+        if text:
+            self._entries.append(entry._replace(text=text))
+        while sum(count_text(each.text) for each in self._entries) > self._most:
+            self._entries.popleft()
+
+    def messages(self) -> list[Message]:
+        """The entries as turns, the oldest first."""
+        return [Message(entry.role, entry.text) for entry in self._entries]
+
+
+class OneAnswer(Style):
+    """An answer that is read as a whole, and holds one action."""
+
+    def several(self, text: str, view: TaskView) -> list[str]:
+        """The answer."""
+        return [text]
+
+    def first(self, text: str, view: TaskView) -> str:
+        """The answer."""
+        return text
+
+
+@dataclass
+class SkillPrompt(Prompt):
+    """The memory, and after it all that is asked in one message of the system's."""
+
+    censored: str = ""
+    """The name that is struck out."""
+
+    def messages(self) -> list[Message]:
+        """The turns to send."""
+        head = [message.text for message in self.head]
+        words = [*head, *self.guide, *self.before, self.now, *self.after, self.order, *self.more]
+        turns = [*self.past, Message("system", "\n\n".join(words), self.images)]
+        if not self.censored:
+            return turns
+        return [Message(each.role, each.text.replace(self.censored, "CENSORED")) for each in turns]
+
+
+class NetPlay:
+    """Chooses one skill at a time."""
+
+    guided: ClassVar[bool] = False
+    """Whether it is given the guide."""
+
+    def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
+        """`view` is all that the agent knows of its task before the first observation."""
+        self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
+        self.options = options_of(config)
+        if not any(action.name in IN_POPUPS for action in view.programs):
+            raise ConfigError(
+                f"agent={config.name} plays by skills, and these games offer none; add env.actions=skills"
+            )
+        kind = kind_of(view.env)
+        self.prompts = Prompts({**of_kind(kind), **config.prompts}, kind)
+        self.style: Style = OneAnswer(*WHOLE)
+        self._name = kind.guide
+        self._skills = self._offered()
+        self._head = (Message("system", self._context(), stable=True),)
+        self._memory = Memory(self.options.memory_tokens)
+        self._memory.add(Remembered("user", self._task))
+        self._popup = self._wrong = False
+        self._looked_up: list[str] = []
+
+    @staticmethod
+    def looks_up(config: AgentConfig) -> bool:
+        """Whether it may ever look something up."""
+        return options_of(config).look_up
+
+    @property
+    def _task(self) -> str:
+        return self.options.task or self.view.goal
+
+    def _offered(self) -> tuple[Action, ...]:
+        finish = (Action("finish_task", self.view.actions["finish_task"]),) if self._finishes else ()
+        return (*self.view.programs, *finish, *((_LOOK_UP,) if self.options.look_up else ()))
+
+    @property
+    def _finishes(self) -> bool:
+        return "finish_task" in self.view.accepted
+
+    def _context(self) -> str:
+        env = self.view.env
+        name = "a game" if self.options.censored else self._name
+        context = self.prompts.render(f"netplay_context_{env}", game=name, finish=self._finishes)
+        return f"{context}\n\n{self.prompts.render(f'netplay_guide_{env}')}" if self.guided else context
+
+    async def act(self, observation: Observation) -> Decision:
+        """Decide what to do now."""
+        return self.read(await self.answer(await self.ask(observation)))
+
+    async def ask(self, observation: Observation) -> Prompt:
+        """Take in what happened, and say what the model is to be asked."""
+        self._see(observation)
+        text = observation.text
+        now = self.prompts.render(
+            "netplay_now",
+            you=text("you"),
+            message=text("message").strip(),
+            rooms=text("rooms"),
+            close=text("close monsters"),
+            distant=text("distant monsters"),
+            exploration=text("exploration"),
+            inventory=text("inventory"),
+            statistics=text("statistics"),
+            task=self._task,
+        )
+        return SkillPrompt(
+            self._head,
+            self._memory.messages(),
+            now,
+            self._order(text("popup")),
+            self._form(),
+            censored=self._name if self.options.censored else "",
+        )
+
+    def _see(self, observation: Observation) -> None:
+        """Remember what happened since the last decision."""
+        text = observation.text
+        self._popup = bool(text("popup"))
+        notice = "" if self._wrong else observation.notice.strip()
+        self._wrong = False
+        happened = (notice, text("message").strip(), text("events").strip())
+        self._memory.add(Remembered("system", "\n".join(filter(None, happened))))
+
+    def _now_offered(self) -> list[Action]:
+        return [each for each in self._skills if not self._popup or each.name in IN_POPUPS]
+
+    def _order(self, popup: str) -> str:
+        skills = {each.form: each.says for each in self._now_offered()}
+        return self.prompts.render("netplay_order", popup=popup, skills=skills)
+
+    def _form(self) -> AnswerFormat:
+        offered = self._now_offered()
+        plain = tuple(each.name for each in offered if not each.parameters)
+        calls = tuple(each for each in offered if each.parameters)
+        return AnswerFormat(plain, "{", "}", True, calls, THOUGHTS)
+
+    async def answer(self, prompt: Prompt) -> Reply:
+        """Have the model answer; while it looks things up, it is asked again with what was found."""
+        self._looked_up = []
+        reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        while self.options.look_up and len(self._looked_up) < self.options.look_ups:
+            chosen = self._read(reply.text)
+            if not isinstance(chosen, Skill) or chosen.name != _LOOK_UP.name:
+                break
+            prompt = await self._with_found(prompt, tidy(str(chosen.arguments["query"])))
+            reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        return reply
+
+    async def _with_found(self, prompt: Prompt, query: str) -> Prompt:
+        self._looked_up.append(query)
+        retrieval = self.config.retrieval
+        passages = await self.knowledge.search(query, retrieval.k)
+        text = listed(passages, retrieval.chars, retrieval.titles) or "Nothing was found."
+        found = self.prompts.render("netplay_found", query=neutralised(query), text=text)
+        return replace(prompt, after=[*prompt.after, found])
+
+    def _read(self, text: str) -> Skill | WrongAnswer:
+        try:
+            return read_skill(text, self._now_offered(), self.config.lenient)
+        except WrongAnswer as wrong:
+            return wrong
+
+    def read(self, reply: Reply) -> Decision:
+        """The chosen skill; what is wrong with an answer is told to the model at its next call."""
+        chosen = self._read(reply.text)
+        if isinstance(chosen, Skill) and chosen.name == _LOOK_UP.name:
+            chosen = WrongAnswer("nothing more can be looked up now; choose another skill")
+        if isinstance(chosen, Skill) and not self.view.takes(chosen.text):
+            chosen = WrongAnswer(f"{chosen.name} cannot be called so")
+        looked: Mapping[str, Any] = {"looked_up": list(self._looked_up)} if self._looked_up else {}
+        if isinstance(chosen, WrongAnswer):
+            self._memory.add(Remembered("system", f"Your last answer was not used: {chosen}."))
+            self._wrong = True
+            notes = {"read": "none", "wrong": str(chosen), **looked}
+            return Decision(NO_SKILL, reply.text, reply.reasoning, notes)
+        self._memory.add(Remembered("assistant", chosen.speak))
+        return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked})
+
+    def recall(self, observation: Observation, decision: Decision) -> None:
+        """Take into memory a turn that somebody else decided."""
+        self._see(observation)
+        chosen = self._read(decision.answer)
+        said = chosen.speak if isinstance(chosen, Skill) else f"I do {decision.action}."
+        self._memory.add(Remembered("assistant", said))
+
+
+class GuidedNetPlay(NetPlay):
+    """The same with a guide to the game in its instruction."""
+
+    guided = True
