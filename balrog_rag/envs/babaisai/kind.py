@@ -31,4 +31,8 @@ BABAISAI = EnvironmentKind(
     identity=by_seed,
     prompts=lambda: templates("balrog_rag.envs.babaisai"),
     guide="Baba Is AI",
+    departures=(
+        "Baba Is AI is played by this project's own rules, held against recordings of BALROG's. Its pictures "
+        "are drawn otherwise; after a lost level the new one is shown; BALROG prints a Python dictionary."
+    ),
 )

@@ -30,4 +30,5 @@ BABYAI = EnvironmentKind(
     packages=("minigrid",),
     prompts=lambda: templates("balrog_rag.envs.babyai"),
     guide="BabyAI",
+    departures="BabyAI is played by the package minigrid; BALROG plays its fork of Minigrid 2.3.1.",
 )

@@ -71,5 +71,9 @@ CRAFTER = EnvironmentKind(
     packages=("crafter", "opensimplex"),
     prompts=lambda: templates("balrog_rag.envs.crafter"),
     guide="Crafter",
+    departures=(
+        "Crafter's world follows from the episode's seed and its creatures move in the order in which they "
+        "came; in BALROG chance decides both."
+    ),
     senses=CrafterSenses(),
 )

@@ -85,5 +85,9 @@ TEXTWORLD = EnvironmentKind(
     packages=("textworld", "jericho"),
     prompts=lambda: templates("balrog_rag.envs.textworld"),
     guide="TextWorld",
+    departures=(
+        "TextWorld's games are BALROG's, built anew from their seeds for textworld 1.7; with "
+        "env.seeding=balrog they are counted as one process of BALROG counts them, not sixteen."
+    ),
     senses=TextWorldSenses(),
 )
