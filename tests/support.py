@@ -12,6 +12,7 @@ import msgspec
 
 from balrog_rag.envs.nethack.observe import NUMBERS
 from balrog_rag.episode import chain
+from balrog_rag.episode.journal import VERSION
 from balrog_rag.util.fetch import cache_folder
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
@@ -82,7 +83,7 @@ def rechained(data: bytes) -> bytes:
 
 def unchained(data: bytes) -> bytes:
     """The journal as version 1 wrote it."""
-    return re.sub(rb',"chain":"[0-9a-f]{32}"}', b"}", data).replace(b'"v":2', b'"v":1', 1)
+    return re.sub(rb',"chain":"[0-9a-f]{32}"}', b"}", data).replace(b'"v":%d' % VERSION, b'"v":1', 1)
 
 
 def numbers(**moved: int) -> dict[str, int]:

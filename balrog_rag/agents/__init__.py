@@ -11,7 +11,7 @@ from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
 from balrog_rag.contracts.data import Player, TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.programs import plays
+from balrog_rag.contracts.programs import plays, program_of
 
 
 def build(
@@ -52,6 +52,8 @@ def resolve(config: AgentConfig) -> AgentConfig:
     from balrog_rag.agents.prompts import Prompts
 
     Prompts(config.prompts).check(own_prompts(config.name))
+    if plays(config.name):
+        config = replace(config, options=dict(program_of(config.name).settle(config.options)))
     refuse_placeless(config)
     if config.name == "few_shot" and not config.demonstrations:
         raise ConfigError(

@@ -49,9 +49,8 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     folder.create(out, plain(config))
     folder.write_json(out / folder.FORKED, [spec])
     mark(out)
-    header = Header(
-        journal.VERSION, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config))
-    )
+    version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
+    header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
     copy_until(recording, at, header, out)
     return play_in(Run(out, config, [spec]))
 

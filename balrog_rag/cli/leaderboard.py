@@ -30,7 +30,9 @@ def parser() -> argparse.ArgumentParser:
         "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
     )
     build.add_argument(
-        "--by", help="environment to rank by, or average (default: the one that was played, else average)"
+        "--by",
+        help="environment to rank by, or average, or a measure such as held or score "
+        "(default: the environment that was played, else average)",
     )
     build.add_argument(
         "--out", type=Path, default=Path("reports/leaderboard"), help="folder (default: %(default)s)"
@@ -64,21 +66,29 @@ def parser() -> argparse.ArgumentParser:
 def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results import folder
     from balrog_rag.results.arms import departures, load_arms
-    from balrog_rag.results.leaderboard.board import AVERAGE, build, page
+    from balrog_rag.results.leaderboard.board import build, lacking, orders, page
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
+    from balrog_rag.results.scoring import PROGRESSION
 
     folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False, partial=options.partial)
     arms = [arm for arm in everybody if not arm.forked and not arm.withheld]
     notes = [run.caveat for arm in everybody for run in arm.runs if run.caveat]
+    known = orders(everybody)
+    played = [order.env for order in known.values() if order.measure is PROGRESSION]
+    chosen = options.by or played[0 if len(played) == 2 else -1]
+    if chosen not in known:
+        raise ConfigError(f"--by {chosen}: no run played it; choose {', '.join(known)}")
+    by = known[chosen]
+    notes += [
+        f"{arm.name}: not ranked, since {count} of its journals do not tell it; it needs {by.measure.needs}"
+        for arm in arms
+        if (count := lacking(arm, by))
+    ]
     left_out = [f"{arm.name}: {why}" for arm in everybody if (why := _unranked(arm))]
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
-    envs = {env for arm in everybody for env in arm.by_env()}
-    by = options.by or (*envs, AVERAGE)[0 if len(envs) == 1 else -1]
-    if by not in {*envs, AVERAGE}:
-        raise ConfigError(f"--by {by}: no run played it; choose {', '.join([*sorted(envs), AVERAGE])}")
     entries = build(arms, by)
     made = page(entries, arms, by, "Leaderboard", [*notes, *left_out])
     folder.write_bytes(options.out / "leaderboard.html", html(made, {}).encode("utf-8", "replace"))

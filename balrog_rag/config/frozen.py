@@ -25,6 +25,7 @@ CHANGEABLE_ON_RESUME = (
 _NO_IDENTITY = (*CHANGEABLE_ON_RESUME, "run.folder", "run.name")
 
 SETTLED = {
+    "agent.options.digest": ("agent.name", "agent.options.path", "agent.options.file"),
     "agent.demonstrations_digest": ("agent.demonstrations",),
     "knowledge.corpus_digest": ("knowledge.corpus", "knowledge.tokens", "knowledge.overlap"),
 }

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from balrog_rag.contracts.data import (
     AnswerFormat,
+    Burst,
     Decision,
     Message,
     Observation,
@@ -122,8 +123,8 @@ class Game(Protocol):
         """Take the actions one after the other; stops early where the game ends."""
         ...
 
-    async def run(self, player: Player, most: int) -> Transition:
-        """Let a program play on, for so many presses at most; goes on where it stopped."""
+    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
         ...
 
     async def close(self) -> None:

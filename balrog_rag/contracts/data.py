@@ -304,6 +304,15 @@ class Player(msgspec.Struct, frozen=True):
     """The step from which on it plays."""
 
 
+class Burst(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a journal holds of a program's next presses, to be repeated exactly."""
+
+    presses: int
+    ended: str = ""
+    """How the program's own failure ended the episode behind them; empty where none did."""
+    stopped: str = ""
+
+
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an agent wants done: `action` is checked by the play loop, `answer` is what the model said."""
 

@@ -37,6 +37,32 @@ class Progress(Protocol):
         ...
 
 
+class Following(Protocol):
+    """Counts over a whole episode what no single number of it tells."""
+
+    def see(self, numbers: Numbers, gap: bool) -> None:
+        """Take in a moment in turn; with a gap, the place may have changed unseen since the one before."""
+        ...
+
+    def told(self, facts: Mapping[str, Any]) -> float | None:
+        """What it came to, with the facts of the end; None where the journal lacks what it takes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Which numbers draw how games went over the game's own time."""
+
+    clock: str
+    """The number that is the time."""
+    height: str
+    """The number of what was reached."""
+    clock_title: str
+    height_title: str
+    deaths: tuple[str, ...]
+    """Outcomes that end a life; all others only end what was seen of it."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """Something besides progression that is counted of every episode of the kind."""
@@ -44,7 +70,7 @@ class Measure:
     name: str
     title: str
     unit: str
-    number: str
+    number: str = ""
     """The number of an observation that it is made of."""
     taken: Literal["last", "highest"] = "highest"
     """Which value of an episode counts."""
@@ -54,6 +80,12 @@ class Measure:
     """The most it can be."""
     counted: bool = False
     """Whether it counts events and so may be much larger in one episode than in others."""
+    follow: Callable[[], Following] | None = None
+    """What counts it, where it is made of no single number."""
+    drawn: bool = True
+    """Whether reports draw it beside progression; plain counts of events never are."""
+    needs: str = ""
+    """What a journal must hold for it, in words for whoever has one that does not."""
 
 
 @dataclass(frozen=True)
@@ -226,6 +258,8 @@ class EnvironmentKind:
     identity: Callable[[GameSpec], str] = by_seeds_and_options
     """Equal for games that are the same world, so that they are no independent draws."""
     measures: tuple[Measure, ...] = ()
+    timeline: Timeline | None = None
+    """What reports draw over the game's own time."""
     columns: tuple[Column, ...] = ()
     blank: Callable[[Numbers], bool] = lambda moved: False
     """Whether numbers that moved are those of a game that is over, which say nothing of how it went."""

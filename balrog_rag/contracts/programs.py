@@ -22,6 +22,20 @@ class ProgramFailed(Exception):
     """Raised by a program that cannot go on; the message says why, in words for the player."""
 
 
+class PlayerLost(Exception):
+    """Raised by a program that plays an episode and cannot go on: the episode ends so, and is scored."""
+
+    def __init__(self, outcome: str, why: str) -> None:
+        """`outcome` names the end, `why` says in a line what happened."""
+        super().__init__(why)
+        self.outcome, self.why = outcome, why
+
+
+def nothing_to_settle(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options are all there is."""
+    return options
+
+
 @dataclass(frozen=True)
 class Begin:
     """What a program is given when it begins."""
@@ -35,6 +49,8 @@ class Begin:
     """For whatever dice the program throws."""
     options: Mapping[str, Any]
     """agent.options, for a program that plays whole episodes."""
+    beat: Callable[[], None] = lambda: None
+    """To be called from time to time by a program that waits long, lest it be taken for hung."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +66,8 @@ class ProgramKind:
     """The kinds of game it can be used in; empty: all."""
     plays: bool = False
     """Whether it plays whole episodes, as agent=NAME, and is no action."""
+    settle: Callable[[Mapping[str, Any]], Mapping[str, Any]] = nothing_to_settle
+    """Completes agent.options with the content of what they name, such as a file's digest, for the spec."""
     interruptible: bool = True
     """Whether it stops where something happens that a player would want to know of."""
 

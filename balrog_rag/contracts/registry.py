@@ -112,6 +112,8 @@ programs: Registry[Any] = Registry(
         "random": "balrog_rag.agents.random:RANDOM",
         "dummy": "balrog_rag.agents.dummy:DUMMY",
         "delver": "balrog_rag.envs.nethack.delver:DELVER",
+        "program": "balrog_rag.envs.nethack.guests:PROGRAM",
+        "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
         "scripted": "balrog_rag.envs.players:SCRIPTED",
     },
 )

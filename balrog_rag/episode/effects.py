@@ -11,11 +11,11 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
-from balrog_rag.contracts.data import AnswerFormat, Message, Passage, Purpose, Reply, Request, digest
+from balrog_rag.contracts.data import AnswerFormat, Burst, Message, Passage, Purpose, Reply, Request, digest
 from balrog_rag.contracts.errors import LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Answered, Asked, Searched
 from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step, impossible
-from balrog_rag.episode.outcome import RESUMABLE
+from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
 Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]
@@ -89,12 +89,13 @@ class JournalCursor:
             at += 1
         return actions
 
-    def upcoming_burst(self) -> int:
-        """How many presses the next recorded step holds; 0 where it is not a program's, or not recorded."""
-        for entry in self._entries[self._next : self._next + 1]:
-            if isinstance(entry, Step):
-                return len(entry.pressed)
-        return 0
+    def upcoming_burst(self) -> Burst | None:
+        """What the next recorded step holds of a program's presses; None where it is not recorded."""
+        step, end = (*self._entries[self._next : self._next + 2], None, None)[:2]
+        if not isinstance(step, Step):
+            return None
+        lost = end.outcome if isinstance(end, End) and end.outcome in PLAYER_LOST else ""
+        return Burst(len(step.pressed), lost, step.stopped) if step.pressed or lost else None
 
     def write(self, entry: Entry) -> None:
         """Append a new entry."""

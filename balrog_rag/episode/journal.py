@@ -26,9 +26,11 @@ from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import no_link, read_file
 
-VERSION = 2
+VERSION = 3
 UNCHAINED = 1
 """The version before lines were chained: still read and gone on with, by its own rules."""
+SPARSE = 2
+"""The version in which a program's burst could hide a change of place; read and gone on with, too."""
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="t", tag="header"):
@@ -255,7 +257,7 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
     if isinstance(entry, Header):
         if before is not None:
             return f"a second header; {_REFUSED}"
-        return "" if entry.v in (UNCHAINED, VERSION) else _other_version(entry.v)
+        return "" if entry.v in (UNCHAINED, SPARSE, VERSION) else _other_version(entry.v)
     if before is None:
         return f"the header is missing; {_REFUSED}"
     if isinstance(before, End):
@@ -282,7 +284,7 @@ def impossible(reply: Reply) -> str:
 
 
 def _other_version(version: int) -> str:
-    known = f"{UNCHAINED} and {VERSION}"
+    known = f"{UNCHAINED} to {VERSION}"
     return f"journal version {version}, this program reads versions {known}; use the version that wrote it"
 
 

@@ -22,6 +22,10 @@ class Outcome(StrEnum):
     """The limit on steps or key presses."""
     NO_PROGRESS = "no_progress"
     """Too many key presses without game time passing."""
+    CRASHED = "crashed"
+    """The program that played failed, and had no further action."""
+    TIMED_OUT = "timed_out"
+    """The program that played took too long for one action."""
     TOKENS = "tokens"
     """The episode's or the run's cap on tokens."""
     DOLLARS = "dollars"
@@ -30,5 +34,7 @@ class Outcome(StrEnum):
     """The cap on wall time."""
 
 
+PLAYER_LOST = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT})
+"""Ends of a program that played: a replay takes them from the journal, since they need not come again."""
 RESUMABLE = frozenset({Outcome.TOKENS, Outcome.DOLLARS, Outcome.SECONDS})
 """Caps that a later attempt may raise; such an end is scored, and gone on from when resumed."""

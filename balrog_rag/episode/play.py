@@ -118,7 +118,8 @@ class EpisodeContext:
         """What a program presses on its own for a while, as long as it was recorded or a little longer."""
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
-        return await self.game.run(player, self.cursor.upcoming_burst() or min(most, BURST))
+        recorded = self.cursor.upcoming_burst()
+        return await self.game.run(player, min(most, BURST), recorded)
 
     def accepted(self, action: str) -> str:
         """The action, or the default where the game takes no such thing."""

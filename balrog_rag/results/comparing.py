@@ -9,7 +9,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results.arms import Arm, by_env, in_order, load_arms
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, measures_of, scores
+from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, measures_of, scores, untold
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 
 
@@ -36,6 +36,12 @@ def compared(
     measures = {each.name: each for each in measures_of(envs)}
     if measure not in measures:
         raise ConfigError(f"--measure {measure}: no such measure{nearest(measure, measures)}")
+    for arm in arms:
+        if lacking := untold(arm.episodes, measures[measure]):
+            raise ConfigError(
+                f"--measure {measure}: {lacking} of {len(arm.episodes)} journals of {arm.name} "
+                f"do not tell it; it needs {measures[measure].needs}"
+            )
     return arms, duel(arms[0], arms[1], measures[measure], wanted)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from math import nan
 from typing import Any
 
 import msgspec
@@ -112,6 +113,10 @@ class Episode(msgspec.Struct, dict=True):
     """Every number of the game as it last stood."""
     most: dict[str, int] = {}
     """The highest that each of them was."""
+    followed: dict[str, float | None] = {}
+    """The kind's measures that no single number tells; null where the journal lacks what they need."""
+    course: list[tuple[int, int]] = []
+    """The kind's timeline: the game's own time and what was reached, wherever that rose, and at the end."""
     steps: int = 0
     keys: int = 0
     invalid: int = 0
@@ -160,8 +165,11 @@ class Episode(msgspec.Struct, dict=True):
         """Names the game played: equal names are the same world."""
         return kind_of(self.game.env).identity(self.game)
 
-    def measured(self, measure: Measure) -> int:
-        """One of the kind's own measures."""
+    def measured(self, measure: Measure) -> float:
+        """One of the kind's own measures; not a number where the journal does not tell it."""
+        if measure.follow is not None:
+            told = self.followed.get(measure.name)
+            return nan if told is None else told
         return (self.last if measure.taken == "last" else self.most).get(measure.number, 0)
 
     @property

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, A
     """What these kinds of game count; blank where the episode's kind does not."""
     own = {measure.name: measure for measure in kind_of(episode.env).measures}
     names = dict.fromkeys(measure.name for kind in kinds for measure in kind.measures)
-    return {name: episode.measured(own[name]) if name in own else None for name in names}
+    found = {name: episode.measured(own[name]) for name in names if name in own}
+    return {name: None if isnan(value := found.get(name, nan)) else value for name in names}
 
 
 def json_text(value: Any) -> str:

@@ -1,6 +1,7 @@
 """From episodes to scores: progression and the other measures, with intervals and what they can show."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isnan
 
 import msgspec
 import numpy as np
@@ -28,6 +29,8 @@ class Measure(msgspec.Struct, frozen=True):
     """The kind of game that counts it; empty where every episode has it."""
     drawn: bool = False
     """Whether reports draw it beside progression."""
+    needs: str = ""
+    """What a journal must hold for it; without that an episode's value is not a number."""
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
@@ -58,8 +61,14 @@ def _own(env: str, counted: Counted) -> Measure:
         lambda e: float(e.measured(counted)),
         bounds,
         env,
-        drawn=not counted.counted,
+        drawn=counted.drawn and not counted.counted,
+        needs=counted.needs,
     )
+
+
+def untold(episodes: Iterable[Episode], measure: Measure) -> int:
+    """How many of these episodes' journals lack what the measure needs."""
+    return sum(isnan(measure.of(episode)) for episode in episodes) if measure.needs else 0
 
 
 def scores(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> list[Score]:
@@ -80,7 +89,7 @@ def bounds_by_env(envs: Sequence[str], measure: Measure = PROGRESSION) -> dict[s
 
 def interval(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> Interval:
     """The interval of the mean over episodes of one environment."""
-    if not episodes:
+    if not episodes or untold(episodes, measure):
         return mean_interval([], measure.bounds)
     return mean_interval(
         scores(episodes, measure), bounds_by_env([episodes[0].env], measure)[episodes[0].env]

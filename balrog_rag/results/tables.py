@@ -1,12 +1,13 @@
 """A run's results on the terminal: scores with intervals, what they can show, what was left out."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
-from balrog_rag.results.scoring import interval, outlook, overall_interval
+from balrog_rag.results.scoring import interval, measures_of, outlook, overall_interval, untold
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
@@ -27,6 +28,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     for env, episodes in summary.run.by_env().items():
         say(console, f"{env}: {outlook(episodes, summary.run.partial)}")
         say(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
+        for told in _followed(env, episodes, not summary.run.partial):
+            say(console, f"{env}: {told}")
     if share := retrieval_share(summary.run.episodes):
         say(
             console,
@@ -37,6 +40,24 @@ def print_summary(summary: Summary, console: "Console") -> None:
     if not summary.run.episodes:
         say(console, "no finished episode yet.")
     _left_out(summary, console)
+
+
+def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
+    """What else the kind counts that no number of its screens shows; or what journals lack for it."""
+    told = []
+    for measure in measures_of([env]):
+        if not measure.needs:
+            continue
+        if lacking := untold(episodes, measure):
+            told.append(
+                f"{measure.title}: not told by {lacking:,} of {many(len(episodes), 'journals')}; "
+                f"it needs {measure.needs}."
+            )
+        elif whole:
+            mean, found = fmean(measure.of(episode) for episode in episodes), interval(episodes, measure)
+            around = f" ({found.low:.2f} to {found.high:.2f})" if found.known else ""
+            told.append(f"{measure.title}: {mean:.2f}{around}.")
+    return told
 
 
 HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars")

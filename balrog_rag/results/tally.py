@@ -45,6 +45,10 @@ class _Tally:
         self._asks = (player.agent.get("retrieval") or {}).get("when") == "asked"
         self._kind = kind_of(spec.game.env)
         self._progress = self._kind.progress(spec.game)
+        self._sparse = header.v <= journal.SPARSE
+        self._following = {
+            measure.name: measure.follow() for measure in self._kind.measures if measure.follow is not None
+        }
 
     def take(self, entry: journal.Event) -> None:
         """Count an entry in."""
@@ -72,7 +76,8 @@ class _Tally:
         if line.notes:
             self._notes(line.notes)
         if line.numbers or line.reward:
-            self._see(line.numbers, line.reward, self._steps)
+            gap = self._sparse and len(line.pressed) > 1
+            self._see(line.numbers, line.reward, self._steps, gap=gap)
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
         """What the agent noted of its step: how its answer was read, what became of a look-up."""
@@ -82,7 +87,9 @@ class _Tally:
                 counted[value] = counted.get(value, 0) + 1
         self.episode.loops += notes.get("loop") is True
 
-    def _see(self, moved: Mapping[str, int], reward: float, step: int, ended: str = "") -> None:
+    def _see(
+        self, moved: Mapping[str, int], reward: float, step: int, ended: str = "", gap: bool = False
+    ) -> None:
         """Take over the numbers that moved, and note a new height, where it is one."""
         last, most = self.episode.last, self.episode.most
         if self._kind.blank(moved):
@@ -91,11 +98,24 @@ class _Tally:
             last[name] = number
             if number > most.get(name, 0):
                 most[name] = number
+        if moved:
+            for following in self._following.values():
+                following.see(last, gap)
+            self._note_height()
         self._progress.see(last, reward, ended)
         value = value_of(self._progress, self._kind)
         if value > self.episode.progression:
             self.episode.progression = value
             self._mark(step)
+
+    def _note_height(self, at_end: bool = False) -> None:
+        """Draw the timeline on where a new height is reached, and up to the end."""
+        line, last, course = self._kind.timeline, self.episode.last, self.episode.course
+        if line is None or line.clock not in last:
+            return
+        height = max(last[line.height], course[-1][1] if course else 0)
+        if at_end or not course or height > course[-1][1]:
+            course.append((last[line.clock], height))
 
     def _mark(self, step: int) -> None:
         point = Point(step, self._tokens, self._dollars, self.episode.progression)
@@ -131,6 +151,8 @@ class _Tally:
         episode.outcome, episode.steps, episode.cut = line.outcome, line.steps, line.of_run
         episode.facts = line.facts
         self._see({}, 0.0, self._steps, line.outcome)
+        self._note_height(at_end=True)
+        episode.followed = {name: each.told(line.facts) for name, each in self._following.items()}
         episode.highest = self._progress.reached or None
         episode.milestones = dict(self._progress.milestones())
         self._mark(self._steps)

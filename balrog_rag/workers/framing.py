@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from balrog_rag.contracts import errors
-from balrog_rag.contracts.data import GameSpec, Player, TaskView, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 
 LENGTH_BYTES = 4
@@ -33,6 +33,7 @@ class Run(msgspec.Struct, tag=True):
     game: int
     player: Player
     most: int
+    recorded: Burst | None = None
 
 
 class Close(msgspec.Struct, tag=True):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from balrog_rag.contracts.behaviour import Environment, Pressable
-from balrog_rag.contracts.data import Call, GameSpec, Player, TaskView, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, Player, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting, painted
@@ -63,15 +63,17 @@ class HostedGame:
             beat()
         return transitions
 
-    def run(self, player: Player, most: int, beat: Beat = no_beat) -> Transition:
+    def run(
+        self, player: Player, most: int, beat: Beat = no_beat, recorded: Burst | None = None
+    ) -> Transition:
         """Let a program play on; it is made at its first burst."""
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
-                program = self._program(program_of(player.name), {}, player.seed, player.options)
-            self._player = player, Driver(self._game, program, self._progress)
+                program = self._program(program_of(player.name), {}, player.seed, player.options, beat)
+            self._player = player, self._driver(program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
-            transition = self._player[1].burst(most, beat)
-        if transition.stopped and not transition.pressed:
+            transition = self._player[1].burst(most, beat, recorded)
+        if transition.stopped and not transition.pressed and not transition.ended:
             raise EnvironmentFailure(
                 f"program {player.name!r} has stopped ({transition.stopped}), but {self._name} goes on"
             )
@@ -93,17 +95,22 @@ class HostedGame:
         return self._ended
 
     def close(self) -> None:
-        """Give back everything the game holds."""
+        """Give back everything the game and its player hold."""
+        if self._player is not None:
+            self._player[1].close()
         self._environment.close()
 
     def _called(self, call: Call, beat: Beat) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
-        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
-        return Driver(self._game, program, self._progress).call(kind.interruptible, beat)
+        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {}, beat)
+        return self._driver(program).call(kind.interruptible, beat)
 
-    def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
-        return kind.make(Begin(self._game.screen, arguments, self._environment.view, seed, options))
+    def _driver(self, program: Program) -> Driver:
+        return Driver(self._game, program, self._progress, self._kind.senses.place)
+
+    def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any, beat: Beat) -> Program:
+        return kind.make(Begin(self._game.screen, arguments, self._environment.view, seed, options, beat))
 
 
 def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:

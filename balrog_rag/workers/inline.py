@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from balrog_rag.contracts.data import GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
 from balrog_rag.workers.host import HostedGame
 
 
@@ -19,9 +19,9 @@ class InlineGame:
         """Take the actions one after the other; stops early where the game ends."""
         return self._hosted.play(actions)
 
-    async def run(self, player: Player, most: int) -> Transition:
-        """Let a program play on, for so many presses at most; goes on where it stopped."""
-        return self._hosted.run(player, most)
+    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
+        return self._hosted.run(player, most, recorded=recorded)
 
     async def close(self) -> None:
         """End the game."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from balrog_rag.contracts.data import GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
 from balrog_rag.workers.framing import Close, Open, Opened, Play, Played, Run
@@ -37,10 +37,10 @@ class PooledGame:
         assert isinstance(answer, Played)
         return answer.transitions
 
-    async def run(self, player: Player, most: int) -> Transition:
-        """Let a program play on, for so many presses at most; goes on where it stopped."""
+    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
         plain = Player(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
-        answer = await self._worker.ask(Run(self._number, plain, most))
+        answer = await self._worker.ask(Run(self._number, plain, most, recorded))
         assert isinstance(answer, Played)
         return answer.transitions[0]
 

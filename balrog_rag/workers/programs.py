@@ -1,14 +1,14 @@
 """Programs at work next to a game: pressed for, watched, and stopped where something happens."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from balrog_rag.contracts.behaviour import Environment, Pressable, Pressed
-from balrog_rag.contracts.data import Observation, Transition
-from balrog_rag.contracts.kinds import Progress
-from balrog_rag.contracts.programs import Press, Program, ProgramFailed
+from balrog_rag.contracts.data import Burst, Observation, Transition
+from balrog_rag.contracts.kinds import Numbers, Progress
+from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFailed
 
 MOST_PRESSES = 10_000
 """Presses of one call before it is stopped, so that an agent gets a say again."""
@@ -49,32 +49,52 @@ class Stepwise:
 class Driver:
     """A program at work; goes on where it stopped."""
 
-    def __init__(self, game: "Pressable | Stepwise", program: Program, progress: Progress) -> None:
-        """`progress` is the game's, so that a burst ends where it changes."""
-        self._game, self._program, self._progress = game, program, progress
+    def __init__(
+        self,
+        game: "Pressable | Stepwise",
+        program: Program,
+        progress: Progress,
+        place: Callable[[Numbers], Hashable],
+    ) -> None:
+        """`progress` and `place` are the game's, so that a burst ends where one of them changes."""
+        self._game, self._program, self._progress, self._place = game, program, progress, place
         self._begun = False
         self._over = ""
 
-    def burst(self, most: int, beat: Callable[[], None]) -> Transition:
-        """Let a player press up to so many times; a new height ends the burst, so that it is journaled."""
+    def burst(self, most: int, beat: Callable[[], None], recorded: Burst | None = None) -> Transition:
+        """Let a player press up to so many times; a new height or place ends it, so that it is journaled.
+
+        A recorded burst is repeated, whatever ended it then, and with it how its player was lost.
+        """
         game, pressed = self._game, list[Press]()
         reward, keys, message, ended, stopped = 0.0, 0, "", "", ""
-        height = self._height()
+        height = self._height(game.numbers)
+        most = recorded.presses if recorded else most
         while len(pressed) < most and not ended:
             try:
                 press = self._next()
             except StopIteration as stop:
                 stopped = self._over = self._over or str(stop.value or "it has nothing more to do")
                 break
+            except PlayerLost as lost:
+                ended, stopped = lost.outcome, lost.why
+                break
             done = game.press(press)
             beat()
             pressed.append(press)
             reward, keys, message, ended = reward + done.reward, keys + done.keys, done.message, done.ended
-            self._progress.see(game.numbers, done.reward, "")
-            if self._height() != height:
+            numbers = game.numbers
+            self._progress.see(numbers, done.reward, "")
+            if recorded is None and self._height(numbers) != height:
                 break
+        if recorded and recorded.ended and not ended:
+            ended, stopped = recorded.ended, recorded.stopped
         seen = game.look(message, ended)
         return replace(seen, reward=reward, keys=keys, stopped=stopped, pressed=tuple(pressed))
+
+    def close(self) -> None:
+        """Let the program give back what it holds."""
+        self._program.close()
 
     def call(self, interruptible: bool, beat: Callable[[], None]) -> Transition:
         """Let a call's program press until it ends, fails, or is interrupted."""
@@ -108,9 +128,13 @@ class Driver:
         self._begun = True
         return next(self._program)
 
-    def _height(self) -> tuple[Any, ...]:
+    def _height(self, numbers: Numbers) -> tuple[Any, ...]:
         progress = self._progress
-        return progress.value, sum(map(len, progress.milestones().values()))
+        return (
+            progress.value,
+            sum(map(len, progress.milestones().values())),
+            self._place(numbers),
+        )
 
 
 MOST_MESSAGES = 12

@@ -65,7 +65,7 @@ class Worker:
             return Closed()
         game = self._games[order.game]
         if isinstance(order, Run):
-            return Played([game.run(order.player, order.most, self._beat)])
+            return Played([game.run(order.player, order.most, self._beat, order.recorded)])
         return Played(game.play(order.actions, self._beat))
 
     def _beat(self) -> None:

@@ -130,10 +130,10 @@ def test_a_run_whose_log_cannot_be_opened_is_left_open(run: Path) -> None:
 
 def test_a_journal_of_another_version_is_refused(run: Path) -> None:
     (path,) = run.rglob("*.journal.jsonl")
-    path.write_bytes(path.read_bytes().replace(b'"v":2', b'"v":7', 1))
+    path.write_bytes(path.read_bytes().replace(b'"v":3', b'"v":7', 1))
     done = command("balrog_rag.eval", f"resume={run}", cwd=run.parent)
     assert done.returncode == 1
-    assert "journal version 7, this program reads versions 1 and 2" in done.stderr
+    assert "journal version 7, this program reads versions 1 to 3" in done.stderr
 
 
 def test_a_plug_in_that_raises_on_import_is_named(tmp_path: Path) -> None:

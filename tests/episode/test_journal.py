@@ -75,7 +75,7 @@ def test_cut_at_every_byte_whole_lines_survive_and_the_rest_can_be_written_again
         (lambda lines: [*lines[:4], *lines[5:]], "line 5 was changed"),  # step 0 is gone
         (lambda lines: [*lines, lines[2]], "line 9"),
         (lambda lines: [lines[0], *lines[2:]], "line 2"),
-        (lambda lines: [lines[0].replace(b'"v":2', b'"v":9'), *lines[1:]], "journal version 9"),
+        (lambda lines: [lines[0].replace(b'"v":3', b'"v":9'), *lines[1:]], "journal version 9"),
         (lambda lines: [b"\xef\xbb\xbf" + lines[0], *lines[1:]], "line 1"),
         (lambda lines: [lines[0], b"\x00" * 50 + b"\n", *lines[1:]], "line 2"),
     ],

@@ -60,7 +60,7 @@ BROKEN = {
     "a number that is a word": (swap(b'"hp":12', b'"hp":"12"'), "line 2 is no journal entry"),
     "an unknown purpose": (swap(b'"purpose":"act"', b'"purpose":"win"'), "line 6 is no journal entry"),
     "blank line": (lambda whole: b"".join([*whole[:4], b"\n", *whole[4:]]), "line 5 is no journal entry"),
-    "later version": (swap(b'"v":2', b'"v":3'), "line 1: journal version 3, this program reads versions 1"),
+    "later version": (swap(b'"v":3', b'"v":9'), "line 1: journal version 9, this program reads versions 1"),
     "a changed cost": (swap(b'"cost":0.001', b'"cost":0.002'), "line 3 was changed"),
     "a negative cost": (swap(b'"cost":0.001', b'"cost":-9.5'), "line 3: an answer with a cost"),
     "negative tokens": (swap(b'"input":100', b'"input":-100'), "line 3: an answer with tokens below zero"),

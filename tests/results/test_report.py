@@ -61,7 +61,7 @@ def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_pat
         "Settings that differ", "Provenance", "Episodes",
     ]  # fmt: skip
     assert "rag against plain: undecided: +" in "".join(page.texts)
-    assert sum(tag == "img" for tag, _ in page.tags) == 5
+    assert sum(tag == "img" for tag, _ in page.tags) == 6
 
 
 def test_hostile_words_stay_words(sweep, tmp_path):
@@ -109,7 +109,7 @@ def test_figures_come_in_every_format_and_always_the_same(sweep, tmp_path):
     for out in ("one", "two"):
         main([str(sweep), "--out", str(tmp_path / out), "--formats", "png,svg,pdf"])
     files = sorted(path.name for path in (tmp_path / "one/figures").iterdir())
-    names = ["outcomes", "progress_over_dollars", "progress_over_steps", "retrieval", "scores"]
+    names = ["outcomes", "progress_over_dollars", "progress_over_steps", "retrieval", "scores", "survival"]
     assert files == sorted(f"{name}.{kind}" for name in names for kind in ("png", "svg", "pdf"))
     for name in files:
         assert (tmp_path / "one/figures" / name).read_bytes() == (

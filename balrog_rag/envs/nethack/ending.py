@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from balrog_rag.envs.nethack.actions import ESC, SPACE
+from balrog_rag.envs.nethack.held import ACHIEVEMENTS
 from balrog_rag.envs.nethack.observe import numbers_of
 from balrog_rag.episode.outcome import Outcome
 
@@ -26,24 +27,6 @@ _NUMBERS = frozenset(
         *("uid", "turns", "realtime", "starttime", "endtime"),
     )
 )
-
-ACHIEVEMENTS = (
-    "got the Bell of Opening",
-    "entered Gehennom",
-    "got the Candelabrum of Invocation",
-    "got the Book of the Dead",
-    "performed the invocation",
-    "got the Amulet of Yendor",
-    "entered the elemental planes",
-    "reached the Astral Plane",
-    "ascended",
-    "got the luckstone of the Gnomish Mines",
-    "completed Sokoban",
-    "killed Medusa",
-    "was blind all game",
-    "wore no armor all game",
-)
-"""By the bits of the log's `achieve`."""
 
 CONDUCTS = (
     "foodless",

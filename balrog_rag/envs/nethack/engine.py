@@ -113,7 +113,7 @@ class NLEGame:
         self._engine.close(self._live)
 
     def press(self, press: int | str) -> Pressed:
-        """Press a plain action or a key, and through the pages that it brings."""
+        """Press a plain action and through the pages that it brings; a key by its code is pressed alone."""
         if self._ended:
             raise EnvironmentFailure(
                 f"{self.view.task}: the game is over ({self._ended}); it takes no action"
@@ -128,7 +128,8 @@ class NLEGame:
             if done.ended:
                 break
         message += self._observer.message()
-        while self._options.skip_more and MORE_SIGN in message and not done.ended:
+        skip = self._options.skip_more and not isinstance(press, int)
+        while skip and MORE_SIGN in message and not done.ended:
             done = self._press(MORE)
             reward += done.reward
             message = message.replace(MORE_SIGN, "\n") + done.passed + self._observer.message()

@@ -5,13 +5,15 @@ from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers
+from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Timeline
 from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.held import MOST_ACHIEVEMENTS, Achieved, Held
 from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
 from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
 TASKS = ("NetHackChallenge-v0",)
@@ -115,6 +117,23 @@ READING = (
 )
 
 MEASURES = (
+    Measure(
+        "held",
+        "progression held",
+        "points",
+        high=100.0,
+        follow=Held,
+        needs="every change of level, which journals before version 3 lack of a program that plays by itself",
+    ),
+    Measure(
+        "achievements",
+        "achievements in NetHack's own log",
+        "achievements",
+        high=float(MOST_ACHIEVEMENTS),
+        follow=Achieved,
+        drawn=False,
+        needs="NetHack's log line, which games lack that could not be brought to their end",
+    ),
     Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
     Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),
     Measure("score", "in-game score", "score points", "score", "last", counted=True),
@@ -141,6 +160,7 @@ NETHACK = EnvironmentKind(
     picture_hint="env.layout=image",
     identity=identity,
     measures=MEASURES,
+    timeline=Timeline("turn", "depth", "turn", "deepest level", (str(Outcome.DIED),)),
     columns=COLUMNS,
     blank=lambda moved: moved.get("depth") == 0,
     headline=headline,

@@ -17,12 +17,14 @@ from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.recording import clear, finish, log_prefix
 from balrog_rag.envs.nethack.shared_code import share_code
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 
 GOAL = "Your goal is to come as far as you can in the game."
 DEFAULT_ACTION = "esc"
 
 _STATE_KEYS = ("program_state", "internal", "chars", "message", "misc")
+_MORE_KEYS = ("colors", "specials", "inv_glyphs", "inv_oclasses")
+"""What only programs of others look at."""
 _GAME_OVER = 0
 _SCORE = 9
 
@@ -49,7 +51,7 @@ class NetHackEngine:
         clear(ttyrec)
         prefix = log_prefix(ttyrec)
         self._game = nethack.Nethack(
-            observation_keys=KEYS + _STATE_KEYS,
+            observation_keys=KEYS + _STATE_KEYS + _MORE_KEYS,
             playername="Agent-" + options.character,
             ttyrec=ttyrec,
             options=_options(nethack.NETHACKOPTIONS, options.autopickup),
@@ -85,7 +87,7 @@ class NetHackEngine:
 
     def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
         """The facts of the end."""
-        if outcome in (Outcome.STEPS, Outcome.NO_PROGRESS):
+        if outcome in (Outcome.STEPS, Outcome.NO_PROGRESS, *PLAYER_LOST):
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
 

@@ -6,6 +6,7 @@ from statistics import fmean
 import msgspec
 
 from balrog_rag.contracts.kinds import Rules, kind_of
+from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
@@ -14,12 +15,53 @@ from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.provenance import origin
 from balrog_rag.results.report.page import Cell, Page, Section, Table
-from balrog_rag.results.scoring import bounds_by_env, interval, overall_interval, scores
+from balrog_rag.results.scoring import (
+    PROGRESSION,
+    Measure,
+    bounds_by_env,
+    interval,
+    measures_of,
+    overall_interval,
+    scores,
+    untold,
+)
 from balrog_rag.results.statistics.units import Bounds, Score, independent
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 from balrog_rag.results.summary import overall_summary
 
 AVERAGE = "average"
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What a board is ranked by: progression in an environment or on average, or a measure of one kind."""
+
+    env: str
+    measure: Measure = PROGRESSION
+
+    @property
+    def name(self) -> str:
+        """As --by says it."""
+        return self.env if self.measure is PROGRESSION else self.measure.name
+
+    @property
+    def title(self) -> str:
+        """As a heading says it."""
+        return self.env if self.measure is PROGRESSION else f"{self.measure.title} ({self.env})"
+
+
+def orders(arms: Sequence[Arm]) -> dict[str, Order]:
+    """Everything that these arms can be ranked by, by name; of a name that two kinds have the first's."""
+    envs = in_order(_envs(arms))
+    found = {each.env: each for each in map(Order, [*envs, AVERAGE])}
+    for env in envs:
+        for measure in own_measures(env):
+            found.setdefault(measure.name, Order(env, measure))
+    return found
+
+
+def own_measures(env: str) -> list[Measure]:
+    """What a kind counts besides progression."""
+    return [measure for measure in measures_of([env]) if measure.kind]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -42,13 +84,15 @@ class Entry(msgspec.Struct, frozen=True):
     """In what it is not the experiment that it is named after."""
 
 
-def build(arms: Sequence[Arm], by: str) -> list[Entry]:
-    """Own arms with ranks and the published rows, best first by environment `by` or by average."""
-    played = [arm for arm in arms if _scores(arm, by)]
+def build(arms: Sequence[Arm], by: Order) -> list[Entry]:
+    """Own arms with ranks, and the published rows where those tell it, best first."""
+    played = [arm for arm in arms if _scores(arm, by) and not lacking(arm, by)]
     rows = [_scores(arm, by) for arm in played]
-    placed = ranks(rows, bounds_by_env(sorted(_envs(arms))), lambda a, b: _pair(played[a], played[b], by))
+    bounds = bounds_by_env(sorted(_envs(arms)), by.measure)
+    placed = ranks(rows, bounds, lambda a, b: _pair(played[a], played[b], by))
     entries = [own_entry(arm, rank, by) for arm, rank in zip(played, placed, strict=True)]
-    entries += [entry for row in published().rows if (entry := reference_entry(row, by))]
+    if by.measure is PROGRESSION:
+        entries += [entry for row in published().rows if (entry := reference_entry(row, by.env))]
     return sorted(entries, key=lambda entry: (-entry.sort, not entry.own, entry.model))
 
 
@@ -56,20 +100,25 @@ def _envs(arms: Sequence[Arm]) -> set[str]:
     return {env for arm in arms for env in arm.by_env()}
 
 
-def _scores(arm: Arm, by: str) -> list[Score]:
+def lacking(arm: Arm, by: Order) -> int:
+    """How many of an arm's journals do not tell what is ranked by."""
+    return untold(arm.by_env().get(by.env, []), by.measure)
+
+
+def _scores(arm: Arm, by: Order) -> list[Score]:
     return _by(by, arm.episodes)
 
 
-def _pair(ours: Arm, theirs: Arm, by: str) -> tuple[list[Score], list[Score]]:
+def _pair(ours: Arm, theirs: Arm, by: Order) -> tuple[list[Score], list[Score]]:
     mine, yours = comparable(ours, theirs)
     return _by(by, mine), _by(by, yours)
 
 
-def _by(by: str, episodes: Sequence[Episode]) -> list[Score]:
-    return scores([episode for episode in episodes if by in (AVERAGE, episode.env)])
+def _by(by: Order, episodes: Sequence[Episode]) -> list[Score]:
+    return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
-def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
+def own_entry(arm: Arm, rank: Rank, by: Order) -> Entry:
     """An arm's row."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
@@ -80,6 +129,10 @@ def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
     }
     mean = overall["average_progress"]
     figures[AVERAGE] = f"{mean:.2f} [{whole.low:.2f}, {whole.high:.2f}]"
+    sort = mean if by.env == AVERAGE else fmean(score.value for score in _scores(arm, by))
+    if by.measure is not PROGRESSION:
+        found = interval(by_env[by.env], by.measure)
+        figures[by.name] = _figure(sort, found.low, found.high, len(by_env[by.env]))
     first, count = arm.episodes[0], len(arm.episodes)
     totals = [episode.total for episode in arm.episodes]
     unknown = any(total.unpriced for total in totals)
@@ -89,7 +142,7 @@ def own_entry(arm: Arm, rank: Rank, by: str) -> Entry:
         first.agent_name,
         first.model_name if any_asked(arm.episodes) else NO_MODEL,
         figures,
-        mean if by == AVERAGE else overall["environments"][by]["progression_percentage"],
+        sort,
         f"{sum(total.dollars for total in totals) / count:,.3f}" + ("+?" if unknown else ""),
         "replayed" if all(is_verified(run.folder) for run in arm.runs) else "no",
         max(origin(run.folder).started for run in arm.runs).partition("T")[0],
@@ -132,7 +185,7 @@ def _published_figure(mean: float, error: float, count: int) -> str:
 
 
 def page(
-    entries: Sequence[Entry], arms: Sequence[Arm], by: str, title: str, notes: Sequence[str] = ()
+    entries: Sequence[Entry], arms: Sequence[Arm], by: Order, title: str, notes: Sequence[str] = ()
 ) -> Page:
     """The board as a page; `notes` say who else is not on it, and why."""
     sources = published().sources
@@ -142,8 +195,9 @@ def page(
     caveats = [f"{note}." for note in notes]
     caveats += [f"{told}." for told in departures(arms)]
     sections = [
-        Section(f"Ranked by {by}", caveats, [board_table(entries, by)]),
-        against_section(arms, by),
+        Section(f"Ranked by {by.title}", caveats, [board_table(entries, by.name)]),
+        against_section(arms, by.env) if by.measure is PROGRESSION else Section(""),
+        measures_section(arms),
         *rules_sections(arms),
     ]
     sections.append(Section("Sources", quoted))
@@ -159,7 +213,8 @@ def _title(entry: Entry) -> str:
 
 def board_table(entries: Sequence[Entry], by: str) -> Table:
     """The rows as a table."""
-    envs = [AVERAGE, *in_order({env for entry in entries for env in entry.figures} - {AVERAGE})]
+    named = {env for entry in entries for env in entry.figures}
+    envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]
     envs.sort(key=lambda env: env != by)
     rows: list[list[Cell]] = [
         [_title(entry), entry.rank, *[entry.figures.get(env, "") for env in envs],
@@ -179,6 +234,35 @@ def board_table(entries: Sequence[Entry], by: str) -> Table:
         note,
         [entry.own for entry in entries],
     )
+
+
+def measures_section(arms: Sequence[Arm]) -> Section:
+    """What the kinds of game count besides progression, each with its interval."""
+    tables = []
+    for env in in_order(_envs(arms)):
+        counted = own_measures(env)
+        played = [arm for arm in arms if env in arm.by_env()]
+        rows: list[list[Cell]] = [
+            [arm.name, *[measured(arm.by_env()[env], measure) for measure in counted]] for arm in played
+        ]
+        if counted and rows:
+            headings = [env, *[f"{measure.title} (--by {measure.name})" for measure in counted]]
+            tables.append(Table(headings, rows, MEASURES_NOTE))
+    return Section("Other measures", tables=tables)
+
+
+MEASURES_NOTE = (
+    "Means with 95 % intervals. BALROG's progression pays for a level at once, even if the player dies of "
+    "it; what else is counted need not, and may rank players in another order."
+)
+
+
+def measured(episodes: Sequence[Episode], measure: Measure) -> str:
+    """A measure's mean and interval, or that journals do not tell it."""
+    if count := untold(episodes, measure):
+        return f"not told by {count:,} of {len(episodes):,}"
+    found, mean = interval(episodes, measure), fmean(measure.of(episode) for episode in episodes)
+    return f"{mean:,.2f} [{found.low:,.2f}, {found.high:,.2f}]" if found.known else f"{mean:,.2f}"
 
 
 def against_section(arms: Sequence[Arm], env: str) -> Section:

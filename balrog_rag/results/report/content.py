@@ -15,7 +15,7 @@ from balrog_rag.results.report.details import (
 )
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.report.page import Cell, Page, Section, Table
-from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores
+from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores, untold
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
@@ -32,6 +32,8 @@ VERDICTS = (
     "effect g",
     "beats an episode of the baseline",
 )
+WITH_SCORES = ("scores", "progress", "survival")
+"""How the names of the figures begin that stand beside the scores."""
 VERDICT_NOTE = (
     "Differences are in points of progression. Only the first row of each arm is corrected for the number "
     "of arms; rows by environment are for orientation."
@@ -61,7 +63,7 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Page:
     """The whole report, for a page that lies in the folder `at`."""
     sections = [
         verdict_section(found),
-        scores_section(found.arms, [name for name in figures if name.startswith(("scores", "progress"))]),
+        scores_section(found.arms, [name for name in figures if name.startswith(WITH_SCORES)]),
         protocol_section(found.arms),
         cost_section(found.arms),
         ends_section(found.arms, [name for name in figures if name == "outcomes"]),
@@ -151,6 +153,8 @@ def _error(arm: Arm, env: str) -> str:
 
 def _mean_and_interval(arm: Arm, env: str, measure: Measure) -> str:
     episodes = arm.by_env()[env]
+    if lacking := untold(episodes, measure):
+        return f"not told by {lacking:,} of {len(episodes):,} journals"
     found = NOTHING if arm.withheld else interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0

@@ -1,7 +1,8 @@
-"""Mean progression over the course of episodes."""
+"""Curves over the course of episodes: mean progression; over the game's own time, who lives and how deep."""
 
 from collections.abc import Sequence
 
+from balrog_rag.contracts.kinds import Timeline
 from balrog_rag.results.episodes import Episode
 
 CORNERS = 400
@@ -37,3 +38,33 @@ def _added_up(rises: Sequence[tuple[float, float]], count: int, longest: float) 
 def _thinned(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
     every = max(1, len(corners) // CORNERS)
     return [*corners[::every], corners[-1]]
+
+
+def survival_curve(episodes: Sequence[Episode], timeline: Timeline) -> list[tuple[float, float]]:
+    """The share of games alive at each moment of the game's own time, in percent, by Kaplan and Meier.
+
+    A game that a limit ended is known to be alive up to that moment, and says nothing of later ones.
+    """
+    ends = sorted((e.course[-1][0], e.outcome not in timeline.deaths) for e in episodes if e.course)
+    alive, share, corners = len(ends), 1.0, [(0.0, 100.0)]
+    for moment, only_seen in ends:
+        if not only_seen:
+            share *= 1 - 1 / alive
+            corners.append((float(moment), 100 * share))
+        alive -= 1
+    return _thinned([*corners, (float(ends[-1][0]), 100 * share)]) if ends else []
+
+
+def height_curve(episodes: Sequence[Episode]) -> list[tuple[float, float]]:
+    """The mean of what games had reached at each moment of their own time; the dead keep what they had."""
+    courses = [episode.course for episode in episodes if episode.course]
+    rises = sorted(
+        (float(moment), float(height - before))
+        for course in courses
+        for (moment, height), (_, before) in zip(course, [(0, 0), *course], strict=False)
+    )
+    reached, corners = 0.0, []
+    for moment, rise in rises:
+        reached += rise
+        corners.append((moment, reached / len(courses)))
+    return _thinned(corners) if corners else []

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any
 
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
 from balrog_rag.results.report import style
-from balrog_rag.results.report.curves import mean_curve
-from balrog_rag.results.scoring import PROGRESSION, Measure, interval, measures_of
+from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
+from balrog_rag.results.scoring import PROGRESSION, Measure, interval, measures_of, untold
 from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
@@ -27,6 +28,7 @@ def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
         "scores": scores_figure,
         "progress_over_steps": lambda arms: progress_figure(arms, "step", "agent steps"),
         "progress_over_dollars": lambda arms: progress_figure(arms, "dollars", "dollars"),
+        "survival": survival_figure,
         "outcomes": outcomes_figure,
         "retrieval": retrieval_figure,
     }
@@ -72,7 +74,7 @@ def scores_figure(arms: Sequence[Arm]) -> Any:
 def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Measure) -> None:
     for place, arm in enumerate(arms):
         episodes = arm.by_env().get(env, [])
-        if not episodes:
+        if not episodes or untold(episodes, measure):
             continue
         values = [measure.of(episode) for episode in episodes]
         mean, found = fmean(values), NOTHING if arm.withheld else interval(episodes, measure)
@@ -147,6 +149,36 @@ def _curve(axis: Any, curve: Sequence[tuple[float, float]], place: int, name: st
         fillstyle=style.filling(place),
         label=style.label(name),
     )
+
+
+def survival_figure(arms: Sequence[Arm]) -> Any:
+    """Over the game's own time: how many are alive, and how far they had come."""
+    envs = [env for env in in_order(env for arm in arms for env in arm.by_env()) if kind_of(env).timeline]
+    if not envs:
+        return None
+    figure, axes = _figure(1.0 + 8.0 * len(envs), 3.2, 2 * len(envs), same=False)
+    for place, env in enumerate(envs):
+        _survival(axes[2 * place : 2 * place + 2], arms, env)
+    _name_curves(axes, inside=False)
+    return figure
+
+
+def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
+    timeline = kind_of(env).timeline
+    assert timeline is not None
+    for place, arm in enumerate(arms):
+        episodes = arm.by_env().get(env, [])
+        for axis, curve in zip(
+            axes, (survival_curve(episodes, timeline), height_curve(episodes)), strict=True
+        ):
+            if curve:
+                _curve(axis, curve, place, arm.name)
+    for axis, title in zip(axes, ("alive, % of games", f"mean {timeline.height_title}"), strict=True):
+        axis.set_xlabel(f"{env}: {timeline.clock_title}")
+        axis.set_ylabel(title)
+        axis.set_xscale("symlog", linthresh=100)
+        axis.set_xlim(left=0)
+        axis.set_ylim(bottom=0)
 
 
 def outcomes_figure(arms: Sequence[Arm]) -> Any:

@@ -10,6 +10,7 @@ TITLES = {
     "scores": "Scores of each arm: bars with intervals, every episode a point",
     "progress_over_steps": "Mean progression over steps",
     "progress_over_dollars": "Mean progression over dollars",
+    "survival": "Who is alive, and how deep, over the game's own time",
     "outcomes": "How episodes ended",
     "retrieval": "Tokens by purpose of the call, and retrieval's shares",
 }

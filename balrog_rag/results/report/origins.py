@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from urllib.parse import quote
 
@@ -82,13 +83,19 @@ def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
     return Section("Episodes", tables=[Table(list(EPISODES), rows, note)] if rows else [])
 
 
+def _measured(episode: Episode) -> str:
+    """What the kind counted of an episode, but for what its journal does not tell."""
+    found = {each.name: episode.measured(each) for each in kind_of(episode.env).measures}
+    return ", ".join(f"{name} {value:,.10g}" for name, value in found.items() if not isnan(value))
+
+
 def _episode_row(arm: str, run: Path, episode: Episode, at: Path) -> list[Cell]:
     path = folder.journal_path(run, episode.name)
     return [
         arm,
         Link(episode.name, quote(os.path.relpath(path.resolve(), at.resolve()))),
         f"{episode.percent:.2f}",
-        ", ".join(f"{each.name} {episode.measured(each):,}" for each in kind_of(episode.env).measures),
+        _measured(episode),
         f"{episode.steps:,}",
         f"{episode.total.dollars:,.3f}",
         episode.outcome,

@@ -20,6 +20,8 @@ _PATIENCE = 25
 _SLEEP, _RAY = 8, 7
 _OUT_OF_REACH = 20
 _CHASE = 30
+_TIRED = 60
+"""Turns for which an enemy that was chased in vain is left alone."""
 _BLAST = 2
 
 
@@ -62,6 +64,8 @@ def battle(bot: Bot) -> Did:
     if told in ("nobody within reach", "nobody to go to"):
         bot.ignore(enemies, _OUT_OF_REACH)
         return False
+    if not adjacent(player, enemies) and told != fighting.THREW:
+        bot.tire(enemies[0], _TIRED)
     return True
 
 

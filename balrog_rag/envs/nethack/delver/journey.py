@@ -11,12 +11,16 @@ from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.level import Level
-from balrog_rag.envs.nethack.world.paths import first
+from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
 _STRIDES, _STRIDES_DWARF = 14, 7
 _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
+_FORGIVING = 12
+"""Searches for hidden passages after which doors and steps that failed are tried again."""
+_BLAST = 20
+"""Hit points that most explosions leave something of."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 
@@ -169,6 +173,8 @@ def _uncover(bot: Bot) -> Skill:
         return told
     if (yield from _make_way(bot)):
         return "shot"
+    if not level.steps(player.here):
+        level.forgive()
     if not level.pushing:
         level.push()
         return told
@@ -176,6 +182,8 @@ def _uncover(bot: Bot) -> Skill:
     player.refusals[name] += 1
     if player.refusals[name] > 3:
         level.dare()
+    if player.refusals[name] % _FORGIVING == 0:
+        level.forgive()
     told = yield from exploring.search_for_exits(player, bot.alarm)
     if told == moving.NO_WAY:
         yield from exploring.search(player, 10)
@@ -205,12 +213,18 @@ def _in_the_way(bot: Bot, enemy: Monster) -> bool:
     def wanted(place: int) -> bool:
         return place in stairs_down or exploring.frontier(level, place)
 
-    way = first(level, bot.player.here, wanted, moving.occupied(bot.player) - {enemy.place})
-    return way is not None and enemy.place in way
+    blocked = moving.occupied(bot.player)
+    way = first(level, bot.player.here, wanted, blocked - {enemy.place})
+    if way is not None and enemy.place in way:
+        return True
+    closed, opened = (Ways(level, bot.player.here, taken) for taken in (blocked, blocked - {enemy.place}))
+    return 2 * sum(steps >= 0 for steps in closed.steps) < sum(steps >= 0 for steps in opened.steps)
 
 
 def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     player = bot.player
+    if enemy.species and enemy.species.explodes and t.distance(enemy.place, player.here) == 1:
+        return (yield from _set_off(bot, enemy))
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
@@ -219,6 +233,14 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)
     return told
+
+
+def _set_off(bot: Bot, enemy: Monster) -> Skill:
+    """Make what explodes do so while we are well enough to bear it; it keeps us from going anywhere."""
+    player = bot.player
+    if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
+        return (yield from exploring.search(player, _WAIT))
+    return (yield from fighting.attack(player, enemy))
 
 
 def starving(bot: Bot) -> bool:

@@ -1,5 +1,6 @@
 """What the player keeps in mind beyond what it saw."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -15,6 +16,8 @@ from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.world import Monster
 
+_STEPS = 15
+"""Steps towards a monster in vain after which it is left alone for a while."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -76,6 +79,8 @@ class Bot:
     """Things that were looked at: level, square, glyph."""
     ignored: dict[int, int] = field(default_factory=dict)
     """Until when a monster out of reach is ignored."""
+    chased: Counter[int] = field(default_factory=Counter)
+    """How often a step was made towards a monster."""
 
     def digger(self) -> Item | None:
         """What we mean to dig down with."""
@@ -108,7 +113,15 @@ class Bot:
         species = monster.species
         if species and (species.never_touch or (species.stays and not near)):
             return False
+        if species is None and not near:
+            return False  # only felt, perhaps long ago
         return near or self.player.body.turn >= self.ignored.get(id(monster), 0)
+
+    def tire(self, monster: Monster, turns: int) -> None:
+        """Count a step towards a monster; after many it is left alone for a while."""
+        self.chased[id(monster)] += 1
+        if self.chased[id(monster)] % _STEPS == 0:
+            self.ignore([monster], turns)
 
     def ignore(self, monsters: list[Monster], turns: int) -> None:
         """Leave monsters out of account for a while, unless they come near."""

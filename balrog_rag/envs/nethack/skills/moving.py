@@ -38,6 +38,10 @@ _HELD = (
     "in the way",
     "trapped",
     "pit",
+    "trap",
+    "web",
+    "cannot pull",
+    "held",
 )
 """Words of what holds one up only for the moment."""
 

@@ -59,7 +59,7 @@ def in_mortal_need(player: Player) -> bool:
 
 def may_pray(player: Player) -> bool:
     """Whether a prayer in great need is likely to be heard."""
-    if player.unlucky:
+    if player.unlucky or player.murders:
         return False
     if player.prayed is None:
         return player.body.turn >= _FIRST_PRAYER

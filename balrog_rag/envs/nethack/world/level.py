@@ -143,6 +143,12 @@ class Level:
         self._refused.add((start, end))
         self.changed(start)
 
+    def forgive(self) -> None:
+        """Forget which steps the game refused and which doors did not open: that need not last."""
+        self._refused.clear()
+        self.forbidden &= self.shop
+        self._forget_steps()
+
     def refused(self, start: int, end: int) -> bool:
         """Whether the game did not let one make this step."""
         return (start, end) in self._refused

@@ -1,0 +1,50 @@
+"""Programs of others as players: a folder with a `bot.py` that keeps the contract of the package nethackers.
+
+`make_agent()` makes a bot with `reset(observation)`, `act(observation)` and perhaps `close()`; an observation
+holds NLE's public arrays, and an action is an index into `nle.nethack.ACTIONS`. The bot lives in a process of
+its own, so that it may crash, hang or grow without harm to others, and begins every game with the same dice.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack.guests.folder import autoascend_folder, checked, settled
+from balrog_rag.envs.nethack.guests.playing import play
+
+
+def make(begin: Begin) -> Program:
+    """The program in agent.options.path."""
+    return play(begin, checked(begin.options))
+
+
+def make_autoascend(begin: Begin) -> Program:
+    """AutoAscend as the package nethackers carries it."""
+    return play(begin, checked(with_autoascend(begin.options)))
+
+
+def settle_autoascend(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options with the digest of the program, but without where this machine has it."""
+    found = settled(with_autoascend(options), "autoascend")
+    return {name: value for name, value in found.items() if name != "path"}
+
+
+def with_autoascend(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the folder in which the package keeps AutoAscend."""
+    return {**options, "path": str(autoascend_folder())}
+
+
+PROGRAM = ProgramKind(
+    name="program",
+    make=make,
+    games=("nle", "nethackers"),
+    plays=True,
+    settle=lambda options: settled(options, "program"),
+)
+AUTOASCEND = ProgramKind(
+    name="autoascend",
+    make=make_autoascend,
+    games=("nle", "nethackers"),
+    plays=True,
+    settle=settle_autoascend,
+)

@@ -1,0 +1,83 @@
+"""A program's folder: where it is, what is in it, and what may be said about how it is run."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.files import read_file
+
+ENTRY = "bot.py"
+MOST_FILES, MOST_BYTES = 5_000, 256 << 20
+_LEFT_OUT = frozenset(("__pycache__", ".git", ".venv", ".mypy_cache", ".ruff_cache"))
+
+
+class GuestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What agent.options may say of a program."""
+
+    path: str
+    digest: str | None = None
+    """Content of the folder; taken when a run starts, and held to ever after."""
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 30.0
+    """Processor time that one action may take."""
+    start_seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
+    """The same for loading the program and its first look at the screen."""
+    memory_mb: Annotated[int, msgspec.Meta(ge=64)] = 4096
+    """Memory that it may hold."""
+
+
+def options_of(options: Mapping[str, Any], name: str) -> GuestOptions:
+    """The options, checked; a ConfigError for what is wrong with them."""
+    if not options.get("path"):
+        raise ConfigError(f"agent.options.path: agent={name} plays a folder with a {ENTRY}; name it there")
+    try:
+        return msgspec.convert(dict(options), GuestOptions)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"agent.options: {error}") from error
+
+
+def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The options complete, with the digest of what the folder holds now."""
+    found = options_of(options, name)
+    held = folder_digest(Path(found.path))
+    if found.digest is not None and found.digest != held:
+        raise ConfigError(
+            f"{found.path}: is not the program that this run was begun with "
+            f"(digest {held[:12]} instead of {found.digest[:12]}); restore it, or start a new run"
+        )
+    return dict(msgspec.structs.asdict(msgspec.structs.replace(found, digest=held)))
+
+
+def checked(options: Mapping[str, Any]) -> GuestOptions:
+    """The options of a program about to be run, whose folder holds what the spec says."""
+    return msgspec.convert(dict(settled(options, "program")), GuestOptions)
+
+
+def folder_digest(folder: Path) -> str:
+    """A digest of every file's name and content, but for what Python and others put beside them."""
+    if not (folder / ENTRY).is_file():
+        raise ConfigError(f"agent.options.path={folder}: has no {ENTRY} that defines make_agent()")
+    parts, size = [], 0
+    for path in sorted(folder.rglob("*")):
+        if _LEFT_OUT.intersection(path.relative_to(folder).parts) or not path.is_file():
+            continue
+        content = read_file(path)
+        size += len(content)
+        parts.append(f"{path.relative_to(folder)}\0{digest(content)}")
+        if len(parts) > MOST_FILES or size > MOST_BYTES:
+            raise ConfigError(
+                f"agent.options.path={folder}: holds too much to be a program; give it a folder"
+            )
+    return digest("\n".join(parts))
+
+
+def autoascend_folder() -> Path:
+    """Where the package nethackers keeps AutoAscend."""
+    spec = find_spec("nethackers")
+    if spec is None or spec.origin is None or find_spec("numba") is None:
+        raise ConfigError("agent=autoascend needs an extra: pip install 'balrog_rag[autoascend]'")
+    return Path(spec.origin).parent / "roots" / "autoascend"

@@ -1,0 +1,44 @@
+"""Plays a game with a program in a process of its own."""
+
+import contextlib
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from balrog_rag.contracts.programs import Begin, Program
+from balrog_rag.envs.nethack.guests.folder import GuestOptions
+from balrog_rag.envs.nethack.guests.process import GuestProcess
+from balrog_rag.envs.nethack.skills.keys import AUTOPICKUP
+
+SHOWN = (
+    *("glyphs", "chars", "colors", "specials", "blstats", "message"),
+    *("inv_glyphs", "inv_strs", "inv_letters", "inv_oclasses"),
+    *("tty_chars", "tty_colors", "tty_cursor", "misc"),
+)
+"""NLE's public arrays, which an observation holds."""
+
+
+def play(begin: Begin, options: GuestOptions) -> Program:
+    """Press what the program says, until the game or the program ends."""
+    from nle import nethack
+
+    keys = [int(action) for action in nethack.ACTIONS]
+    screen = begin.screen
+    if begin.view.env == "nle":  # elsewhere the game's own options say it
+        screen = yield from autopickup_off(screen)
+    with contextlib.closing(GuestProcess(options, begin.seed, len(keys), begin.beat)) as guest:
+        guest.reset(_shown(screen))
+        while True:
+            screen = yield keys[guest.act(_shown(screen))]
+
+
+def autopickup_off(screen: Any) -> Generator[int, Any, Any]:
+    """Switch autopickup off, as these programs expect it; returns the screen then."""
+    for _ in range(2):
+        screen = yield AUTOPICKUP
+        if b"OFF" in bytes(screen["message"].tobytes()):
+            break
+    return screen
+
+
+def _shown(screen: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: screen[name] for name in SHOWN}

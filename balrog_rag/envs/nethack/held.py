@@ -1,0 +1,90 @@
+"""What of a game's progression was held, and what NetHack itself calls achieved.
+
+BALROG's progression pays for a level at once, so falling deep and dying there is worth as much as living
+there. Held progression counts a dungeon level only if the hero is alive so many turns after reaching it,
+comes back up from it, or goes deeper and holds that. Experience counts as BALROG counts it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.kinds import Numbers
+from balrog_rag.envs.nethack.progression import table
+
+ACHIEVEMENTS = (
+    "got the Bell of Opening",
+    "entered Gehennom",
+    "got the Candelabrum of Invocation",
+    "got the Book of the Dead",
+    "performed the invocation",
+    "got the Amulet of Yendor",
+    "entered the elemental planes",
+    "reached the Astral Plane",
+    "ascended",
+    "got the luckstone of the Gnomish Mines",
+    "completed Sokoban",
+    "killed Medusa",
+    "was blind all game",
+    "wore no armor all game",
+)
+"""By the bits of the log's `achieve`."""
+
+TURNS = 500
+"""Turns of life after which a level is held."""
+CONDUCT_BITS = ("was blind all game", "wore no armor all game")
+"""What the log counts among achievements, but every game has that is short enough."""
+
+
+class Held:
+    """Progression held, in percent; fed with every moment in turn."""
+
+    def __init__(self) -> None:
+        """Nothing is held yet."""
+        self._reached: dict[int, int] = {}
+        """When each level was first reached, of those not held yet."""
+        self._unsure: set[int] = set()
+        """Levels that may be held for all that was recorded."""
+        self._held, self._experience = 0, 1
+
+    def see(self, numbers: Numbers, gap: bool) -> None:
+        """Take in a moment."""
+        depth, turn = numbers["depth"], numbers["turn"]
+        if depth == 0:
+            return
+        self._experience = max(self._experience, numbers["experience_level"])
+        if gap:
+            self._unsure.update(self._reached)
+        for level, since in list(self._reached.items()):
+            if depth < level or turn - since >= TURNS:
+                self._held = max(self._held, level)
+        if depth > self._held:
+            self._reached.setdefault(depth, turn)
+        self._reached = {level: since for level, since in self._reached.items() if level > self._held}
+
+    def told(self, facts: Mapping[str, Any]) -> float | None:
+        """Progression held; None where a level may have been left upwards unseen."""
+        value = self._worth(self._held)
+        if any(level > self._held and self._worth(level) > value for level in self._unsure):
+            return None
+        return 100 * value
+
+    def _worth(self, level: int) -> float:
+        experience = table().get(f"Xp:{self._experience}", 0.0)
+        below = max((table().get(f"Dlvl:{n}", 0.0) for n in range(1, level + 1)), default=0.0)
+        return max(experience, below)
+
+
+class Achieved:
+    """How many of the achievements in NetHack's own log line."""
+
+    def see(self, numbers: Numbers, gap: bool) -> None:
+        """Nothing of it is seen before the end."""
+
+    def told(self, facts: Mapping[str, Any]) -> float | None:
+        """Their number; None where NetHack wrote no log line."""
+        if facts.get("xlogfile_from") != "game":
+            return None
+        return float(sum(name not in CONDUCT_BITS for name in facts.get("achievements", ())))
+
+
+MOST_ACHIEVEMENTS = len(ACHIEVEMENTS) - len(CONDUCT_BITS)
