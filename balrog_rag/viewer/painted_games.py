@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
 from balrog_rag.contracts.painting import Painting
 from balrog_rag.workers.host import HostedGame
 
@@ -38,10 +38,10 @@ class PaintedGame:
                 break
         return transitions
 
-    async def run(self, player: Player, most: int) -> Transition:
+    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on; every press is a moment."""
         moments: list[Seen] = []
-        transition = self._hosted.run(player, most, lambda: moments.append(self._seen()))
+        transition = self._hosted.run(player, most, lambda: moments.append(self._seen()), recorded)
         moments[-1:] = [self._seen()]  # looking at the end of a game may turn its last pages
         self._moments.append(moments)
         return transition

@@ -21,8 +21,9 @@ def no_beat() -> None:
 class HostedGame:
     """An environment being played, and the programs that play in it."""
 
-    def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
-        """Make the game and start it; whatever goes wrong is one line."""
+    def __init__(self, spec: GameSpec, ttyrec: str | None = None, alive: Beat = no_beat) -> None:
+        """Make the game and start it; whatever goes wrong is one line. Programs that wait call `alive`."""
+        self._alive = alive
         self._name, self._spec = f"{spec.env}/{spec.task}", spec
         self._kind = kind_of(spec.env)
         self._programs = {**{own.name: own for own in self._kind.programs(spec)}, **offered(spec)}
@@ -69,7 +70,7 @@ class HostedGame:
         """Let a program play on; it is made at its first burst."""
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
-                program = self._program(program_of(player.name), {}, player.seed, player.options, beat)
+                program = self._program(program_of(player.name), {}, player.seed, player.options)
             self._player = player, self._driver(program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
             transition = self._player[1].burst(most, beat, recorded)
@@ -103,14 +104,16 @@ class HostedGame:
     def _called(self, call: Call, beat: Beat) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
-        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {}, beat)
+        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
         return self._driver(program).call(kind.interruptible, beat)
 
     def _driver(self, program: Program) -> Driver:
         return Driver(self._game, program, self._progress, self._kind.senses.place)
 
-    def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any, beat: Beat) -> Program:
-        return kind.make(Begin(self._game.screen, arguments, self._environment.view, seed, options, beat))
+    def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
+        return kind.make(
+            Begin(self._game.screen, arguments, self._environment.view, seed, options, self._alive)
+        )
 
 
 def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:

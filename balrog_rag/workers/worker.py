@@ -56,7 +56,7 @@ class Worker:
 
     def _obey(self, order: Order) -> Answer:
         if isinstance(order, Open):
-            opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec)
+            opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec, self._beat)
             return Opened(opened.view, opened.start)
         if isinstance(order, Close):
             game = self._games.pop(order.game, None)

@@ -30,7 +30,7 @@ STEADY = {
 """So that the same program on the same game plays the same, and leaves nothing in its folder."""
 LONGEST_WHY = 300
 _GLANCE, _MESSAGE, _IDLE = 0.5, 60.0, 10
-"""Seconds between glances at a slow guest and for the rest of a message; how many times longer a sleeper has."""
+"""Seconds between glances at a slow guest and for the rest of a message; how much longer one may sleep."""
 _LENGTH = 4
 
 
