@@ -224,6 +224,16 @@ def speed(folder: Path) -> None:
     report("  the same through LiteLLM and the server's own process", "", f"{rate:,.0f} steps/s")
 
 
+def presses(folder: Path) -> None:
+    """A program that plays by itself, journaled: 40 games of up to 2,500 key presses in one worker."""
+    words = ["agent=random", "env.episodes=40", "limits.steps=2500", "runner.concurrency=16", "runner.workers=1"]
+    played = Played(folder, words)
+    rate = played.steps / (played.main_cpu + played.games_cpu)
+    size = sum(path.stat().st_size for path in played.folder.rglob("*.journal.jsonl"))
+    report("agent=random, key presses a second of processor time", ">= 15,000 /s", f"{rate:,.0f} /s")
+    report("  its journals, a 100,000 key presses", "<= 10 MB", f"{size / played.steps / 10:,.2f} MB")
+
+
 def faults(folder: Path) -> None:
     """100 episodes; four workers are killed and two stopped (which is a hang) while they play."""
     kill, hang = signal.SIGKILL, signal.SIGSTOP
@@ -331,6 +341,7 @@ def watching(folder: Path) -> None:
 
 
 CASES: dict[str, Callable[[Path], None]] = {
+    "presses": presses,
     "latency": latency, "many": many, "thousand": thousand, "speed": speed, "faults": faults,
     "watching": watching, "ray": ray,
 }  # fmt: skip
