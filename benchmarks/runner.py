@@ -226,7 +226,13 @@ def speed(folder: Path) -> None:
 
 def presses(folder: Path) -> None:
     """A program that plays by itself, journaled: 40 games of up to 2,500 key presses in one worker."""
-    words = ["agent=random", "env.episodes=40", "limits.steps=2500", "runner.concurrency=16", "runner.workers=1"]
+    words = [
+        "agent=random",
+        "env.episodes=40",
+        "limits.steps=2500",
+        "runner.concurrency=16",
+        "runner.workers=1",
+    ]
     played = Played(folder, words)
     rate = played.steps / (played.main_cpu + played.games_cpu)
     size = sum(path.stat().st_size for path in played.folder.rglob("*.journal.jsonl"))

@@ -164,3 +164,38 @@ if "-m" in sys.orig_argv and "balrog_rag.workers.worker" in sys.orig_argv:
     from balrog_rag.episode.spec import episode_seeds
     host.HostedGame = Crashing
 """
+
+
+def test_a_program_that_presses_nothing_is_ended_and_takes_nobody_with_it(tmp_path: Path) -> None:
+    """A long program gives a sign of life with every press; one that thinks for ever gives none."""
+    (tmp_path / "stuck.py").write_text(STUCK)
+    (tmp_path / "sitecustomize.py").write_text(
+        "from balrog_rag.contracts import registry\n"
+        "registry.programs._builtin['stuck'] = 'stuck:STUCK'\n"  # known to every process, as an installed one is
+    )
+    words = ["agent=random", "agent.name=stuck", "env.episodes=2", "limits.steps=40", "run.name=r"]
+    words += ["runner.workers=2", "runner.step_deadline=1"]
+    with running(tmp_path, *words, PYTHONPATH=str(tmp_path)) as process:
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert re.findall(r"^error: (\S+):", err, re.MULTILINE) == ["nle/NetHackChallenge-v0/01"]
+    assert "did not answer" in err
+    assert ended(tmp_path / "results/r") == 1
+
+
+STUCK = """
+from balrog_rag.contracts.programs import ProgramKind
+from balrog_rag.episode.spec import episode_seeds
+
+LOST = episode_seeds(0, "nle/NetHackChallenge-v0/01").core
+
+def play(begin):
+    for _ in range(10):
+        yield "search"
+    while begin.seed == LOST:
+        pass
+    while True:
+        yield "search"
+
+STUCK = ProgramKind(name="stuck", make=play, plays=True)
+"""
