@@ -171,7 +171,7 @@ def test_a_program_that_presses_nothing_is_ended_and_takes_nobody_with_it(tmp_pa
     (tmp_path / "stuck.py").write_text(STUCK)
     (tmp_path / "sitecustomize.py").write_text(
         "from balrog_rag.contracts import registry\n"
-        "registry.programs._builtin['stuck'] = 'stuck:STUCK'\n"  # known to every process, as an installed one is
+        "registry.programs._builtin['stuck'] = 'stuck:STUCK'\n"  # known everywhere, as if installed
     )
     words = ["agent=random", "agent.name=stuck", "env.episodes=2", "limits.steps=40", "run.name=r"]
     words += ["runner.workers=2", "runner.step_deadline=1"]
