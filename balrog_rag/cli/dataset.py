@@ -54,6 +54,16 @@ def _parser() -> ArgumentParser:
     _named(command("info", "what a dataset holds", _info))
     move = _named(command("move", "say where a dataset's folder lies now", _move))
     move.add_argument("folder", type=Path, metavar="FOLDER")
+    download = command("download", "the published archives: what they hold, and how to get them", _download)
+    download.add_argument("archive", nargs="?", metavar="ARCHIVE", help="nld-aa-taster, nld-aa or nld-nao")
+    download.add_argument(
+        "--to", type=Path, help="fetch it into this folder; goes on where it was broken off"
+    )
+    download.add_argument("--site", help="where it lies (default: its authors' address)")
+    download.add_argument("--unpack", action="store_true", help="unpack it there, too")
+    stats = command("stats", "tables of scores, roles, achievements, conducts and deaths", _stats)
+    stats.add_argument("names", nargs="+", metavar="NAME", help="datasets, or run folders")
+    stats.add_argument("--frames", action="store_true", help="also read every recording and count its frames")
     _select_parser(_named(command("select", "choose games by what is known of them", _select)))
     stream = _named(command("stream", "read all frames in batches, and say how fast", _stream))
     stream.add_argument("--batch", type=int, default=12, help="games side by side (12)")
@@ -88,18 +98,24 @@ def _select_parser(select: ArgumentParser) -> None:
 
 
 def _record(options: Namespace) -> int:
+    _, notes = record_run(options.run)
+    return _told(notes)
+
+
+def record_run(run: Path) -> tuple[Path, list[str]]:
+    """Record every episode of a run from its journal; the database, and what was left out of it."""
     import asyncio
 
     from balrog_rag.knowledge.progress import shown_progress
     from balrog_rag.results.folder import RECORDINGS, journals, locked
     from balrog_rag.run.recording import database_of, record
 
-    found = journals(options.run)
-    with locked(options.run), shown_progress("recording", len(found)) as done:
-        recorded = [asyncio.run(record(options.run, journal, done)) for journal in found]
-        notes = database_of(options.run)
-    print(f"{sum(recorded)} of {many(len(found), 'episodes')} recorded in {options.run / RECORDINGS}")
-    return _told(notes)
+    found = journals(run)
+    with locked(run), shown_progress("recording", len(found)) as done:
+        recorded = [asyncio.run(record(run, journal, done)) for journal in found]
+        notes = database_of(run)
+    print(f"{sum(recorded)} of {many(len(found), 'episodes')} recorded in {run / RECORDINGS}")
+    return run / RECORDINGS / DATABASE, notes
 
 
 def _told(notes: Sequence[str]) -> int:
@@ -208,4 +224,46 @@ def _frames(options: Namespace) -> int:
         score = f", score {int(frame['scores'])}" if "scores" in frame else ""
         print(f"--- frame {number}{pressed}{score}")
         print(as_text(frame, True) if options.colour else terminal_safe(as_text(frame)))
+    return 0
+
+
+def _stats(options: Namespace) -> int:
+    from balrog_rag.dataset.sets import of_arms, of_dataset
+    from balrog_rag.dataset.statistics import sections
+    from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.terminal import console, say, show_table
+
+    screen = console()
+    sets = []
+    for name in options.names:
+        if (Path(name) / "config.json").is_file():
+            sets += of_arms(load_arms([Path(name)], partial=True))
+        else:
+            sets.append(of_dataset(options.db, name, options.frames))
+    for section in sections(sets):
+        for table in section.tables:
+            show_table(screen, section.title, table.headings, [list(map(str, row)) for row in table.rows])
+            if table.note:
+                say(screen, table.note)
+    return 0
+
+
+def _download(options: Namespace) -> int:
+    from balrog_rag.contracts.errors import ConfigError
+    from balrog_rag.contracts.registry import nearest
+    from balrog_rag.dataset.fetching import ARCHIVES, SITE, fetch, unpack
+    from balrog_rag.knowledge.progress import shown_progress
+
+    if options.archive is None or options.to is None:
+        for name, archive in ARCHIVES.items():
+            print(f"{name:<14} {archive.size:>8} in {many(len(archive.files), 'files')}: {archive.holds}")
+            print(f"{'':<14} {SITE}/{name}/{archive.files[0]}{' ...' if len(archive.files) > 1 else ''}")
+        print("balrog-rag dataset download NAME --to FOLDER --unpack fetches one; then import FOLDER")
+        return 0
+    if options.archive not in ARCHIVES:
+        raise ConfigError(f"{options.archive}: no such archive{nearest(options.archive, ARCHIVES)}")
+    files = fetch(options.archive, options.to, shown_progress, options.site or SITE)
+    if options.unpack:
+        unpack(files, options.to)
+    print(f"{options.archive}: {many(len(files), 'files')} in {options.to}, each whole")
     return 0

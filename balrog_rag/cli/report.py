@@ -3,10 +3,15 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
+
+if TYPE_CHECKING:
+    from balrog_rag.results.arms import Arm
+    from balrog_rag.results.report.write import Beside
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,6 +33,13 @@ def parser() -> argparse.ArgumentParser:
         "--partial", action="store_true",
         help="verdicts and intervals for runs with open or missing episodes, too, marked as such",
     )  # fmt: skip
+    made.add_argument(
+        "--beside", action="append", metavar="DATASET",
+        help="also count the games beside this dataset's (`balrog-rag dataset list`); again for more",
+    )  # fmt: skip
+    made.add_argument(
+        "--db", type=Path, default=Path("ttyrecs.db"), help="the database of --beside (ttyrecs.db)"
+    )
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
         "--formats",
@@ -60,12 +72,23 @@ def report(options: argparse.Namespace) -> int:
         baseline = baseline or (
             experiment.baseline if experiment.baseline in {arm.plain for arm in arms} else None
         )
-    found = write_report(arms, out, title, baseline, kinds, options.detect)
+    beside = _beside(options, arms) if options.beside else None
+    found = write_report(arms, out, title, baseline, kinds, options.detect, beside)
     screen = console()
     for verdict in found.verdicts:
         say(screen, f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
     print(f"report: {out / 'report.html' if 'html' in kinds else out}")
     return 0
+
+
+def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "Beside":
+    """The runs' games and the datasets' in one set of tables."""
+    from balrog_rag.dataset.sets import of_arms, of_dataset
+    from balrog_rag.dataset.statistics import figures, sections
+    from balrog_rag.results.report.write import Beside
+
+    sets = [*of_arms(arms), *(of_dataset(options.db, name) for name in options.beside)]
+    return Beside(sections(sets), figures(sets))
 
 
 LONGEST_NAME = 80

@@ -48,6 +48,7 @@ VERBS = {
     "results": Verb("make a run's summaries anew from its journals", "results"),
     "knowledge": Verb("search, index and measure the knowledge base", "knowledge"),
     "dataset": Verb("recorded games: bring in, choose, stream, count", "dataset"),
+    "learn": Verb("a player from recorded games: behavioural cloning", "learn"),
     "prompts": Verb("what models read, and demonstrations for them", "prompts"),
     "envs": Verb("tasks and options of the games, and their levels", "envs"),
     "models": Verb("serve and fetch the embedded model; a test server", "models"),

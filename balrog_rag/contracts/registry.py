@@ -114,6 +114,7 @@ programs: Registry[Any] = Registry(
         "delver": "balrog_rag.envs.nethack.delver:DELVER",
         "program": "balrog_rag.envs.nethack.guests:PROGRAM",
         "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
+        "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",
         "scripted": "balrog_rag.envs.players:SCRIPTED",
     },
 )

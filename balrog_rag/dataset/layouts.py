@@ -12,6 +12,10 @@ from balrog_rag.util.wording import many
 RECORDING = re.compile(r"(?P<stem>.+?)(?P<number>\.[^.]+)?\.ttyrec(?P<version>\d*)\.bz2")
 
 
+INSIDE = ("nld", "nle_data", "*/nle_data", "*/*/nle_data", "nld-nao-unzipped")
+"""Where the recordings lie in a run folder, and in what the published archives unpack to."""
+
+
 class Layout(msgspec.Struct, frozen=True):
     """A folder that can be brought in."""
 
@@ -24,9 +28,10 @@ def layout_of(path: Path) -> Layout:
     """How the recordings in a folder are laid out; says where to look where it is another folder."""
     if not path.is_dir():
         raise DatasetError(f"{path}: no such folder; name the folder of the recordings, unpacked")
-    for inner in ("nld", "nle_data"):
-        if (path / inner).is_dir():
-            return layout_of(path / inner)
+    for pattern in INSIDE:
+        inner = next(iter(sorted(path.glob(pattern))), None)
+        if inner is not None and inner.is_dir():
+            return layout_of(inner)
     if (path / "config.json").is_file():
         raise DatasetError(
             f"{path}: this run has no recordings; make them with balrog-rag dataset record {path}"

@@ -16,6 +16,11 @@ TITLES = {
 }
 
 
+def title_of(figure: str) -> str:
+    """A figure in words; one that is not listed is called by its name."""
+    return TITLES.get(figure, figure.replace("_", " ").capitalize())
+
+
 def html(page: Page, svgs: Mapping[str, bytes]) -> str:
     """Write the page; `svgs` are the figures by name."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -26,4 +31,4 @@ def html(page: Page, svgs: Mapping[str, bytes]) -> str:
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True,
     )  # fmt: skip
-    return environment.get_template("report.html.j2").render(page=page, figures=figures, titles=TITLES)
+    return environment.get_template("report.html.j2").render(page=page, figures=figures, title_of=title_of)

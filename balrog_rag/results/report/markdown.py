@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from balrog_rag.results.report.html import TITLES
+from balrog_rag.results.report.html import title_of
 from balrog_rag.results.report.page import Cell, Page, Table
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
@@ -15,7 +15,7 @@ def markdown(page: Page, files: Mapping[str, str]) -> str:
     for section in page.sections:
         parts.append(f"## {escaped(section.title)}")
         parts += [escaped(sentence) for sentence in section.sentences]
-        parts += [f"![{TITLES[name]}]({files[name]})" for name in section.figures]
+        parts += [f"![{title_of(name)}]({files[name]})" for name in section.figures]
         parts += [_table(table) for table in section.tables]
     return "\n\n".join(parts) + "\n"
 

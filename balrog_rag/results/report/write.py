@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import folder
@@ -13,23 +15,34 @@ from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.html import html
 from balrog_rag.results.report.markdown import markdown
+from balrog_rag.results.report.page import Section
 from balrog_rag.results.statistics.comparison import Comparison
+
+
+class Beside(msgspec.Struct):
+    """What a report shows besides the arms' own: sections, and the figures that they name."""
+
+    sections: list[Section] = []
+    figures: dict[str, Any] = {}
+
 
 KINDS = ("html", "md", *FORMATS, "csv", "parquet")
 
 
 def write_report(
     arms: list[Arm], out: Path, title: str, baseline: str | None = None,
-    kinds: Sequence[str] = KINDS, wanted: float | None = None,
+    kinds: Sequence[str] = KINDS, wanted: float | None = None, beside: Beside | None = None,
 ) -> Findings:  # fmt: skip
     """Write a report on these arms into the folder `out`; returns what was found."""
     if "parquet" in kinds:
         require_parquet()
     found = judge(arms, pick(arms, baseline), wanted)
-    figures = draw_all(arms)
+    beside = beside or Beside()
+    figures = draw_all(arms) | beside.figures
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
     files = write_figures(figures, out, pictures)
     made = page(found, title, out, list(figures))
+    made.sections += beside.sections
     if "html" in kinds:
         svgs = {name: saved(figure, "svg") for name, figure in figures.items()}
         folder.write_bytes(out / "report.html", html(made, svgs).encode("utf-8", "replace"))

@@ -1,0 +1,107 @@
+"""What was learnt, on disk: weights as safetensors, and in JSON what they are. Nothing is pickled."""
+
+from collections.abc import Mapping
+from hashlib import file_digest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from balrog_rag.contracts.errors import ConfigError, DatasetError
+from balrog_rag.util.extras import require
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from balrog_rag.dataset.learn.network import Network
+
+WEIGHTS, ABOUT, STATE = "weights.safetensors", "about.json", "state.safetensors"
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a checkpoint is: enough to build its network and to go on learning."""
+
+    keys: tuple[int, ...]
+    dataset: str
+    games: tuple[int, ...]
+    seed: int
+    batch: int
+    length: int
+    rate: float
+    steps: int = 0
+    frames: int = 0
+
+
+def weights_of(path: Path) -> Path:
+    """The weights of a checkpoint, which is named by its folder or by them."""
+    file = path / WEIGHTS if path.is_dir() else path
+    if not file.is_file():
+        raise ConfigError(
+            f"agent.options.path={path}: no checkpoint there; make one with balrog-rag learn bc"
+        )
+    return file
+
+
+def digest_of(path: Path) -> str:
+    """Of a checkpoint's weights and of what they are."""
+    with weights_of(path).open("rb") as weights, (weights_of(path).parent / ABOUT).open("rb") as about:
+        return file_digest(weights, "sha256").hexdigest()[:32] + about_digest(about.read())
+
+
+def about_digest(data: bytes) -> str:
+    """Of what decides play: the keys, in their order."""
+    from balrog_rag.contracts.data import digest
+
+    return digest(msgspec.json.encode(msgspec.json.decode(data, type=About).keys))[:8]
+
+
+def read_about(folder: Path) -> About:
+    """What a checkpoint is."""
+    path = folder / ABOUT
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=About)
+    except (OSError, msgspec.DecodeError) as error:
+        raise DatasetError(f"{path}: cannot be read ({error}); the checkpoint is not whole") from error
+
+
+def load_network(path: Path) -> "Network":
+    """The network of a checkpoint, ready to play."""
+    require("torch", "learn", "agent=checkpoint")
+    require("safetensors", "learn", "agent=checkpoint")
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from balrog_rag.dataset.learn.network import Network, Shape
+
+    weights = weights_of(path)
+    network = Network(Shape(read_about(weights.parent).keys))
+    try:
+        network.load_state_dict(load_file(weights))
+    except (SafetensorError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DatasetError(f"{weights}: is no checkpoint of this version ({reason})") from error
+    network.eval()
+    return network
+
+
+def write(folder: Path, name: str, tensors: Mapping[str, "Tensor"]) -> None:
+    """A file of tensors, whole or not at all."""
+    from safetensors.torch import save_file
+
+    draft = folder / f".{name}.tmp"
+    save_file({key: value.detach().contiguous().clone() for key, value in tensors.items()}, draft)
+    draft.replace(folder / name)
+
+
+def write_about(folder: Path, about: About) -> None:
+    """What the checkpoint is; written last, since it says how far the others have come."""
+    draft = folder / f".{ABOUT}.tmp"
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+    draft.replace(folder / ABOUT)
+
+
+def settled(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A player's options complete with the digest of its checkpoint, which decides how it plays."""
+    if "path" not in options:
+        raise ConfigError("agent.options.path: names no checkpoint; make one with balrog-rag learn bc")
+    return {**options, "digest": options.get("digest") or digest_of(Path(options["path"]))}

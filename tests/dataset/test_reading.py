@@ -1,0 +1,167 @@
+"""Bringing recordings in, choosing, streaming: what nle.dataset does, and one line for each of its traps."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nle
+import numpy as np
+import pytest
+from nle import dataset as nld
+
+from balrog_rag.dataset.database import games
+from balrog_rag.dataset.layouts import is_cut
+from balrog_rag.dataset.streaming import stream
+from tests.dataset.support import dataset
+
+ALTORG = Path(nle.__file__).parent / "tests" / "altorg"
+
+
+def told(capsys) -> str:
+    out = capsys.readouterr()
+    assert out.err.count("\n") <= 1, out.err
+    return out.err + out.out
+
+
+def test_what_is_brought_in_is_what_nle_brings_in(root, db, tmp_path):
+    theirs = str(tmp_path / "theirs.db")
+    nld.db.create(theirs)
+    nld.add_nledata_directory(str(root), "bot", theirs)
+    assert games(db, "bot") == games(Path(theirs), "bot")
+    assert len(games(db, "bot")) == 6
+
+
+def test_alt_orgs_layout_is_known(tmp_path, capsys):
+    words = ("import", ALTORG, "--name", "people", "--db", tmp_path / "t.db")
+    assert dataset(*words, "--keep-cut") == 0  # the files of this folder are not real
+    assert "people: 7 games" in told(capsys)  # as nle's own test of it counts
+
+
+@pytest.mark.parametrize("inside", ["nle_data", "nld-aa-taster/nle_data", "dir/nld-aa/nle_data"])
+def test_unpacked_archives_are_known(root, tmp_path, capsys, inside):
+    shutil.copytree(root, tmp_path / "unpacked" / inside)
+    assert dataset("import", tmp_path / "unpacked", "--db", tmp_path / "t.db") == 0
+    assert "6 games" in told(capsys)
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"),
+    [
+        ("game0", "the folder above it"),
+        ("..", "holds no recordings"),
+        ("nowhere", "no such folder"),
+    ],
+)
+def test_the_wrong_folder_is_told(root, tmp_path, capsys, folder, says):
+    (tmp_path / "empty").mkdir()
+    path = tmp_path / "empty" if folder == ".." else root / folder
+    assert dataset("import", path, "--db", tmp_path / "t.db") == 1
+    assert says in told(capsys)
+    assert not (tmp_path / "t.db").exists()
+
+
+def test_a_folder_too_high_is_told(root, tmp_path, capsys):
+    shutil.move(root, tmp_path / "high" / "bot")
+    assert dataset("import", tmp_path / "high", "--db", tmp_path / "t.db") == 1
+    assert f"name {tmp_path / 'high' / 'bot'}" in told(capsys)
+
+
+def test_a_log_without_recordings_is_named(root, tmp_path, capsys):
+    (root / "game1/nle.1.0.ttyrec3.bz2").unlink()
+    assert dataset("import", root, "--db", tmp_path / "t.db") == 1
+    assert "game1/nle.1.xlogfile: its recordings" in told(capsys)
+
+
+def test_recordings_without_a_line_are_counted(root, tmp_path, capsys):
+    (root / "game1/nle.1.xlogfile").write_text("")
+    assert dataset("import", root, "--db", tmp_path / "t.db") == 0
+    assert "note: 1 recording left out" in (said := told(capsys))
+    assert "5 games" in said
+
+
+@pytest.mark.parametrize("keep", [[], ["--keep-cut"]])
+def test_a_recording_that_is_cut_short_is_named(root, tmp_path, capsys, keep):
+    path = root / "game2/nle.2.0.ttyrec3.bz2"
+    path.write_bytes(path.read_bytes()[:-200])
+    assert is_cut(path)
+    assert dataset("import", root, "--db", tmp_path / "t.db", *keep) == 0
+    assert f"cut short: {path}" in (said := told(capsys))
+    assert ("6 games" if keep else "5 games") in said
+
+
+def test_every_recording_of_nle_itself_is_whole():
+    whole = list(ALTORG.parent.glob("*.bz2"))
+    assert len(whole) > 5
+    assert not [path for path in whole if is_cut(path)]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["import", "{root}"], "has a dataset of that name"),
+        (["info", "bott"], "no such dataset in {db}; did you mean bot?"),
+        (["stream", "bot", "--batch", "7"], "a batch of 7 needs as many games, and there are 6"),
+        (["frames", "bot", "99"], "bot: has no game 99; its games are 1 to 6"),
+        (["select", "bot", "--sql", "no such"], "--sql no such"),
+        (["select", "bot", "--score", "many"], "--score many: no range"),
+        (["select", "bot", "--achieved", "everything"], "--achieved everything: no one achievement"),
+        (["move", "bot", "/"], "the recordings of bot are not there"),
+        (["download", "nld", "--to", "{root}"], "nld: no such archive"),
+    ],
+)
+def test_mistakes_are_one_line(root, db, capsys, words, says):
+    capsys.readouterr()
+    words = [word.format(root=root) for word in words]
+    assert dataset(*words, "--db", db) in (1, 2)
+    assert says.format(db=db) in told(capsys)
+
+
+def test_a_moved_folder_is_found_again(root, db, tmp_path, capsys):
+    shutil.move(root, tmp_path / "elsewhere")
+    capsys.readouterr()
+    assert dataset("stream", "bot", "--batch", 2, "--db", db) == 1
+    assert "balrog-rag dataset move bot FOLDER" in told(capsys)
+    assert dataset("move", "bot", tmp_path / "elsewhere", "--db", db) == 0
+    assert dataset("stream", "bot", "--batch", 2, "--db", db) == 0
+
+
+def test_no_database_and_no_database_at_all(tmp_path, capsys):
+    assert dataset("list", "--db", tmp_path / "none.db") == 1
+    assert "no database here" in told(capsys)
+    (tmp_path / "text.db").write_text("a text" * 500)
+    assert dataset("list", "--db", tmp_path / "text.db") == 1
+    assert "cannot be used as a database" in told(capsys)
+
+
+def test_select_keeps_what_it_has_chosen(db, capsys):
+    every = games(db, "bot")
+    turns = sorted(row["turns"] for row in every)
+    capsys.readouterr()
+    assert dataset("select", "bot", "--turns", f"{turns[3]}..", "--as", "long", "--json", "--db", db) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = [json.loads(line)["gameid"] for line in lines if line.startswith("{")]
+    assert found == [row["gameid"] for row in every if row["turns"] >= turns[3]]
+    assert [row["gameid"] for row in games(db, "long")] == found
+    role = every[0]["role"]
+    capsys.readouterr()
+    dataset("select", "bot", "--role", role.upper(), "--death", "quit", "--sql", "points >= 0", "--db", db)
+    assert f"{sum(row['role'] == role for row in every)} game" in told(capsys)
+
+
+def test_frames_are_printed_with_their_keys(db, capsys):
+    capsys.readouterr()
+    assert dataset("frames", "bot", 1, "--from", 1, "--to", 2, "--db", db) == 0
+    said = told(capsys)
+    assert "--- frame 1, pressed L, score 0" in said
+    assert "Dlvl:1" in said
+    assert "frame 3" not in said
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_streams_are_nles_own(db, root, threads):
+    with stream(db, "bot", 2, 16, threads) as batches:
+        ours = [{key: values.copy() for key, values in batch.items()} for batch in batches]
+    dataset = nld.TtyrecDataset("bot", batch_size=2, seq_length=16, dbfilename=str(db), shuffle=False)
+    theirs = [{key: values.copy() for key, values in batch.items()} for batch in dataset]
+    assert len(ours) == len(theirs) > 2
+    assert all(np.array_equal(a[key], b[key]) for a, b in zip(ours, theirs, strict=True) for key in b)

@@ -1,0 +1,101 @@
+"""Tables of games: datasets' and runs', side by side."""
+
+from pathlib import Path
+
+from balrog_rag.cli.main import main
+from balrog_rag.cli.verbs import main as balrog_rag
+from balrog_rag.dataset.database import games
+from balrog_rag.dataset.sets import of_arms, of_dataset
+from balrog_rag.dataset.statistics import (
+    Games,
+    bits_table,
+    causes_table,
+    numbers_table,
+    places_table,
+    sections,
+)
+from balrog_rag.results.arms import load_arms
+from tests.dataset.support import dataset
+
+
+def row(**fields: object) -> dict[str, object]:
+    usual = {"points": 10, "turns": 100, "maxlvl": 1, "role": "Val", "death": "quit", "achieve": "0x0"}
+    return {**usual, "conduct": "0x0", "deathdnum": 0, "deathlev": 1, "name": "Agent", **fields}
+
+
+def cells(table: object) -> dict[str, list[str]]:
+    return {line[0]: line[1:] for line in table.rows}
+
+
+def test_numbers_are_those_of_the_rows():
+    mine = Games("mine", [row(points=10), row(points=20), row(points=90, turns=-1)], 384, [1, 2, 7])
+    found = cells(numbers_table([mine, Games("none", [])]))
+    assert found["episodes"] == ["3", "0"]
+    assert (found["mean score"], found["median score"]) == (["40", "–"], ["20", "–"])
+    assert found["mean game turns"] == ["100", "–"]
+    assert (found["transitions"], found["compression"]) == (["10", "–"], ["100", "–"])
+
+
+def test_achievements_and_conducts_are_read_by_their_bits():
+    mine = Games("mine", [row(achieve="0x400", conduct="0x801"), row(achieve="0x100"), row(), row()])
+    found = cells(bits_table([mine]))
+    assert (found["completed Sokoban"], found["ascended"], found["killed Medusa"]) == (
+        ["25.00"],
+        ["25.00"],
+        ["0.00"],
+    )
+    assert (found["foodless"], found["genocideless"], found["vegan"]) == (["25.00"], ["25.00"], ["0.00"])
+
+
+def test_games_end_in_branches_by_nethacks_own_numbers():
+    """Vlad's Tower is 6 and the Elemental Planes are 7; the paper's list says otherwise."""
+    ends = [
+        row(deathdnum=6),
+        row(deathdnum=7, deathlev=-2),
+        row(deathlev=5),
+        row(deathlev=6),
+        row(deathdnum=-1),
+    ]
+    found = cells(places_table([Games("mine", ends)]))
+    assert list(found) == [
+        "the Dungeons of Doom, levels 1 to 5",
+        "the Dungeons of Doom, levels 6 to 10",
+        "Vlad's Tower",
+        "the Elemental Planes",
+        "not known",
+    ]
+
+
+def test_causes_are_counted_without_what_the_dead_was_doing():
+    deaths = (
+        "killed by a newt, while praying",
+        "killed by a newt while fainted",
+        "killed by a newt called X",
+        "quit",
+    )
+    found = cells(causes_table([Games("mine", [row(death=death) for death in deaths])]))
+    assert found == {"killed by a newt": ["3 (75%)"], "quit": ["1 (25%)"]}
+
+
+def test_a_run_is_such_a_set_and_stands_beside_a_dataset(db, tmp_path, capsys):
+    words = ["agent=random", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=2", "limits.steps=30"]
+    assert main([*words, f"run.folder={tmp_path}", "run.name=run", "run.csv=false", "run.ttyrec=true"]) == 0
+    (mine,) = of_arms(load_arms([tmp_path / "run"]))
+    told = games(tmp_path / "run/nld/ttyrecs.db", "run")
+    fields = ("points", "turns", "maxlvl", "deathlev")
+    assert [[line[field] for field in fields] for line in mine.rows] == [
+        [line[field] for field in fields] for line in told
+    ]
+    beside = of_dataset(db, "bot", frames=True)
+    assert all(section.tables for section in sections([mine, beside]))
+    assert len(beside.lengths) == 6
+    assert min(beside.lengths) > 10
+    out = tmp_path / "report"
+    words = ["report", str(tmp_path / "run"), "--beside", "bot", "--db", str(db), "--out", str(out)]
+    assert balrog_rag([*words, "--formats", "html,md,png"]) == 0
+    page = (out / "report.md").read_text()
+    assert "Achievements and conducts" in page
+    assert "(figures/box_plots_of_score.png)" in page
+    capsys.readouterr()
+    assert dataset("stats", "bot", Path(tmp_path / "run"), "--db", db) == 0
+    assert "mean score" in capsys.readouterr().out
