@@ -41,8 +41,8 @@ index: setup  ## build the knowledge index that eval would build at first use
 report: setup  ## an HTML report of runs (RUNS="results/a results/b")
 	@$(BIN)/python -m balrog_rag.report $(or $(RUNS),$(wildcard results/*))
 
-view: setup  ## look into the newest journal, step by step (JOURNAL=... for another)
-	@$(BIN)/python -m balrog_rag.episode show $(or $(JOURNAL),$$(ls -t $$(find results -name '*.journal.jsonl') | head -1)) | $${PAGER:-less}
+view: setup  ## look at episodes in the browser (RUN=results/a; otherwise the newest run)
+	@$(BIN)/balrog-rag view $(or $(RUN),$$(dirname $$(ls -t results/*/config.json | head -1)))
 
 clean:  ## remove what was built here; never a run folder
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache wiki_index/built

@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
+from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, file_to_write, within
 from balrog_rag.util.terminal_safe import terminal_safe
 
 EPILOG = """examples:
+  balrog-rag view results/RUN                       in the browser; goes on while the run is played
   balrog-rag view results/RUN --out run.html        one file that opens without a server
   balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side"""
 
@@ -29,12 +30,21 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "paths", type=Path, nargs="+", metavar="PATH", help="a run folder, a sweep, or a journal"
     )
-    made.add_argument("--out", type=Path, metavar="FILE", required=True, help="write one HTML file")
+    made.add_argument("--out", type=Path, metavar="FILE", help="write one HTML file instead of serving it")
+    made.add_argument(
+        "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)", metavar="PORT"
+    )
+    made.add_argument("--no-browser", action="store_true", help="only say the address")
     return made
 
 
 def view(options: argparse.Namespace) -> int:
-    """Write the page."""
+    """Write the page, or serve it."""
+    if options.out is None:
+        from balrog_rag.viewer.server import serve
+
+        within("--port", options.port, 0, MOST_PORT)
+        return serve(options.paths, options.port, not options.no_browser)
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from balrog_rag.util.files import no_link
+from balrog_rag.util.wording import many
 from balrog_rag.viewer.listing import Listed
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
@@ -52,5 +53,5 @@ def blocks(episodes: Sequence[Listed], failures: list[str]) -> Iterator[tuple[st
 def told(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:
     """What was written, in a line, and what is missing in it."""
     size = out.stat().st_size
-    many = f"{len(episodes)} episodes" if len(episodes) != 1 else "1 episode"
-    return "\n".join([f"{out}: {many}, {size / 1e6:.2f} MB", *(f"note: {line}" for line in failures)])
+    what = f"{out}: {many(len(episodes), 'episodes')}, {size / 1e6:.2f} MB"
+    return "\n".join([what, *(f"note: {line}" for line in failures)])

@@ -67,6 +67,11 @@ class Collector:
                     self._ended(event)
 
     @property
+    def begun(self) -> bool:
+        """Whether there is a first moment."""
+        return bool(self._closed or self._open.screens)
+
+    @property
     def count(self) -> int:
         """Steps taken so far."""
         return len(self._actions)

@@ -26,6 +26,7 @@ TITLES = {
     "cap": "cap reached",
     "end": "the end",
     "retrieval": "another action without passages",
+    "reader": "a reader's note",
 }
 """Kinds of marks, and what a legend calls them."""
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.util.files import read_file
 
@@ -21,26 +21,38 @@ class Note(msgspec.Struct, frozen=True):
     episode: str
     step: int
     text: str
-    by: str = ""
     at: str = ""
     """When, as the browser says it."""
 
 
-def kept_notes(run: Path) -> list[dict[str, object]]:
-    """The notes beside a run; none where there is no sound file of them."""
+class NoteChange(msgspec.Struct, frozen=True):
+    """A note to add, or to remove."""
+
+    key: str
+    """The episode, as the page calls it."""
+    step: int
+    text: str
+    at: str = ""
+    remove: bool = False
+
+
+def kept_notes(run: Path) -> list[Note]:
+    """The notes beside a run; none where there is no file of them."""
+    path = run / FILE
     try:
-        found = msgspec.json.decode(read_file(run / FILE), type=list[Note])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(read_file(path), type=list[Note])
+    except FileNotFoundError:
         return []
-    return [msgspec.to_builtins(note) for note in found]
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"{path}: holds no notes that can be read ({error}); move it away") from error
 
 
-def keep_notes(run: Path, data: bytes) -> None:
-    """Write the notes that a page sends; refused where they are none, or too many."""
-    try:
-        notes = msgspec.json.decode(data, type=list[Note])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"these are no notes: {error}") from error
-    if len(notes) > MOST or any(len(note.text) > LONGEST for note in notes):
-        raise ConfigError(f"at most {MOST:,} notes of {LONGEST:,} characters are kept")
-    folder.write_json(run / FILE, notes)
+def change_notes(run: Path, episode: str, change: NoteChange) -> None:
+    """Add a note to the file, or take it out."""
+    note = Note(episode, change.step, change.text, change.at)
+    notes = [each for each in kept_notes(run) if each != note]
+    if not change.remove:
+        if not change.text.strip() or len(change.text) > LONGEST or len(notes) >= MOST or change.step < 0:
+            raise ConfigError(f"a note has 1 to {LONGEST:,} characters, and a run at most {MOST:,} notes")
+        notes.append(note)
+    folder.write_json(run / FILE, sorted(notes, key=lambda each: (each.episode, each.step, each.at)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.data import Passage
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Lookup
 from balrog_rag.results import counterfactual, folder
@@ -25,8 +25,22 @@ def overview(episodes: Sequence[Listed]) -> dict[str, Any]:
         "episodes": [episode.row for episode in episodes],
         "titles": TITLES,
         "retrieval": [found for run in folders if (found := retrieval(run, episodes)) is not None],
-        "notes": [note for run in folders for note in kept_notes(run)],
+        "notes": [note for run in folders for note in notes(run, episodes)],
     }
+
+
+def notes(run: Path, episodes: Sequence[Listed]) -> list[dict[str, Any]]:
+    """The notes beside a run, on the episodes shown."""
+    keys = {episode.row["name"]: episode.key for episode in episodes if episode.run == run}
+    try:
+        kept = kept_notes(run)
+    except RunFolderError:
+        return []  # whoever writes a note is told
+    return [
+        {"key": keys[note.episode], "step": note.step, "text": note.text, "at": note.at}
+        for note in kept
+        if note.episode in keys
+    ]
 
 
 def retrieval(run: Path, episodes: Sequence[Listed]) -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ from hashlib import sha256
 from importlib.resources import files
 
 SCRIPTS = (
-    "text", "data", "screen", "marks", "curves", "difference", "reading", "episode", "run", "main",
+    "text", "data", "screen", "marks", "curves", "difference", "reading", "search", "notes",
+    "episode", "run", "main",
 )  # fmt: skip
 """The page's scripts in the order in which they stand in it."""
 

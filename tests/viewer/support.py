@@ -15,12 +15,14 @@ ANSWERS = (
     f"{HOSTILE} south",
     "</script><svg onload=document.title='owned'>",
     "\\x1b]0;owned\\x07\\x1b[31mred \u202etxet desrever",
+    f"Query: what is there to know {HOSTILE}",
+    "Query: newt",
     "east",
 )
 """What the scripted model says."""
 
 PAGES = {
-    "newt": f"# newt {HOSTILE}\n\nWhat there is to know about the stairs down {HOSTILE}.\n",
+    "newt": f"# newt {HOSTILE}\n\nWhat there is to know about north, south and east {HOSTILE}.\n",
     "link": "# [here](javascript:alert(1))\n\nThe stairs down: javascript:document.title='owned'\n",
 }
 """What the wiki says."""

@@ -1,12 +1,15 @@
 """The page in a real browser, from a file: it opens, seeks, jumps, and takes no text for markup."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from tests.viewer.support import Browser, documents
+from balrog_rag.viewer.packing import packed
+from balrog_rag.viewer.page import page as page_of
+from tests.viewer.support import HOSTILE, Browser, documents
 
 pytestmark = pytest.mark.slow
 
@@ -79,8 +82,69 @@ def test_hostile_texts_are_shown_as_texts(browser: Browser, page: Path) -> None:
     quiet(browser)
 
 
+WORST = f"{HOSTILE}</script><a href='javascript:document.title=1'>x</a>\x1b[2J\x07\ud800\u202e\u2066\x00 end"
+
+
+def worst(document: Any, name: str = "") -> Any:
+    """The same with every text of a game, a wiki or a model as hostile as can be."""
+    if isinstance(document, dict):
+        return {key: worst(value, key) for key, value in document.items()}
+    if isinstance(document, list):
+        return [worst(value, name) for value in document]
+    return WORST if isinstance(document, str) and name not in KEPT else document
+
+
+KEPT = {"key", "state", "purpose", "for", "titles", "name", "colours", "screens", "pictures"}
+
+
+def test_nothing_hostile_is_ever_markup(browser: Browser, page: Path, tmp_path: Path) -> None:
+    """Not even where every field of every document is: titles, outcomes, addresses, notes, marks, actions."""
+    found = worst(documents(page))
+    found["run"]["notes"] = [{"key": EPISODE, "step": 3, "text": WORST, "at": WORST}]
+    asked = {"key": EPISODE, "step": 3, "action": WORST, "without": "x", "again": WORST}
+    found["run"]["retrieval"] = [
+        {
+            "run": WORST,
+            "sentence": WORST,
+            "asked": [{**asked, "passages": [[WORST, "javascript:1", 1.0, ""]]}],
+        }
+    ]
+    long = found["0/0"]["steps"][3]["said"][0]
+    long["text"] = "x" * 1_000_000 + WORST
+    for passage in found["0/0"]["passages"]:
+        passage[3] = "javascript:document.title='owned'"
+    out = tmp_path / "worst.html"
+    out.write_bytes(b"".join(page_of((name, packed(document)) for name, document in found.items())))
+    browser.open(out.as_uri())
+    for place in ("", *(f"#episode={EPISODE}&step=3&tab={tab}" for tab in TABS), "#search=owned"):
+        browser.open(out.as_uri() + place, "document.querySelector('.panel *, .list, .results li')")
+        assert (
+            browser.js("document.querySelectorAll('main script, main svg, main a[href^=javascript]').length")
+            == 0
+        )
+        assert (
+            browser.js(
+                "[...document.querySelectorAll('img')].filter((i) => !i.src.startsWith('data:')).length"
+            )
+            == 0
+        )
+        assert browser.js(BROKEN) == []
+        shown = browser.js("document.body.innerText")
+        assert "<img src=x" in shown
+        assert not set("\x1b\x07\u202e\u2066") & set(shown)
+        quiet(browser)
+    browser.open(f"{out.as_uri()}#episode={EPISODE}&step=3", "document.querySelector('.more')")
+    assert "Show all 1,000," in browser.js("document.querySelector('.more').textContent")
+
+
+BROKEN = """[...document.querySelectorAll('#top *, main *')].filter((each) => !each.children.length
+    && !each.textContent.isWellFormed()).map((each) => each.outerHTML.toWellFormed().slice(0, 200))"""
+"""Elements with half a character in them."""
+TABS = ("step", "prompt", "costs", "marks", "notes", "settings")
+
+
 def test_the_prompt_of_a_step_is_beside_the_one_before(browser: Browser, page: Path) -> None:
-    browser.open(f"{page.as_uri()}#episode={EPISODE}&step=30&tab=prompt")
+    browser.open(f"{page.as_uri()}#episode={EPISODE}&step=3&tab=prompt")
     browser.wait("document.querySelector('.message.new')")
     assert "as in the prompt before" in browser.js(PANEL)
     assert browser.js("document.querySelectorAll('.lines .added').length") > 0
@@ -101,4 +165,39 @@ def test_four_hundred_pixels_and_dark(browser: Browser, page: Path) -> None:
     browser.open(page.as_uri())
     assert browser.js("document.documentElement.scrollWidth") <= 400
     browser.size(1400)
+    quiet(browser)
+
+
+def test_search_finds_every_kind_of_text(browser: Browser, page: Path) -> None:
+    browser.open(f"{page.as_uri()}#search=", "document.querySelector('.search')")
+    browser.wait("/can be searched/.test(document.querySelector('.search [role=status]').textContent)")
+    for words, kind in (("tsixe", None), ("know about", "passages"), ("dark area", "prompts")):
+        browser.js(f"document.querySelector('.search input').value = {words!r}")
+        browser.js("document.querySelector('.search input').dispatchEvent(new Event('input'))")
+        note = "document.querySelector('.search [role=status]').textContent"
+        browser.wait(f"location.hash.startsWith('#search={words[:3]}') && / at /.test({note})")
+        said = browser.js(note)
+        assert said.startswith("0 texts") is (kind is None)
+        if kind:
+            assert kind in browser.js("document.querySelector('.results').textContent")
+    browser.js("document.querySelector('.results a').click()")
+    browser.wait("document.querySelector('.screen pre')")
+    quiet(browser)
+
+
+def test_notes_are_marks_and_stay_text(browser: Browser, page: Path) -> None:
+    browser.open(
+        f"{page.as_uri()}#episode={EPISODE}&step=7&tab=notes", "document.querySelector('.panel textarea')"
+    )
+    browser.js("document.querySelector('.panel textarea').value = '<img src=x onerror=alert(1)> why?'")
+    browser.js(
+        "[...document.querySelectorAll('.panel button')].find((b) => b.textContent === 'Keep').click()"
+    )
+    browser.wait("document.querySelector('.notes li')")
+    assert "<img src=x" in browser.js("document.querySelector('.notes').textContent")
+    browser.press("\ue011")  # home
+    browser.wait(f"{STEP} === '0'")
+    browser.press("5")
+    browser.js("document.querySelector('.notes button').click()")
+    browser.wait(f"{STEP} === '7'")
     quiet(browser)

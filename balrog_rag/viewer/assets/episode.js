@@ -1,7 +1,7 @@
 // An episode's page: screen, controls, timeline, and beside them what the model read and wrote.
 
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
-const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["settings", "Settings"]];
+const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["notes", "Notes"], ["settings", "Settings"]];
 
 class EpisodePage {
   constructor(episode, app) {
@@ -39,7 +39,7 @@ class EpisodePage {
     this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
-    this.live = h("p", { class: "live", hidden: true }, "Live: this episode is being played.");
+    this.live = h("p", { class: "live", hidden: true }, "Following its journal: steps appear as they are played.");
     this.element = h("div", { class: "episode" },
       h("div", { class: "watch" }, this.live, this.screen, this.line, controls, this.timeline.element),
       h("div", { class: "read" }, this.tabs, this.panel));
@@ -48,7 +48,8 @@ class EpisodePage {
   get marks() {
     const asked = [...this.retrieval.values()].filter((one) => one.without !== one.action)
       .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
-    return [...this.episode.head.marks, ...asked].filter(([, kind]) => this.shownKinds.has(kind)).sort((a, b) => a[0] - b[0]);
+    const notes = this.app.notes.of(this.episode.key).map((note) => [note.step, "reader", note.text.split("\n")[0]]);
+    return [...this.episode.head.marks, ...asked, ...notes].filter(([, kind]) => this.shownKinds.has(kind)).sort((a, b) => a[0] - b[0]);
   }
 
   async seek(wanted, quiet) {
@@ -76,6 +77,7 @@ class EpisodePage {
     if (this.tab === "prompt") return drawPrompt(this.panel, this.episode, this.moment, this);
     if (this.tab === "costs") return drawCosts(this.panel, this.episode, this.moment);
     if (this.tab === "marks") return this.drawMarks();
+    if (this.tab === "notes") return this.app.notes.draw(this.panel, this);
     if (this.tab === "settings") return this.drawSettings();
     return drawStep(this.panel, this.episode, this.moment, this);
   }
@@ -94,7 +96,7 @@ class EpisodePage {
 
   drawMarks() {
     const kinds = this.app.run.titles;
-    const all = [...this.episode.head.marks.map((mark) => mark[1]), ...[...this.retrieval.values()].map(() => "retrieval")];
+    const all = [...this.episode.head.marks.map((mark) => mark[1]), ...[...this.retrieval.values()].map(() => "retrieval"), ...this.app.notes.of(this.episode.key).map(() => "reader")];
     const present = Object.keys(MARKS).filter((kind) => all.includes(kind));
     const choose = h("fieldset", { class: "kinds" }, h("legend", {}, "Shown, and stopped at by [ and ]"), present.map((kind) => h("label", {},
       h("input", { type: "checkbox", checked: this.shownKinds.has(kind), onchange: (event) => {
@@ -113,6 +115,29 @@ class EpisodePage {
     const players = (head.players || []).map((player) => section(player.from ? `Player from step ${player.from} on` : "Player",
       ["agent", "model", "knowledge"].map((name) => h("details", { open: name === "agent" }, h("summary", {}, name), textBlock(JSON.stringify(player[name], null, 1))))));
     fill(this.panel, players, section("Game", h("p", {}, head.seeds ? `Seeds ${head.seeds.filter((seed) => seed !== null).join(", ")}` : ""), textBlock(JSON.stringify(head.versions || {}, null, 1))));
+  }
+
+  noted() {
+    this.timeline.show(this.at, this.marks);
+    this.redraw();
+  }
+
+  // While an episode is played, what came since is asked for every second; whoever stands at its end moves on with it.
+  follow() {
+    if (!SERVED || this.episode.head.done || this.following) return;
+    this.live.hidden = false;
+    this.following = setInterval(async () => {
+      const end = this.at >= this.episode.last;
+      const came = await this.episode.refresh().catch(() => false);
+      if (this.episode.head.done) this.unfollow();
+      if (came) await this.seek(end ? this.episode.last : this.at, true);
+    }, 1000);
+  }
+
+  unfollow() {
+    clearInterval(this.following);
+    this.following = null;
+    this.live.hidden = true;
   }
 
   toggle() {
@@ -163,7 +188,7 @@ class EpisodePage {
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
       Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
-      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(),
+      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
     };
@@ -176,5 +201,6 @@ class EpisodePage {
 
   leave() {
     if (this.playing) this.stop();
+    this.unfollow();
   }
 }

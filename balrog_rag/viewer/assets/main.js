@@ -2,7 +2,7 @@
 
 const KEYS = [
   ["\u2190 \u2192", "a step back or on; with Shift ten"], ["Home End", "the first moment, the last"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["1 \u2026 5", "step, prompt, costs, marks, settings"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
   ["c", "copy a link to this step"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
 ];
 
@@ -12,6 +12,8 @@ class App {
     this.episodes = new Map(run.episodes.map((row, place) => [row.key, new Episode(place, row)]));
     this.page = null;
     this.theme = "";
+    this.notes = new Notes(this);
+    this.texts = new Texts(this);
     document.title = `${visible(run.title)} \u00b7 balrog_rag viewer`;
     window.addEventListener("hashchange", () => this.route());
     document.addEventListener("keydown", (event) => this.key(event));
@@ -40,6 +42,7 @@ class App {
 
   async route() {
     const wanted = new URLSearchParams(location.hash.slice(1));
+    if (wanted.has("search")) return this.search(wanted.get("search"));
     const key = wanted.get("episode") || (this.single ? this.run.episodes[0].key : null);
     if (!key) return this.show(new RunPage(this), null);
     const episode = this.episodes.get(key);
@@ -51,7 +54,13 @@ class App {
     }
     if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
+    this.page.follow();
     return this.page.seek(Number(wanted.get("step") || 0));
+  }
+
+  search(words) {
+    if (!(this.page instanceof SearchPage)) this.show(new SearchPage(this), null);
+    return this.page.open(words || "");
   }
 
   show(page, episode) {
@@ -76,7 +85,7 @@ class App {
         this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#", class: "name", dir: "auto" }, visible(this.run.title)),
         row ? [h("span", { class: "soft", "aria-hidden": "true" }, "/"), h("h1", { dir: "auto" }, visible(row.key))] : null),
       h("p", { class: "facts", dir: "auto" }, visible(facts.filter(Boolean).join(" \u00b7 "))),
-      h("div", { class: "tools" }, h("button", { type: "button", onclick: () => this.turnTheme() }, "Theme"), h("button", { type: "button", onclick: () => this.help() }, "Keys")));
+      h("div", { class: "tools" }, h("button", { type: "button", title: "Search (/)", onclick: () => { location.hash = "#search="; } }, "Search"), h("button", { type: "button", onclick: () => this.turnTheme() }, "Theme"), h("button", { type: "button", onclick: () => this.help() }, "Keys")));
   }
 
   turnTheme() {
@@ -105,7 +114,7 @@ class App {
     const writes = into.matches("textarea, select, input:not([type=range]):not([type=checkbox])");
     const presses = into.matches("button, a, summary, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
     if (writes || presses || event.ctrlKey || event.metaKey || event.altKey) return null;
-    const acts = { "?": () => this.help(), t: () => this.turnTheme(), r: () => { if (!this.single) location.hash = "#"; } };
+    const acts = { "?": () => this.help(), t: () => this.turnTheme(), "/": () => { location.hash = "#search="; }, r: () => { if (!this.single) location.hash = "#"; } };
     if (acts[event.key]) acts[event.key]();
     else if (!this.page || !this.page.key(event)) return null;
     event.preventDefault();

@@ -12,6 +12,7 @@ const MARKS = {
   cap: ["#E69F00", "flag"],
   end: ["#D55E00", "flag"],
   retrieval: ["#CC79A7", "diamond"],
+  reader: ["#F0E442", "square"],
 };
 const OFF_AT_FIRST = new Set(["thing"]);
 

@@ -78,7 +78,7 @@ function drawCall(call, place, state) {
   return section(`Call for the ${PURPOSES[call.for] || call.for}`,
     call.thought ? h("details", { class: "thought", open: true }, h("summary", {}, "Reasoning"), textBlock(call.thought)) : null,
     "cost" in call || call.text ? textBlock(call.text || "(an empty answer)", "answer") : h("p", { class: "soft" }, "No answer yet."),
-    chips(facts), prompt);
+    "cost" in call ? chips(facts) : null, prompt);
 }
 
 function drawSearch(search, passages) {

@@ -13,7 +13,7 @@ function visible(text) {
   });
 }
 
-// h("p", {class: "note", onclick: f}, "text", element, [more]) makes an element; strings become text nodes.
+// h("p", {class: "note", onclick: f}, "text", element, [more]) makes an element; strings become text nodes, made visible.
 function h(tag, attributes, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -21,12 +21,17 @@ function h(tag, attributes, ...children) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
-  made.append(...children.flat(4).filter((child) => child !== null && child !== undefined && child !== ""));
+  made.append(...shown(children));
   return made;
 }
 
+function shown(children) {
+  const there = children.flat(4).filter((child) => child !== null && child !== undefined && child !== "");
+  return there.map((child) => (typeof child === "string" ? visible(child) : child));
+}
+
 function fill(element, ...children) {
-  element.replaceChildren(...children.flat(4).filter((child) => child !== null && child !== undefined && child !== ""));
+  element.replaceChildren(...shown(children));
   return element;
 }
 

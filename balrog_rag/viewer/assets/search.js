@@ -1,0 +1,171 @@
+// Search over everything that was read and written: prompts, answers, queries, passages, actions, notes.
+
+const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage: "passages", action: "actions" };
+const MOST_STEPS = 300;
+const AROUND = 60; // characters shown before and behind a hit
+
+// The texts of all episodes in small letters, unpacked once and then kept.
+class Texts {
+  constructor(app) {
+    this.app = app;
+    this.parts = [];
+    this.characters = 0;
+    this.loaded = new Map();
+  }
+
+  async load(progress) {
+    const episodes = [...this.app.episodes.values()].filter((episode) => episode.row.state !== "damaged");
+    let done = 0;
+    for (const episode of episodes) {
+      try {
+        await this.loadEpisode(episode);
+      } catch (error) {
+        say(`${visible(episode.key)}: ${visible(error.message)}`);
+      }
+      progress(++done, episodes.length);
+    }
+  }
+
+  async loadEpisode(episode) {
+    await episode.open();
+    const had = this.loaded.get(episode.key) || 0;
+    const whole = episode.head.done ? episode.chunkCount : episode.chunkCount - 1; // what is still written is not kept
+    for (let number = had; number < whole; number++) {
+      const chunk = await readDocument(`${episode.place}/${number}`);
+      this.add(episode, chunk, number);
+      this.loaded.set(episode.key, number + 1);
+    }
+  }
+
+  add(episode, chunk, number) {
+    const part = { episode, kinds: [], steps: [], starts: [], texts: [], small: "" };
+    const put = (kind, step, text) => {
+      if (!text) return;
+      part.kinds.push(kind);
+      part.steps.push(step);
+      part.texts.push(text);
+    };
+    const firsts = episode.head.firsts;
+    const seen = { messages: new Set(), passages: new Set() };
+    chunk.steps.forEach((step, place) => {
+      const at = chunk.at + place;
+      put("action", at, step.do);
+      put("answer", at, step.reasoning);
+      for (const said of step.said || []) {
+        if ("query" in said) {
+          put("query", at, said.query);
+          for (const [id] of said.found) once(seen.passages, id, firsts.passages[number], chunk.passages, ([, title, text]) => put("passage", at, `${title}\n${text}`));
+          continue;
+        }
+        let id = 0;
+        for (const by of said.ask || []) once(seen.messages, (id += by), firsts.messages[number], chunk.messages, ([, text]) => put("prompt", at, text));
+        put("answer", at, said.thought);
+        put("answer", at, said.text);
+      }
+    });
+    let length = 0;
+    for (const text of part.texts) { part.starts.push(length); length += text.length + 1; }
+    part.small = part.texts.join("\u0001").toLowerCase();
+    if (part.small.length !== Math.max(0, length - 1)) part.small = part.texts.map((text) => sameLength(text)).join("\u0001");
+    this.characters += length;
+    this.parts.push(part);
+  }
+
+  // Steps where the words stand, each with its first hit and the kinds of text that hold it.
+  find(words, kinds) {
+    const wanted = words.toLowerCase();
+    const found = new Map();
+    let hits = 0;
+    if (!wanted) return { steps: [], hits };
+    for (const part of this.parts) {
+      let from = part.small.indexOf(wanted);
+      while (from >= 0) {
+        const item = indexBelow(part.starts, from);
+        if (kinds.has(part.kinds[item])) {
+          hits++;
+          const name = `${part.episode.key} ${part.steps[item]}`;
+          let step = found.get(name);
+          if (!step) found.set(name, (step = { episode: part.episode, at: part.steps[item], kinds: new Set(), text: part.texts[item], from: from - part.starts[item] }));
+          step.kinds.add(part.kinds[item]);
+        }
+        if (item + 1 >= part.starts.length) break; // one hit a text is enough
+        from = part.small.indexOf(wanted, part.starts[item + 1]);
+      }
+    }
+    return { steps: [...found.values()], hits };
+  }
+}
+
+function once(seen, id, first, table, put) {
+  if (id < first || seen.has(id)) return;
+  seen.add(id);
+  put(table[id - first]);
+}
+
+// Small letters, sign by sign, where the whole text would change its length.
+function sameLength(text) {
+  return [...text].map((sign) => { const small = sign.toLowerCase(); return small.length === sign.length ? small : sign; }).join("");
+}
+
+function indexBelow(starts, at) {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle] <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+class SearchPage {
+  constructor(app) {
+    this.app = app;
+    this.kinds = new Set(Object.keys(KINDS));
+    this.input = h("input", { type: "search", placeholder: "Words in prompts, answers, queries, passages, actions", "aria-label": "Search", oninput: () => this.later() });
+    this.note = h("p", { class: "soft", role: "status" });
+    this.results = h("ol", { class: "results" });
+    const kinds = Object.entries(KINDS).map(([kind, words]) => h("label", {}, h("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) this.kinds.add(kind); else this.kinds.delete(kind); this.draw(); } }), ` ${words}`));
+    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), this.note, this.results);
+  }
+
+  async open(words) {
+    this.input.value = words;
+    this.input.focus();
+    this.ready = false;
+    await this.app.texts.load((done, all) => { this.note.textContent = `Unpacking: ${done} of ${all} episodes`; });
+    this.ready = true;
+    this.draw();
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.draw(), 120);
+  }
+
+  draw() {
+    if (!this.ready) return;
+    const words = this.input.value;
+    history.replaceState(null, "", "#" + new URLSearchParams({ search: words }));
+    const begun = performance.now();
+    const { steps, hits } = this.app.texts.find(words, this.kinds);
+    const took = performance.now() - begun;
+    this.note.textContent = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${short(this.app.texts.characters)} characters, in ${took.toFixed(0)} ms` : `${short(this.app.texts.characters)} characters can be searched.`;
+    fill(this.results, steps.slice(0, MOST_STEPS).map((step) => this.row(step, words)),
+      steps.length > MOST_STEPS ? h("li", { class: "soft" }, `The first ${MOST_STEPS} steps; more words find fewer.`) : null);
+  }
+
+  row(step, words) {
+    const { text, from } = step;
+    const start = Math.max(0, from - AROUND);
+    const behind = from + words.length;
+    return h("li", {},
+      h("a", { href: "#" + this.app.hash({ episode: step.episode.key, step: step.at }), dir: "auto" }, visible(this.app.single ? "" : step.episode.key + " "), `step ${step.at}`),
+      h("span", { class: "soft" }, ` ${[...step.kinds].map((kind) => KINDS[kind]).join(", ")}`),
+      h("p", { class: "hit", dir: "auto" }, start ? "\u2026" : "", visible(text.slice(start, from).replace(/\s+/g, " ")), h("mark", {}, visible(text.slice(from, behind))), visible(text.slice(behind, behind + AROUND).replace(/\s+/g, " "))));
+  }
+
+  key() { return false; }
+
+  leave() {}
+}
