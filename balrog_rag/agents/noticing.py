@@ -11,8 +11,12 @@ _MOST = 4096
 class Noticer:
     """Remembers what has been seen, and says what of a moment is new."""
 
-    def __init__(self, senses: Senses, forget: int, low: float) -> None:
-        """Things unseen for `forget` steps are new again; hit points below the share `low` are noticed."""
+    def __init__(self, senses: Senses, forget: int, low: float, states: bool = False) -> None:
+        """Things unseen for `forget` steps are new again; hit points below the share `low` are noticed.
+
+        With `states` the kind's lasting states are, too, and messages of every day are not.
+        """
+        self._states = states
         self._senses, self._forget, self._low = senses, forget, low
         self._last: dict[str, int] = {}
         self._numbers: Numbers = {}
@@ -23,12 +27,23 @@ class Noticer:
         self._step += 1
         things = self._senses.things(observation)
         found = [f"{thing} came into view" for thing in things if self._unknown(thing)]
-        message = re.sub(r"\d+", "#", self._senses.message(observation).strip())
+        said = (self._senses.news if self._states else self._senses.message)(observation)
+        message = re.sub(r"\d+", "#", said.strip())
         if message and self._unknown(f"message: {message}"):
             found.append("a new message")
         found.extend(self._worse(observation.numbers))
+        lasting = self._senses.states(observation) if self._states else []
+        found.extend(state for state in lasting if self._due(state))
         self._prune()
         return found
+
+    def _due(self, state: str) -> bool:
+        """Whether a state that lasts is to be thought of again: at first, and every `forget` steps."""
+        last = self._last.get(f"state: {state}")
+        due = last is None or self._step - last > self._forget
+        if due:
+            self._last[f"state: {state}"] = self._step
+        return due
 
     def _unknown(self, name: str) -> bool:
         last = self._last.get(name)

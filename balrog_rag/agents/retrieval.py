@@ -3,6 +3,7 @@
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import zip_longest
 from operator import add
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ class Found(NamedTuple):
     """fresh, reused, kept; or why there is nothing: no label, no query, no passages, no summary, too long."""
     query: str = ""
     text: str = ""
+    ids: tuple[str, ...] = ()
+    """The passages that the text was made of."""
 
 
 class Retrieval(Wrapper):
@@ -42,15 +45,18 @@ class Retrieval(Wrapper):
         """Every stage is a switch of `config`."""
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
-        self._noticer = Noticer(self.senses, config.forget, config.low)
+        self._noticer = Noticer(self.senses, config.forget, config.low, states=config.query == "noticed")
         self._known: OrderedDict[str, Found] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
+        self._questions: dict[str, int] = {}
         self._order = self._query_order([])
         self._offer = self.prompts.render("lookup")
         self._steps = 0
         self._looked_at: int | None = None
         self._shown, self._shown_at = Found(""), 0
         self._how = ""
+        self.showing = Found("")
+        """What was found for the newest moment."""
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with what was found for it."""
@@ -105,6 +111,8 @@ class Retrieval(Wrapper):
 
     async def _look_up(self, prompt: Prompt, observation: Observation) -> Found:
         self._looked_at = self._steps
+        if self.config.query == "noticed":
+            return await self._find_all(self._unasked(observation), prompt)
         if self.config.query in ("model", "model_memory"):
             query, trouble = await self._model_query(prompt)
             if trouble:
@@ -127,6 +135,28 @@ class Retrieval(Wrapper):
     def _query_order(self, asked: Sequence[str]) -> str:
         return self.prompts.render("query", asked=asked, examples=self.config.examples)
 
+    def _unasked(self, observation: Observation) -> list[str]:
+        """The moment's questions that were not asked lately; at most so many, the most pressing first."""
+        oldest = self._steps - self.config.forget
+        self._questions = {question: step for question, step in self._questions.items() if step > oldest}
+        open_ = [each for each in self.senses.questions(observation) if each not in self._questions]
+        asked = open_[: self.config.queries]
+        self._questions.update(dict.fromkeys(asked, self._steps))
+        return asked
+
+    async def _find_all(self, queries: Sequence[str], prompt: Prompt) -> Found:
+        """Search for each, and take from each in turn, no passage twice."""
+        if not queries:
+            return Found("no query")
+        found = [await self.knowledge.search(query, self.config.k) for query in queries]
+        return await self._in_shape(
+            "; ".join(queries), self._kept_of(in_turn(found))[: self.config.k], prompt
+        )
+
+    def _kept_of(self, passages: Sequence[Passage]) -> list[Passage]:
+        floor = self.config.floor
+        return [each for each in passages if floor is None or each.score >= floor]
+
     async def _find(self, query: str, prompt: Prompt) -> Found:
         """Search, and make of the passages what the agent is to see."""
         if not query:
@@ -137,8 +167,7 @@ class Retrieval(Wrapper):
             self._remember(key, known)
             return known._replace(how="reused")
         passages = await self.knowledge.search(query, self.config.k)
-        kept = [each for each in passages if self.config.floor is None or each.score >= self.config.floor]
-        found = await self._in_shape(query, kept, prompt) if kept else Found("no passages", query)
+        found = await self._in_shape(query, self._kept_of(passages), prompt)
         self._remember(key, found)
         return found
 
@@ -158,9 +187,12 @@ class Retrieval(Wrapper):
     # --- in which shape, and where ---
 
     async def _in_shape(self, query: str, passages: Sequence[Passage], prompt: Prompt) -> Found:
+        if not passages:
+            return Found("no passages", query)
+        ids = tuple(each.id for each in passages)
         if self.config.context != "summary":
             cut = self.config.chars if self.config.context == "cut" else None
-            return Found("fresh", query, listed(passages, cut, self.config.titles))
+            return Found("fresh", query, listed(passages, cut, self.config.titles), ids)
         found = listed(passages, self.config.source_chars, self.config.titles)
         words = self.prompts.render(
             "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
@@ -169,11 +201,11 @@ class Retrieval(Wrapper):
         summary = neutralised(reply.text.strip())
         if len(summary) > self.config.max_summary:
             return Found("too long", query)
-        return Found("fresh" if summary else "no summary", query, summary)
+        return Found("fresh" if summary else "no summary", query, summary, ids)
 
     def _show(self, prompt: Prompt, found: Found) -> None:
         """Put it into the prompt, where there is anything."""
-        self._how = found.how
+        self._how, self.showing = found.how, found
         if not found.text:
             return
         if found.how != "kept":
@@ -190,6 +222,12 @@ def plain_query(kind: str, observation: Observation) -> str:
     if kind == "short":
         return observation.short_term.strip()
     return f"{observation.short_term} {observation.long_term}".strip()
+
+
+def in_turn(found: Sequence[Sequence[Passage]]) -> list[Passage]:
+    """The first of each, then the second of each, and so on; each passage once."""
+    rows = [passage for row in zip_longest(*found) for passage in row if passage is not None]
+    return list({passage.id: passage for passage in rows}.values())
 
 
 def tidy(query: str) -> str:

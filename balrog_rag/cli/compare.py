@@ -64,6 +64,7 @@ def compare(options: argparse.Namespace) -> int:
     from balrog_rag.results import terminal
     from balrog_rag.results.arms import departures
     from balrog_rag.results.comparing import compared
+    from balrog_rag.results.report.details import preventable_sentence
     from balrog_rag.results.terminal import say
 
     check_plan(options)
@@ -79,6 +80,8 @@ def compare(options: argparse.Namespace) -> int:
         say(console, f"note on {told}.")
     show_settings(console, arms)
     show_verdicts(console, found)
+    if told := preventable_sentence(*arms):
+        say(console, told)
     if options.planned is not None and found.whole.made:
         show_look(console, found, options.planned, options.look)
     show_partings(console, arms)

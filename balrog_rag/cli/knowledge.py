@@ -17,6 +17,12 @@ _DESCRIPTION = """The knowledge base: corpora, indexes, search.
 Settings are given as for a run: knowledge=OPTION picks a file of conf/knowledge, knowledge.KEY=VALUE
 changes one key, e.g. knowledge.corpus=embedded knowledge.index=bm25."""
 
+_ENDINGS = """Walks through games that are over, with the wrapper that looks things up for agents and
+no model, and counts in how many preventable ends a passage that saves was shown at least 5 steps before.
+
+A line of a file holds file, end, cause and last: a list of step, action and observation.
+Settings: knowledge.KEY=VALUE and agent.retrieval.KEY=VALUE."""
+
 _EXAMPLES = """examples:
   python -m balrog_rag.knowledge search "dip a dagger in a fountain?"
   python -m balrog_rag.knowledge search "floating eye" --json knowledge.index=flat_ip
@@ -76,11 +82,27 @@ def _parser() -> ArgumentParser:
         "--misses", action="store_true", help="list queries without an answer among the first five"
     )
     _with_settings(evaluate, _evaluate)
+    _endings_parser(commands.add_parser("endings", help="would knowledge have prevented these ends?"))
     serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
     serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
     _with_settings(serve, _serve)
     return parser
+
+
+def _endings_parser(parser: ArgumentParser) -> None:
+    parser.description = _ENDINGS
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz of endings"
+    )
+    parser.add_argument("--when", action="append", help="a policy of looking up; again for more (all)")
+    parser.add_argument("--query", action="append", help="a way of making the query; again for more (all)")
+    parser.add_argument("--saving", type=Path, help="saving passages by class (wiki_index/saving.yaml)")
+    parser.add_argument("--without", action="append", metavar="IDS", help="leave out passages so beginning")
+    parser.add_argument("--env", default="nle", help="the kind of game, where a line does not say (nle)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a policy")
+    parser.add_argument("--list", action="store_true", help="print every game")
+    _with_settings(parser, _endings)
 
 
 def _corpus_parser(parser: ArgumentParser) -> None:
@@ -200,6 +222,12 @@ def _evaluate(options: Namespace) -> int:
     if options.plot is not None:
         file_to_write("--plot", options.plot, (".png", ".svg"))
     return evaluate(_config(options), options)
+
+
+def _endings(options: Namespace) -> int:
+    from balrog_rag.cli.endings import endings
+
+    return endings(options)
 
 
 def _serve(options: Namespace) -> int:

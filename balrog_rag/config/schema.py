@@ -103,9 +103,11 @@ class RetrievalConfig:
     enabled: bool = key("whether the agent looks things up at all")
     query: str = key(
         "what is looked up: the observation's long part, its short part or both; or keywords that the model "
-        "writes (the paper's AutoRAG), with or without being told what it has asked before",
-        choices=("observation", "short", "both", "model", "model_memory"),
+        "writes (the paper's AutoRAG), with or without being told what it has asked before; noticed: "
+        "questions that the kind of game makes of the moment, without a model, each searched for",
+        choices=("observation", "short", "both", "model", "model_memory", "noticed"),
     )
+    queries: int = key("most questions of one look-up with query=noticed", ge=1, le=20)
     examples: list[str] = key("queries that the prompt for one gives as examples")
     memory: int = key("earlier queries that query=model_memory tells the model", ge=1)
     when: str = key(
@@ -115,7 +117,11 @@ class RetrievalConfig:
     )
     every: int = key("steps from one look-up to the next with when=interval", ge=1)
     low: float = key("share of hit points below which when=novelty takes notice", ge=0, le=1)
-    forget: int = key("steps after which a thing unseen since counts as new again", ge=1)
+    forget: int = key(
+        "steps after which a thing unseen since counts as new again, and a question of query=noticed is "
+        "asked again",
+        ge=1,
+    )
     keep: int = key("steps for which reference material stays in the prompt until the next look-up", ge=0)
     k: int = key("passages asked for", ge=1, le=100)
     floor: float | None = key("passages with a lower score are dropped; null: none are")

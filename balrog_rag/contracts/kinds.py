@@ -144,6 +144,18 @@ class Senses:
         """What the game says just now."""
         return ""
 
+    def news(self, seen: Observation) -> str:
+        """The message where it is worth a look-up; empty where the game says such things all the time."""
+        return self.message(seen)
+
+    def states(self, seen: Observation) -> list[str]:
+        """What holds for longer than this moment and should be known, each as a query."""
+        return []
+
+    def questions(self, seen: Observation) -> list[str]:
+        """What a player should look up just now, each as a query, the most pressing first."""
+        return [each for each in (self.news(seen).strip(), *self.states(seen), *self.things(seen)) if each]
+
     def things(self, seen: Observation) -> list[str]:
         """What is in view that a player would want to know of, in words."""
         return []
@@ -269,6 +281,12 @@ class EnvironmentKind:
     """Whether a display should mark the game as in danger."""
     ending: Callable[[Mapping[str, Any]], str] = lambda facts: ""
     """How a game ended in the game's own words, from the facts of its end."""
+    cause: Callable[[str, Mapping[str, Any]], str] = lambda outcome, facts: ""
+    """The class of what ended a game, from its outcome and the facts of its end; empty where nothing did."""
+    preventable: frozenset[str] = frozenset()
+    """Classes that a paragraph read in time would have prevented."""
+    read_logged: Callable[[str], Observation] | None = None
+    """An observation from the text that BALROG's logs keep of it; None where it cannot be read back."""
     record: Callable[[Any], dict[str, Any]] = lambda episode: {}
     """Fields that BALROG's per-episode record has for this kind alone."""
     packages: tuple[str, ...] = ()

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.episodes import Calls, Episode, Lookups
+from balrog_rag.results.statistics.shares import Shares, compare_shares
 
 _KILLED = re.compile(r"^killed by (?:an? |the )?", re.IGNORECASE)
 
@@ -21,6 +23,23 @@ def killer_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
     return _ranked(
         Counter(killer(str(death)) for episode in episodes if (death := episode.facts.get("death")))
     )
+
+
+def cause_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
+    """Of which class their ends were, most frequent first."""
+    return _ranked(Counter(cause for episode in episodes if (cause := episode.cause)))
+
+
+def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> Shares | None:
+    """The shares of ends that a paragraph would have prevented, of the episodes of kinds that know such ends.
+
+    None where an arm has no such episode.
+    """
+    arms = [[episode for episode in arm if kind_of(episode.env).preventable] for arm in (ours, theirs)]
+    if not all(arms):
+        return None
+    mine, yours = (sum(episode.preventable for episode in arm) for arm in arms)
+    return compare_shares(mine, len(arms[0]), yours, len(arms[1]))
 
 
 def killer(death: str) -> str:

@@ -178,6 +178,16 @@ class Episode(msgspec.Struct, dict=True):
         return kind_of(self.game.env).ending(self.facts)
 
     @property
+    def cause(self) -> str:
+        """The class of what ended the game, as its kind has it; empty where nothing did."""
+        return kind_of(self.game.env).cause(self.outcome, self.facts)
+
+    @property
+    def preventable(self) -> bool:
+        """Whether a paragraph read in time would have prevented that end."""
+        return self.cause in kind_of(self.game.env).preventable
+
+    @property
     def seconds(self) -> float:
         """Spent waiting for answers and searches, in all attempts: what a journal knows of time."""
         return self.total.seconds + self.lookups.seconds

@@ -34,6 +34,8 @@ def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
         "options": json_text(episode.game.options),
         "outcome": episode.outcome,
         "ended_by": episode.ended_by,
+        "cause": episode.cause,
+        "preventable": episode.preventable,
         "progression_percent": episode.percent,
         "highest_achievement": episode.highest or "",
         **_measures(episode, kinds),

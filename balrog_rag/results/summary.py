@@ -154,6 +154,8 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     return record | {
         "progression": episode.progression,
         "end_reason": end_reason(episode),
+        "cause": episode.cause,
+        "preventable": episode.preventable,
         "process_num": None,
         "seed": episode.game.seeds.core,
         "agent": agent_keys(episode.agent),

@@ -145,7 +145,7 @@ def moment(
     )
     return Observation(
         parts,
-        numbers(hp=hp, max_hp=10, turn=turn, depth=1),
+        numbers(hp=hp, max_hp=10, turn=turn, depth=1, hunger=1),
         f"{turn} {message} {language} {hp} {screen}",
         notice,
         () if image is None else (image,),

@@ -8,7 +8,9 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers
 from balrog_rag.envs.minihack.boxoban import require_levels
 from balrog_rag.envs.nethack import kind as nethack
+from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import MiniHackOptions, minihack_options, shows_pictures
 from balrog_rag.envs.nethack.senses import NetHackSenses
 from balrog_rag.util.templates import templates
@@ -94,6 +96,9 @@ MINIHACK = EnvironmentKind(
     danger=nethack.in_danger,
     ending=nethack.ending,
     programs=nethack.own_programs,
+    cause=cause,
+    preventable=PREVENTABLE,
+    read_logged=read_logged,
     packages=("nle", "minihack"),
     prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
     guide="NetHack",

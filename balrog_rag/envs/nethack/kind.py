@@ -7,8 +7,10 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Timeline
 from balrog_rag.contracts.programs import ProgramKind
+from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.held import MOST_ACHIEVEMENTS, Achieved, Held
+from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
@@ -166,6 +168,9 @@ NETHACK = EnvironmentKind(
     headline=headline,
     danger=in_danger,
     ending=ending,
+    cause=cause,
+    preventable=PREVENTABLE,
+    read_logged=read_logged,
     record=record,
     programs=own_programs,
     packages=("nle",),

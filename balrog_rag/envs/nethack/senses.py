@@ -5,6 +5,7 @@ from collections.abc import Hashable
 
 from balrog_rag.contracts.data import Observation
 from balrog_rag.contracts.kinds import Numbers, Senses
+from balrog_rag.envs.nethack import questions
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
@@ -38,6 +39,18 @@ class NetHackSenses(Senses):
         """The nouns of a language observation that are neither mere terrain nor pets, in its order."""
         nouns = _NOUN.findall(seen.text("language observation"))
         return [noun for noun in nouns if noun not in TERRAIN and not noun.startswith(PET)]
+
+    def news(self, seen: Observation) -> str:
+        """The message, where it is none of every day."""
+        return questions.news(self.message(seen))
+
+    def states(self, seen: Observation) -> list[str]:
+        """Hunger, ailments, low hit points, stairs that lead out of the dungeon."""
+        return questions.states(seen.numbers, self.things(seen))
+
+    def questions(self, seen: Observation) -> list[str]:
+        """What kills, what the game says, what is in view."""
+        return questions.questions(self.message(seen), self.things(seen), seen.numbers)
 
     def health(self, numbers: Numbers) -> float:
         """Hit points as a share of their most."""

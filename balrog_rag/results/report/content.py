@@ -66,7 +66,7 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Page:
         scores_section(found.arms, [name for name in figures if name.startswith(WITH_SCORES)]),
         protocol_section(found.arms),
         cost_section(found.arms),
-        ends_section(found.arms, [name for name in figures if name == "outcomes"]),
+        ends_section(found.arms, found.baseline, [name for name in figures if name == "outcomes"]),
         retrieval_section(found.arms, [name for name in figures if name == "retrieval"]),
         settings_section(found.arms),
         provenance_section(found.arms),

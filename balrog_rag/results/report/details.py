@@ -7,10 +7,13 @@ from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import (
     RetrievalShare,
     calls_by_purpose,
+    cause_counts,
     killer_counts,
     outcome_counts,
+    preventable_against,
     retrieval_share,
 )
+from balrog_rag.results.comparing import comparable
 from balrog_rag.results.counterfactual import kept
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.report.page import Cell, Section, Table
@@ -102,16 +105,29 @@ def _call_cells(calls: Calls) -> list[Cell]:
     ]
 
 
-def ends_section(arms: Sequence[Arm], figures: list[str]) -> Section:
-    """How episodes ended and what killed them."""
+def ends_section(arms: Sequence[Arm], baseline: Arm, figures: list[str]) -> Section:
+    """How episodes ended, what killed them, and how much of it a paragraph would have prevented."""
     everybody = [episode for arm in arms for episode in arm.episodes]
     tables = [
         _count_table(arms, "ended by", [kind for kind, _ in outcome_counts(everybody)], outcome_counts),
         _count_table(
             arms, "killed by", [kind for kind, _ in killer_counts(everybody)[:MOST_KILLERS]], killer_counts
         ),
+        _count_table(arms, "class of end", [kind for kind, _ in cause_counts(everybody)], cause_counts),
     ]
-    return Section("How episodes ended", tables=[table for table in tables if table.rows], figures=figures)
+    others = [arm for arm in arms if arm is not baseline]
+    sentences = [told for arm in others if (told := preventable_sentence(arm, baseline))]
+    shown = [table for table in tables if table.rows]
+    return Section("How episodes ended", sentences, tables=shown, figures=figures)
+
+
+def preventable_sentence(ours: Arm, theirs: Arm) -> str:
+    """The shares of preventable ends of two arms; empty where nothing may be said of them."""
+    if ours.withheld or theirs.withheld:
+        return ""
+    found = preventable_against(*comparable(ours, theirs))
+    names = f"{ours.name} against {theirs.name}"
+    return f"{names}, ends that a paragraph read in time prevents: {found.sentence}" if found else ""
 
 
 def _count_table(

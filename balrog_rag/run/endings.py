@@ -1,0 +1,245 @@
+"""Deaths that knowledge prevents: would the passage that saves have stood before the agent in time?
+
+Games that are over are walked through again, moment by moment, by the wrapper that looks things up for
+agents, with no model: it decides when, makes the query, and shows what is found. Counted is whether a
+passage named as saving for that class of end was shown early enough, and what else was looked up.
+"""
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.agents import build
+from balrog_rag.agents.retrieval import LONGEST_WRITTEN, Found, Retrieval
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Passage, Purpose, Reply, TaskView
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.knowledge.search import Searcher
+from balrog_rag.util.files import read_file
+
+_SPARE = 30
+"""Passages looked at beyond k where some are passed over."""
+EARLY = 5
+"""Steps before the end by which a passage must have been shown to count as in time."""
+WHENS = ("every", "interval", "novelty", "asked")
+QUERIES = ("noticed", "observation", "short", "both")
+"""Ways of making a query that need no model."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """An action and the text that it led to."""
+
+    step: int
+    action: str
+    observation: str
+
+
+class Game(msgspec.Struct, frozen=True):
+    """The last moments of a game, how it ended, and of which class that end is."""
+
+    file: str
+    end: str
+    cause: str
+    last: tuple[Moment, ...]
+    env: str = ""
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What one policy did for one game."""
+
+    file: str
+    end: str
+    cause: str
+    preventable: bool
+    steps: int
+    looked_up: int
+    shown: int
+    """Passages shown, each time counted."""
+    saving: str
+    """The first saving passage that was shown; empty where none was."""
+    query: str
+    """What had been asked when it was shown."""
+    before_end: int | None
+    """How many steps before the end that was."""
+    later: bool
+    """Whether one was shown in time after the first moment of the record, too, when all is new."""
+
+    @property
+    def in_time(self) -> bool:
+        """Whether it was early enough."""
+        return self.before_end is not None and self.before_end >= EARLY
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """One way of looking up, over all games."""
+
+    when: str
+    query: str
+    games: int
+    preventable: int
+    shown_in_time: int
+    shown_later: int
+    """Of these, in how many it was shown after the record's first moment, too."""
+    steps: int
+    looked_up: int
+    looked_up_share: float
+    passages_a_game: float
+    list: tuple[Case, ...]
+
+
+def read_games(path: Path, env: str) -> list[Game]:
+    """The games of a file, one JSON object a line, perhaps packed by gzip."""
+    try:
+        text = read_file(path)
+        lines = gzip.decompress(text) if path.suffix == ".gz" else text
+        games = msgspec.json.Decoder(Game).decode_lines(lines)
+    except OSError as error:
+        raise KnowledgeError(f"cannot read the endings in {path}: {error.strerror or error}") from error
+    except (EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise KnowledgeError(
+            f"{path} is no file of endings ({error}); each line holds file, end, cause and last, a list of "
+            "step, action and observation"
+        ) from error
+    if not games:
+        raise KnowledgeError(f"{path} holds no game")
+    return [msgspec.structs.replace(game, env=game.env or env) for game in games]
+
+
+def read_saving(path: Path) -> dict[str, list[str]]:
+    """The passages that save, by class of end: each an id or the beginning of ids."""
+    try:
+        return msgspec.yaml.decode(read_file(path), type=dict[str, list[str]])
+    except (OSError, msgspec.DecodeError) as error:
+        raise KnowledgeError(f"cannot read the saving passages in {path}: {error}") from error
+
+
+def check_saving(saving: Mapping[str, Sequence[str]], passages: Sequence[Passage], name: str) -> None:
+    """Every saving passage must be in the corpus, else a share would be too low without a word."""
+    known = {passage.id for passage in passages}
+    for cause, ids in saving.items():
+        for wanted in ids:
+            if wanted not in known:
+                raise KnowledgeError(
+                    f"the passage {wanted} that saves from {cause!r} is not in corpus {name}; "
+                    "name this corpus's own with --saving"
+                )
+
+
+class Searches:
+    """The knowledge base, each query searched once for all games and policies; keeps what was asked."""
+
+    def __init__(self, searcher: Searcher, without: Sequence[str] = ()) -> None:
+        """Passages whose ids begin with one of `without` are passed over, as if the corpus lacked them."""
+        self._searcher, self._without = searcher, tuple(without)
+        self._known: dict[tuple[str, int], Sequence[Passage]] = {}
+        self.queries: list[str] = []
+
+    async def search(self, query: str, k: int) -> Sequence[Passage]:
+        """The best k passages."""
+        self.queries.append(query)
+        if (query, k) not in self._known:
+            self._known[query, k] = self._found(query, k)
+        return self._known[query, k]
+
+    def _found(self, query: str, k: int) -> list[Passage]:
+        spare = _SPARE if self._without else 0
+        found = self._searcher.search([query], k + spare)[0]
+        return [each for each in found if not each.id.startswith(self._without)][:k] if spare else found[:k]
+
+
+def measure(
+    games: Sequence[Game], config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+) -> Policy:
+    """Walk through every game under one policy."""
+    cases = tuple(asyncio.run(_all(games, config, found, saving)))
+    steps, looked_up = sum(case.steps for case in cases), sum(case.looked_up for case in cases)
+    return Policy(
+        when=config.retrieval.when,
+        query=config.retrieval.query,
+        games=len(cases),
+        preventable=sum(case.preventable for case in cases),
+        shown_in_time=sum(case.preventable and case.in_time for case in cases),
+        shown_later=sum(case.preventable and case.later for case in cases),
+        steps=steps,
+        looked_up=looked_up,
+        looked_up_share=looked_up / steps if steps else 0.0,
+        passages_a_game=sum(case.shown for case in cases) / len(cases),
+        list=cases,
+    )
+
+
+def policy_config(config: AgentConfig, when: str, query: str) -> AgentConfig:
+    """The agent's settings with this policy; what is found is shown whole, since no model may sum it up."""
+    retrieval = replace(config.retrieval, enabled=True, when=when, query=query, context="whole")
+    return replace(config, retrieval=retrieval)
+
+
+async def _all(
+    games: Sequence[Game], config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+) -> list[Case]:
+    return [await _walk(game, config, found, saving) for game in games]
+
+
+async def _walk(
+    game: Game, config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+) -> Case:
+    """One game: at every moment but the last, which is the end itself, the wrapper is asked."""
+    kind, answers = kind_of(game.env), _Answers()
+    view = TaskView(game.env, game.cause, "", {"wait": ""}, frozenset(("wait",)), "wait", anything=True)
+    agent = build(config, view, answers, found)
+    assert isinstance(agent, Retrieval)
+    made = _Tally(frozenset(saving.get(game.cause, ())))
+    for place, moment in enumerate(game.last[:-1]):
+        found.queries.clear()
+        answers.text = game.last[place + 1].action
+        await agent.act(_read(kind, moment.observation, game.file))
+        made.take(agent.showing, found.queries, len(game.last) - 1 - place)
+    return Case(
+        game.file, game.end, game.cause, game.cause in kind.preventable,
+        made.steps, made.looked_up, made.shown, made.saving, made.query, made.before_end, made.later,
+    )  # fmt: skip
+
+
+class _Tally:
+    """What was looked up in one game, and when a passage that saves was first shown."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self._wanted = wanted
+        self.steps = self.looked_up = self.shown = 0
+        self.saving = self.query = ""
+        self.before_end: int | None = None
+        self.later = False
+
+    def take(self, showing: Found, queries: Sequence[str], before_end: int) -> None:
+        """Count one moment in."""
+        self.steps += 1
+        self.looked_up += bool(queries)
+        self.shown += len(showing.ids) if queries else 0
+        first = next((each for each in showing.ids if each in self._wanted), "")
+        self.later |= bool(first) and self.steps > 1 and before_end >= EARLY
+        if first and self.before_end is None:
+            self.saving, self.query, self.before_end = first, showing.query[:LONGEST_WRITTEN], before_end
+
+
+def _read(kind: EnvironmentKind, text: str, file: str) -> Observation:
+    if kind.read_logged is None:
+        raise ConfigError(f"{file}: {kind.title} has no reader of logged observations")
+    return kind.read_logged(text)
+
+
+class _Answers:
+    """Stands for the model: every answer is the action that was recorded."""
+
+    text = ""
+
+    async def complete(
+        self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
+    ) -> Reply:
+        """The action of the record."""
+        return Reply(self.text)

@@ -1,0 +1,41 @@
+"""Shares of two arms: the exact test against its definition and against SciPy's, and its power."""
+
+from itertools import product
+
+import pytest
+from scipy.stats import barnard_exact, fisher_exact
+
+from balrog_rag.results.statistics.shares import compare_shares, exact_p, fisher, power
+
+
+def test_the_statistic_is_fishers() -> None:
+    table = fisher(6, 9)
+    for ours, theirs in product(range(7), range(10)):
+        wanted = fisher_exact([[ours, 6 - ours], [theirs, 9 - theirs]])[1]
+        assert table[ours, theirs] == pytest.approx(wanted)
+
+
+def test_the_test_keeps_its_level_and_finds_more_than_fishers() -> None:
+    assert exact_p(0, 5, 5, 5) == pytest.approx(2 * 0.5**10)
+    for ours, theirs in ((3, 7), (1, 6), (5, 5)):
+        rows = [[ours, 10 - ours], [theirs, 12 - theirs]]
+        assert exact_p(ours, 10, theirs, 12) <= fisher_exact(rows)[1] + 1e-9
+    for share in (0.05, 0.3, 0.5, 0.9):
+        assert power(share, share, 12, 15) <= 0.05
+
+
+def test_it_agrees_with_barnards_where_those_agree() -> None:
+    assert exact_p(12, 40, 25, 40) == pytest.approx(barnard_exact([[12, 25], [28, 15]]).pvalue, abs=1e-3)
+
+
+def test_forty_against_forty_detect_a_fall_from_63_to_31() -> None:
+    assert power(0.31, 0.63, 40, 40) >= 0.8 > power(0.33, 0.63, 40, 40)
+    found = compare_shares(12, 40, 25, 40)
+    assert (found.p < 0.05, found.test) == (True, "Boschloo")
+    assert found.sentence.startswith("12 of 40 (30%) against 25 of 40 (62%): distinguishable")
+    assert compare_shares(1, 2, 1, 2).sentence.endswith("so few episodes detect no fall from 50%.")
+
+
+def test_thousands_of_episodes_are_quick() -> None:
+    found = compare_shares(1000, 3000, 1200, 3000)
+    assert (found.test, found.p < 1e-6, found.detects) == ("Fisher", True, 0.36)
