@@ -70,7 +70,7 @@ def _parser() -> ArgumentParser:
     search.add_argument("--json", action="store_true", help="print JSON")
     search.add_argument("--full", action="store_true", help="print whole passages")
     _with_settings(search, _search)
-    evaluate = commands.add_parser("eval", help="measure retrieval on wiki_index/queries.jsonl")
+    evaluate = commands.add_parser("eval", help="regression test of the search, on wiki_index/queries.jsonl")
     evaluate.add_argument(
         "--split", choices=("dev", "test", "all"), default="test", help="which queries (test)"
     )
@@ -83,6 +83,7 @@ def _parser() -> ArgumentParser:
     )
     _with_settings(evaluate, _evaluate)
     _endings_parser(commands.add_parser("endings", help="would knowledge have prevented these ends?"))
+    _judge_parser(commands.add_parser("judge", help="judge passages against logged queries"))
     serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
     serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
@@ -103,6 +104,14 @@ def _endings_parser(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a policy")
     parser.add_argument("--list", action="store_true", help="print every game")
     _with_settings(parser, _endings)
+
+
+def _judge_parser(parser: ArgumentParser) -> None:
+    from balrog_rag.cli.judging import add_options
+
+    parser.formatter_class = RawDescriptionHelpFormatter
+    add_options(parser)
+    _with_settings(parser, _judge)
 
 
 def _corpus_parser(parser: ArgumentParser) -> None:
@@ -228,6 +237,12 @@ def _endings(options: Namespace) -> int:
     from balrog_rag.cli.endings import endings
 
     return endings(options)
+
+
+def _judge(options: Namespace) -> int:
+    from balrog_rag.cli.judging import judge
+
+    return judge(options)
 
 
 def _serve(options: Namespace) -> int:

@@ -283,6 +283,13 @@ class KnowledgeConfig:
     prior: dict[str, float] | None = key(
         "factors on the scores of passages, by what their ids begin with; null or {}: none"
     )
+    passing: list[str] = key("phrases that are left out of queries, since they name no subject; []: none")
+    parts: float = key(
+        "factor on what is found for the parts of a query, between its commas, each searched for by itself; "
+        "0: they are not",
+        ge=0,
+        le=1,
+    )
     reranker: str | None = key("what orders the best again; null: nothing", names=registry.rerankers)
     rerank: int = key("how many of the best a reranker orders", ge=1, le=1000)
     folder: str | None = key("the index to use or build; null: one of its own for these settings")

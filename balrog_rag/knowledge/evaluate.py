@@ -53,7 +53,10 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
     queries = read_queries(options.queries or data("wiki_index") / "queries.jsonl", options.split)
     check_answers(queries, corpus)
     names = options.index or registry.indexes.names()
-    plain = [replace(config, index=name, folder=None, prior={}, reranker=None) for name in names]
+    plain = [
+        replace(config, index=name, folder=None, prior={}, passing=[], parts=0.0, reranker=None)
+        for name in names
+    ]
     outcomes = [measure(each, each.index, corpus, queries) for each in plain]
     outcomes.append(measure(replace(config, folder=None), f"as configured ({config.index})", corpus, queries))
     if options.json:

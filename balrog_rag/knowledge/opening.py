@@ -38,7 +38,9 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
         build_index(config, corpus, embedder)
     place.check(wanted)
     index = place.open(options_of(config, config.index), config.threads)
-    return Searcher(place.passages(), index, embedder, config.prior, reranker, config.rerank)
+    return Searcher(
+        place.passages(), index, embedder, config.prior, reranker, config.rerank, config.passing, config.parts
+    )
 
 
 def build_index(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None) -> IndexFolder:

@@ -4,6 +4,7 @@ The same query finds the same passages in the same order, alone or beside others
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
 from balrog_rag.knowledge.passages import wording
+from balrog_rag.knowledge.rewriting import parts, subject
 from balrog_rag.util.terminal_safe import cleaned
 
 LONGEST_SEARCHED = 4000
@@ -41,8 +43,15 @@ class Searcher:
         prior: Mapping[str, float] | None = None,
         reranker: Reranker | None = None,
         rerank: int = 0,
+        passing: Sequence[str] = (),
+        parts: float = 0.0,
     ) -> None:
-        """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`."""
+        """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
+
+        Phrases of `passing` are left out of queries. The parts of a query are searched for, too, where
+        `parts`, the factor on what they find, is above 0.
+        """
+        self._passing, self._parts = passing, parts
         self.passages, self._index, self._embedder = passages, index, embedder
         self._reranker, self._rerank = reranker, rerank
         self._factors = [_factor(passage.id, prior) for passage in passages] if prior else None
@@ -61,12 +70,30 @@ class Searcher:
             return found
         reranker = self._reranker if rerank else None
         texts = [asked[number] for number in full]
-        vectors = self._embedder.queries(texts) if self._embedder else None
         depth = max(k, self._rerank) if reranker else k
-        for number, hits in zip(full, self._hits(texts, vectors, depth), strict=True):
+        for number, hits in zip(full, self._found(texts, depth), strict=True):
             chosen = self._passages(hits)
             found[number] = (self._reranked(reranker, asked[number], chosen) if reranker else chosen)[:k]
         return found
+
+    def _found(self, queries: Sequence[str], k: int) -> list[Hits]:
+        """The best places for each query: for its subject, and for its parts where those are wanted."""
+        subjects = [subject(query, self._passing) for query in queries]
+        families = [[one, *(parts(one) if self._parts > 0 else ())] for one in subjects]
+        flat = [text for family in families for text in family]
+        vectors = self._embedder.queries(flat) if self._embedder else None
+        hits = iter(self._hits(flat, vectors, k))
+        return [self._joined([next(hits) for _ in family], k) for family in families]
+
+    def _joined(self, found: Sequence[Hits], k: int) -> Hits:
+        """What the whole query and its parts found, each place by the best score it got."""
+        whole, *others = found
+        if not others:
+            return whole
+        scores = dict(whole)
+        for place, score in (hit for hits in others for hit in hits):
+            scores[place] = max(scores.get(place, -inf), score - abs(score) * (1 - self._parts))
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def near(self, vector: Vectors, k: int) -> list[Passage]:
         """The best passages for one raw vector."""

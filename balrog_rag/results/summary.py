@@ -135,7 +135,7 @@ def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
 
 
 def episode_record(episode: Episode) -> dict[str, Any]:
-    """What an episode's own .json holds: BALROG's keys in BALROG's order."""
+    """What an episode's own .json holds: BALROG's keys in BALROG's order, then of which class its end was."""
     total = episode.total
     record: dict[str, Any] = {
         "task": episode.task,
@@ -154,12 +154,12 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     return record | {
         "progression": episode.progression,
         "end_reason": end_reason(episode),
-        "cause": episode.cause,
-        "preventable": episode.preventable,
         "process_num": None,
         "seed": episode.game.seeds.core,
         "agent": agent_keys(episode.agent),
         "client": client_keys(episode.model),
+        "cause": episode.cause,
+        "preventable": episode.preventable,
     }
 
 

@@ -85,7 +85,7 @@ def test_two_hundred_episodes_of_two_environments(builder):
     assert found["minihack"]["average_steps"] == sum(number % 5 + 1 for number in range(80)) / 80
 
 
-def test_the_files_have_exactly_balrogs_keys(builder):
+def test_the_files_have_exactly_balrogs_keys_and_records_the_class_of_their_end_besides(builder):
     builder.nethack(0, [{"depth": 2, "gold": 5}])
     builder.minihack("MiniHack-Corridor-R3-v0", 0, True)
     write_all(builder.path)
@@ -102,7 +102,9 @@ def test_the_files_have_exactly_balrogs_keys(builder):
         "task", "action_frequency", "input_tokens", "output_tokens", "done", "episode_return", "num_steps",
         "failed_candidates", "score", "depth", "gold", "experience_level", "time", "dlvl_list", "xplvl_list",
         "highest_achievement", "progression", "end_reason", "process_num", "seed", "agent", "client",
+        "cause", "preventable",
     ]  # fmt: skip
+    assert (nethack["cause"], nethack["preventable"]) == ("other", False)
     assert nethack["dlvl_list"] == ["Dlvl:1", "Dlvl:2"]
     assert nethack["progression"] == 0.015392269075361172
     assert nethack["end_reason"] == "died: killed by a newt"

@@ -1,0 +1,60 @@
+"""Queries drawn from a log of queries with counts, half by frequency and half by type.
+
+By frequency every logged call is equally likely, so that the common ones count as they do in play; by type
+every different query is, so that the rare ones count at all. No query is drawn twice.
+"""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.util.files import read_file
+
+How = Literal["frequency", "type"]
+
+
+class Logged(NamedTuple):
+    """A query and how often it was asked."""
+
+    times: int
+    query: str
+
+
+class Drawn(NamedTuple):
+    """A query and how it was drawn."""
+
+    query: str
+    how: How
+
+
+def read_log(path: Path) -> list[Logged]:
+    """A count, a tab and a query a line; a line without a count is a query asked once."""
+    try:
+        lines = read_file(path).decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KnowledgeError(f"cannot read the queries in {path}: {error}") from error
+    found = [_logged(line) for line in lines if line.strip()]
+    if not found:
+        raise KnowledgeError(f"{path} holds no query")
+    return found
+
+
+def _logged(line: str) -> Logged:
+    count, tab, query = line.partition("\t")
+    return Logged(int(count), query.strip()) if tab and count.isdecimal() else Logged(1, line.strip())
+
+
+def draw(logged: Sequence[Logged], count: int, seed: int, known: Sequence[str] = ()) -> list[Drawn]:
+    """So many queries, none of `known`; all where there are no more."""
+    dice, passed = random.Random(seed), set(known)
+    by_query = {each.query: each for each in logged if each.query not in passed}
+    left, chosen = list(by_query.values()), dict[str, How]()
+    while left and len(chosen) < (count + 1) // 2:
+        (one,) = dice.choices(left, [each.times for each in left])
+        chosen[one.query] = "frequency"
+        left.remove(one)
+    for one in dice.sample(left, min(len(left), count - len(chosen))):
+        chosen[one.query] = "type"
+    return [Drawn(query, how) for query, how in chosen.items()]

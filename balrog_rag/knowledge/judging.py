@@ -1,0 +1,145 @@
+"""Passages judged one by one against the query that found them, on a written scale, and what follows.
+
+A judgement names its judge, and the passage by id and content, so that it holds for as long as the passage
+says the same. A query is answered where one of its first three passages answers it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge.passages import content_hash
+from balrog_rag.util.files import read_file
+
+Grade = Literal["answers", "useful", "no"]
+GRADES: tuple[Grade, ...] = ("answers", "useful", "no")
+SCALE = """answers  A player who asked this knows from the passage alone what to do now, or what is the case.
+         Where the query has several parts, the part that decides what to do next must be answered.
+         The passage must be right.
+useful   It bears on what was asked and would make a player act better, but what was asked is open.
+no       It says nothing that helps with what was asked, though it may share words with it."""
+TOP = 3
+
+
+class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One passage for one query."""
+
+    query: str
+    how: Literal["frequency", "type"]
+    rank: int
+    passage: str
+    said: str
+    """Hash of what the passage said."""
+    grade: Grade
+    judge: str
+    why: str = ""
+
+
+class Score(msgspec.Struct, frozen=True):
+    """How well queries were answered."""
+
+    queries: int
+    answer: float
+    """Share of queries of which a passage among the first three answers."""
+    answer_low: float
+    answer_high: float
+    useful: float
+    """Share of queries of which one at least is useful."""
+    useless: float
+    """Share of passages shown that were of no use."""
+
+
+def judgement(
+    query: str, how: Literal["frequency", "type"], rank: int, passage: Passage, grade: Grade, judge: str
+) -> Judgement:
+    """What a judge says of a passage."""
+    return Judgement(query, how, rank, passage.id, content_hash(passage), grade, judge)
+
+
+def read_judgements(path: Path) -> list[Judgement]:
+    """Every line of a file of judgements; none where there is no such file yet."""
+    try:
+        return msgspec.json.Decoder(Judgement).decode_lines(read_file(path))
+    except FileNotFoundError:
+        return []
+    except (OSError, msgspec.DecodeError) as error:
+        raise KnowledgeError(f"{path} is no file of judgements: {error}") from error
+
+
+def score(judgements: Sequence[Judgement]) -> Score:
+    """Over the queries that were judged."""
+    queries = by_query(judgements)
+    count = len(queries)
+    answered = sum(any(each.grade == "answers" for each in row) for row in queries.values())
+    helped = sum(any(each.grade != "no" for each in row) for row in queries.values())
+    useless = sum(each.grade == "no" for each in judgements)
+    low, high = wilson(answered, count)
+    shown = len(judgements)
+    return Score(count, answered / count, low, high, helped / count, useless / shown if shown else 0.0)
+
+
+def by_query(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
+    """The first three passages of each query."""
+    found: dict[str, list[Judgement]] = {}
+    for each in judgements:
+        if each.rank <= TOP:
+            found.setdefault(each.query, []).append(each)
+    return found
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    if not count:
+        return 0.0, 1.0
+    z, share = 1.959964, hits / count
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return middle - half, middle + half
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """How far two judges say the same of the same passages."""
+
+    judges: tuple[str, str]
+    passages: int
+    same: float
+    """Share of passages that got the same grade."""
+    kappa: float
+    """Cohen's, weighted by the squared distance between grades: 0 by chance, 1 where all are the same."""
+    answered_alike: float
+    """Share of queries on which they agree whether they are answered."""
+
+
+def agreement(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Agreement:
+    """Over what both judged; a KnowledgeError where that is nothing."""
+    pairs = _pairs(ours, theirs)
+    if not pairs:
+        raise KnowledgeError("the two files judge no passage in common, so nothing can be compared")
+    same = sum(mine.grade == other.grade for mine, other in pairs) / len(pairs)
+    mine, other = by_query(mine for mine, _ in pairs), by_query(other for _, other in pairs)
+    alike = [_answered(mine[query]) == _answered(other[query]) for query in mine]
+    names = (pairs[0][0].judge, pairs[0][1].judge)
+    return Agreement(names, len(pairs), same, _kappa(pairs), sum(alike) / len(alike))
+
+
+def _pairs(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> list[tuple[Judgement, Judgement]]:
+    known: Mapping[tuple[str, str], Judgement] = {(each.query, each.said): each for each in theirs}
+    return [(each, known[each.query, each.said]) for each in ours if (each.query, each.said) in known]
+
+
+def _answered(row: Sequence[Judgement]) -> bool:
+    return any(each.grade == "answers" for each in row)
+
+
+def _kappa(pairs: Sequence[tuple[Judgement, Judgement]]) -> float:
+    """1 less what they differ by over what two such judges would differ by chance."""
+    mine = [GRADES.index(one.grade) for one, _ in pairs]
+    other = [GRADES.index(two.grade) for _, two in pairs]
+    seen = sum((one - two) ** 2 for one, two in zip(mine, other, strict=True)) / len(pairs)
+    chance = sum((one - two) ** 2 for one in mine for two in other) / len(pairs) ** 2
+    return 1 - seen / chance if chance else 1.0

@@ -1,0 +1,30 @@
+"""A query made fit for searching: without phrases that name no subject, and its parts by themselves."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+_LEAST = 2
+"""Words that a part must have to be searched for by itself."""
+_GAPS = re.compile(r"(?:\s*,)+\s*")
+
+
+def subject(query: str, passing: Sequence[str]) -> str:
+    """The query without the phrases of `passing`; as it is where nothing would be left."""
+    if not passing:
+        return query
+    left = _GAPS.sub(", ", _pattern(tuple(passing)).sub("", query)).strip(" ,:;?-")
+    return " ".join(left.split()) if re.search(r"\w", left) else query
+
+
+def parts(query: str) -> list[str]:
+    """What stands between the commas of a query that has any; parts of one word are too little."""
+    found = [part.strip() for part in query.split(",")]
+    long = [part for part in found if len(part.split()) >= _LEAST]
+    return long if len(found) > 1 else []
+
+
+@lru_cache(maxsize=16)
+def _pattern(passing: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(passing, key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
