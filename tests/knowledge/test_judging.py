@@ -1,0 +1,106 @@
+"""Queries drawn, passages judged by hand and by a model, figures and agreement."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli import judging as command
+from balrog_rag.cli.knowledge import main
+from balrog_rag.knowledge.draws import Logged, draw, read_log
+from balrog_rag.knowledge.judging import Judgement, agreement, read_judgements, score, wilson
+from balrog_rag.knowledge.rewriting import parts, subject
+
+
+def made(query: str, rank: int, grade: str, judge: str = "ann", how: str = "type") -> Judgement:
+    return Judgement(query, how, rank, f"p{rank}", f"{query}{rank}", grade, judge)  # type: ignore[arg-type]
+
+
+def test_half_is_drawn_by_frequency_and_nothing_twice() -> None:
+    logged = [Logged(1000, "often"), *(Logged(1, f"rare {n}") for n in range(200))]
+    seen = [draw(logged, 20, seed) for seed in range(30)]
+    assert all(len({one.query for one in drawn}) == 20 for drawn in seen)
+    assert all([one.how for one in drawn] == ["frequency"] * 10 + ["type"] * 10 for drawn in seen)
+    assert sum(drawn[0].query == "often" for drawn in seen) > 15
+    assert draw(logged, 20, 3) == draw(logged, 20, 3) != draw(logged, 20, 4)
+    assert "often" not in {one.query for one in draw(logged, 400, 0, known=["often"])}
+    assert len(draw(logged, 400, 0)) == 201
+
+
+def test_a_log_is_counts_and_queries(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_text("12\tfind stairs\n\nno count\n")
+    assert read_log(tmp_path / "log.tsv") == [Logged(12, "find stairs"), Logged(1, "no count")]
+
+
+def test_scores_count_queries_and_useless_passages() -> None:
+    judged = [
+        *(made("a", rank, grade) for rank, grade in enumerate(("no", "useful", "answers"), start=1)),
+        *(made("b", rank, grade) for rank, grade in enumerate(("no", "useful", "no"), start=1)),
+        made("c", 1, "no"),
+        made("c", 4, "answers"),
+    ]
+    found = score(judged[:-1])
+    assert (found.queries, found.answer, found.useful, found.useless) == (3, 1 / 3, 2 / 3, 4 / 7)
+    assert score(judged).answer == 1 / 3  # what stands fourth is not shown
+    assert wilson(85, 100) == pytest.approx((0.7672, 0.9069), abs=1e-4)
+
+
+def test_agreement_is_over_what_both_judged() -> None:
+    ours = [made("a", 1, "answers"), made("a", 2, "no"), made("b", 1, "useful"), made("c", 1, "no")]
+    same = agreement(ours, [made(each.query, each.rank, each.grade, "bob") for each in ours[:3]])
+    assert (same.passages, same.same, same.kappa, same.answered_alike) == (3, 1, 1, 1)
+    turned = {"answers": "no", "useful": "useful", "no": "answers"}
+    other = agreement(ours, [made(each.query, each.rank, turned[each.grade], "bob") for each in ours])
+    assert other.kappa < 0
+    assert other.judges == ("ann", "bob")
+    with pytest.raises(Exception, match="no passage in common"):
+        agreement(ours, [made("z", 1, "no")])
+
+
+def test_a_grade_is_read_from_an_answer() -> None:
+    assert command.grade_in("It bears on this, but is no answer.\nGrade: **useful**.") == "useful"
+    assert command.grade_in("I cannot say") is None
+
+
+def test_judged_by_hand_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("newts", "doors", "stairs", "rocks"):
+        (notes / f"{name}.md").write_text(f"# {name}\nAbout {name}: what to do with {name}.\n")
+    (tmp_path / "log.tsv").write_text("5\tdoors\n1\trocks and stairs\n")
+    out = tmp_path / "judged.jsonl"
+    words = ["judge", str(tmp_path / "log.tsv"), "--out", str(out), "--judge", "ann"]
+    settings = [f"knowledge.corpus={notes}", "knowledge.index=bm25"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("what\na\nq\n"))
+    assert main([*words, *settings]) == 0
+    assert [(each.rank, each.grade, each.judge) for each in read_judgements(out)] == [(1, "answers", "ann")]
+    monkeypatch.setattr("sys.stdin", io.StringIO("u\nn\n" * 9))
+    assert main([*words, *settings]) == 0
+    assert "answer@3 0.500" in capsys.readouterr().out
+    assert main(["judge", "--score", str(out), str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["agreement"][0]["kappa"] == 1
+    assert told["scores"][str(out)]["all"]["queries"] == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("Drop rocks, early game", "Drop rocks"),
+        ("Early game: corpse or rocks?", "corpse or rocks"),
+        ("Early game strategy", "Early game strategy"),
+        ("Explore, early game, low AC", "Explore, low AC"),
+        ("strategycraft", "strategycraft"),
+    ],
+)
+def test_phrases_that_name_no_subject_are_left_out(query: str, searched: str) -> None:
+    assert subject(query, ["early game", "strategy"]) == searched
+    assert subject(query, []) == query
+
+
+def test_the_parts_of_a_query_stand_between_its_commas() -> None:
+    assert parts("Find food, use key, trapped") == ["Find food", "use key"]
+    assert parts("What to do with a key?") == []
