@@ -130,6 +130,11 @@ class MiniHackEngine:
         _, reward, ended, _, info = self._task.step(self._place(key))
         return KeyPress(*self._judge(float(reward), ended, info["end_status"].name), self._passed)
 
+    def unsolvable(self) -> None:
+        """Let the level go on whatever happens on it, stairs down included: somebody else judges."""
+        running = self._task.StepStatus.RUNNING
+        self._task._is_episode_end = lambda observation: running
+
     def can_press(self, key: int) -> bool:
         """Other keys than the task's are for answering questions."""
         asking = self.arrays["internal"]
