@@ -25,7 +25,7 @@ def test_thirty_one_are_offered_and_eight_more_on_request() -> None:
     few, all_ = (HostedGame(nethack(actions="skills", more_skills=more)).view for more in (False, True))
     assert [each.name for each in few.programs] == [each.name for each in OFFERED]
     assert len(all_.programs) == 39
-    assert set(few.accepted) == {"esc"}
+    assert set(few.accepted) == {"nothing"}
     assert "pickup [x] [y]" in few.actions
     assert "move_to <x> <y>" in few.actions
 
