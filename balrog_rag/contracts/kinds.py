@@ -184,6 +184,10 @@ class Senses:
         """The game's own time in words, such as `turn 12`; empty where it has none."""
         return ""
 
+    def clock(self, numbers: Numbers) -> int | None:
+        """The game's own time as a number that never falls; None where it has none."""
+        return None
+
     def screen(self, seen: Observation) -> Hashable:
         """What makes two moments the same to a player: all that is shown but what counts on by itself."""
         return seen.long_term, seen.short_term

@@ -87,6 +87,7 @@ class Collector:
                 "actions": {"names": names, "of": [numbers[action] for action in self._actions]},
                 "marks": [list(mark) for mark in self._marks],
                 "curves": self._curves.document(),
+                "clock": self._curves.clock(),
                 "spent": {name: list(values) for name, values in self._spent.items()},
                 "firsts": {name: list(table.firsts) for name, table in self._tables.items()},
                 "outcome": self._end.outcome if self._end else "",

@@ -119,6 +119,7 @@ class Curves:
         self._health: list[float] = []
         self._progress: list[float] = []
         self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.measures}
+        self._clock: list[int] = []
         self._last: Numbers = {}
 
     def see(self, numbers: Numbers, progress: float) -> None:
@@ -128,6 +129,8 @@ class Curves:
         now = self._last
         self._health.append(round(100 * self._kind.senses.health(now)) if now else 100)
         self._progress.append(round(100 * progress, 3))
+        time = self._kind.senses.clock(now) if now else None
+        self._clock.append(max(time or 0, self._clock[-1] if self._clock else 0))
         for measure in self._kind.measures:
             self._measures[measure.name].append(now.get(measure.number, 0))
 
@@ -135,6 +138,10 @@ class Curves:
         """What the last moment comes to, now that the episode is over."""
         if self._progress:
             self._progress[-1] = round(100 * progress, 3)
+
+    def clock(self) -> list[int] | None:
+        """The game's own time at each moment; None where it has none."""
+        return list(self._clock) if any(self._clock) else None
 
     def document(self) -> list[dict[str, Any]]:
         """The curves that move at all, progression first."""

@@ -6,6 +6,7 @@ needed and named by its number everywhere else.
 """
 
 import json
+import math
 import zlib
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -20,8 +21,21 @@ Change = list[Any]
 
 
 def packed(document: Any, level: int = 6) -> bytes:
-    """A document as compressed JSON; half characters of a broken text survive as escapes."""
-    return zlib.compress(json.dumps(document, separators=(",", ":")).encode("ascii"), level)
+    """A document as compressed JSON: half characters of a broken text stay as escapes, NaN becomes null."""
+    try:
+        text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(document), separators=(",", ":"))
+    return zlib.compress(text.encode("ascii"), level)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def unpacked(data: bytes) -> Any:

@@ -201,3 +201,28 @@ def test_notes_are_marks_and_stay_text(browser: Browser, page: Path) -> None:
     browser.js("document.querySelector('.notes button').click()")
     browser.wait(f"{STEP} === '7'")
     quiet(browser)
+
+
+def test_two_episodes_stand_side_by_side_from_their_first_difference(browser: Browser, page: Path) -> None:
+    found = documents(page)
+    actions = [
+        [found[f"{place}/head"]["actions"]["names"][each] for each in found[f"{place}/head"]["actions"]["of"]]
+        for place in (0, 1)
+    ]
+    first = next(step for step, (one, other) in enumerate(zip(*actions, strict=True)) if one != other)
+    browser.open(page.as_uri())
+    browser.js("document.querySelectorAll('.list input[type=checkbox]').forEach((box) => box.click())")
+    browser.js("[...document.querySelectorAll('.bar button')].find((b) => !b.disabled).click()")
+    browser.wait(f"document.querySelectorAll('.column .screen pre').length === 2 && {STEP} === '{first}'")
+    browser.wait("document.querySelectorAll('.column .action strong').length === 2")
+    shown = browser.js(
+        "[...document.querySelectorAll('.column .action strong')].map((each) => each.textContent)"
+    )
+    assert shown == [actions[0][first], actions[1][first]]
+    assert browser.js("document.querySelector('.column.differs') !== null")
+    browser.press("\ue014")
+    browser.wait(f"{STEP} === '{first + 1}'")
+    browser.js("(document.querySelector('.controls select').value = 'turn')")
+    browser.js("document.querySelector('.controls select').dispatchEvent(new Event('change'))")
+    browser.wait("location.hash.includes('lock=turn')")
+    quiet(browser)

@@ -151,6 +151,7 @@ def test_broken_texts_survive_packing() -> None:
     data = packed({"texts": texts})
     assert unpacked(data) == {"texts": texts}
     assert len(data) < 10_000
+    assert unpacked(packed({"a": [float("nan"), 1.5, (float("inf"),)]})) == {"a": [None, 1.5, [None]]}
 
 
 @pytest.mark.parametrize(

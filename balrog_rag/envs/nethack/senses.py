@@ -80,6 +80,10 @@ class NetHackSenses(Senses):
         """The turn."""
         return f"turn {numbers['turn']}"
 
+    def clock(self, numbers: Numbers) -> int | None:
+        """The turn."""
+        return numbers["turn"]
+
     def screen(self, seen: Observation) -> Hashable:
         """All that is shown but the status lines, where turns go on counting."""
         return self.message(seen), self.map(seen), seen.text("inventory")

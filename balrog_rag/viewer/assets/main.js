@@ -3,7 +3,7 @@
 const KEYS = [
   ["\u2190 \u2192", "a step back or on; with Shift ten"], ["Home End", "the first moment, the last"], ["space", "play or pause"],
   ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
-  ["c", "copy a link to this step"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
+  ["c", "copy a link to this step"], ["d", "side by side: the first other action"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
 ];
 
 class App {
@@ -43,6 +43,7 @@ class App {
   async route() {
     const wanted = new URLSearchParams(location.hash.slice(1));
     if (wanted.has("search")) return this.search(wanted.get("search"));
+    if (wanted.has("compare")) return this.sideBySide(wanted);
     const key = wanted.get("episode") || (this.single ? this.run.episodes[0].key : null);
     if (!key) return this.show(new RunPage(this), null);
     const episode = this.episodes.get(key);
@@ -56,6 +57,30 @@ class App {
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
     this.page.follow();
     return this.page.seek(Number(wanted.get("step") || 0));
+  }
+
+  compared(keys, more) {
+    return [...keys.map((key) => ["compare", key]), ...Object.entries(more || {})].map((pair) => new URLSearchParams([pair]).toString()).join("&").replace(/%2F/g, "/").replace(/%3A/g, ":");
+  }
+
+  rememberCompared(page) {
+    const more = { step: page.at, ...(page.lock === "turn" ? { lock: "turn" } : {}) };
+    history.replaceState(null, "", "#" + this.compared(page.episodes.map((episode) => episode.key), more));
+  }
+
+  async sideBySide(wanted) {
+    const keys = wanted.getAll("compare");
+    const episodes = keys.map((key) => this.episodes.get(key));
+    if (episodes.length < 2 || episodes.some((episode) => !episode)) return this.fail("Two or more episodes of this page can be set side by side.");
+    try {
+      await Promise.all(episodes.map((episode) => episode.open()));
+    } catch (error) {
+      return this.fail(error.message);
+    }
+    const same = this.page instanceof ComparePage && this.page.episodes.every((episode, place) => episode === episodes[place]) && this.page.episodes.length === episodes.length;
+    if (!same) this.show(new ComparePage(episodes, this), null);
+    if (wanted.get("lock")) this.page.lock = wanted.get("lock");
+    return this.page.seek(wanted.has("step") ? Number(wanted.get("step")) : this.page.difference || 0);
   }
 
   search(words) {

@@ -10,7 +10,8 @@ class RunPage {
     this.chosen = new Set();
     this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => this.drawList() });
     this.list = h("div", { class: "wide" });
-    this.element = h("div", { class: "run" }, this.summary(), h("div", { class: "bar" }, this.filter), this.list, this.retrieval());
+    this.compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = "#" + this.app.compared([...this.chosen]); } }, "Compare side by side");
+    this.element = h("div", { class: "run" }, this.summary(), h("div", { class: "bar" }, this.filter, app.single ? null : this.compare), this.list, this.retrieval());
     this.drawList();
   }
 
@@ -35,7 +36,7 @@ class RunPage {
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
       ...measures.map((title) => [title, (row) => ((row.measures || []).find((measure) => measure[0] === title) || [])[1]]),
     ];
-    const worth = ([name, value]) => name === "episode" || new Set(rows.map(value).filter((each) => each !== undefined && each !== "")).size > (name === "run" || name === "player" ? 1 : 0);
+    const worth = ([name, value]) => name === "episode" || new Set(rows.map(value).filter((each) => each != null && each !== "")).size > (name === "run" || name === "player" ? 1 : 0);
     return made.filter(worth);
   }
 
@@ -47,7 +48,7 @@ class RunPage {
     });
     const column = this.columns.find(([name]) => name === this.sort);
     if (!column) return kept;
-    const order = (a, b) => (a === undefined) - (b === undefined) || (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+    const order = (a, b) => (a == null) - (b == null) || (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
     return kept.sort((a, b) => order(column[1](a), column[1](b)) * (this.down ? -1 : 1));
   }
 
@@ -59,12 +60,21 @@ class RunPage {
     const body = rows.slice(0, SHOWN_ROWS).map((row) => h("tr", {}, columns.map(([name, value, words, told]) => {
       const found = value(row);
       const empty = found === undefined || found === null || found === "";
-      if (name === "episode") return h("th", { scope: "row", class: "words" }, this.link(row));
+      if (name === "episode") return h("th", { scope: "row", class: "words" }, this.chooser(row), this.link(row));
       return h("td", { class: words ? "words" : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
     })));
     fill(this.list, h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body)),
       rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; filter to see others.`) : null,
       rows.length ? null : h("p", { class: "soft" }, "No episode fits the filter."));
+  }
+
+  chooser(row) {
+    if (this.app.single || row.state === "damaged") return null;
+    return h("input", { type: "checkbox", checked: this.chosen.has(row.key), "aria-label": `Compare ${row.key}`, onchange: (event) => {
+      if (event.target.checked) this.chosen.add(row.key);
+      else this.chosen.delete(row.key);
+      this.compare.disabled = this.chosen.size < 2;
+    } });
   }
 
   link(row) {
