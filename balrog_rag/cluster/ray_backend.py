@@ -66,13 +66,13 @@ class Part:
         self._cursor, self._meter = cursor, meter
         self._written = 0
 
-    def limit(self) -> str:
+    def limit(self) -> words.Limit | None:
         """The cap that leaves no room for another call, if one does."""
         try:
             self._meter.admit()
         except LimitReached as reached:
-            return reached.limit
-        return ""
+            return words.Limit(reached.limit, reached.of_run)
+        return None
 
     def write(self, line: bytes) -> words.Safe | None:
         """Write an entry; an effect is acknowledged at once, since its agent waits for it."""
@@ -105,6 +105,8 @@ class NodeLine:
         self.node = node
         self.parts: dict[str, Part] = {}
         self.ready = self.lost = False
+        self.asking = words.Asking({}, 0)
+        """How the models do there."""
         self.why = ""
         self._actor, self._paces = actor, paces
         self._orders: list[words.Order] = []
@@ -166,6 +168,8 @@ class NodeLine:
             task.add_done_callback(self._tasks.discard)
         elif isinstance(word, words.Used):
             self._calls[word.model, word.call].set_result(word)
+        elif isinstance(word, words.Asking):
+            self.asking = word
         elif word.episode in self.parts:
             part = self.parts[word.episode]
             try:
@@ -323,8 +327,22 @@ class RayBackend:
                     line.stop_what_should()
 
     def trouble(self, run: Run) -> str:
-        """The nodes have the models, and tell of a call when it is over."""
-        return ""
+        """Why the run's model does not answer now, on whichever node."""
+        model = model_name(run.specs[0].last_player)
+        return next(
+            (line.asking.troubles[model] for line in self._asking() if model in line.asking.troubles), ""
+        )
+
+    def troubles(self) -> list[str]:
+        """Why models do not answer now, each reason once."""
+        return list(dict.fromkeys(why for line in self._asking() for why in line.asking.troubles.values()))
+
+    def retried(self) -> int:
+        """Attempts of all nodes' calls that failed and were made again."""
+        return sum(line.asking.retried for line in self._lines.values())
+
+    def _asking(self) -> list[NodeLine]:
+        return [line for line in self._lines.values() if not line.lost]
 
     async def close(self) -> None:
         """Leave the cluster; one that was made for this run ends."""

@@ -13,13 +13,20 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.workers.framing import Failed
 
 
+class Limit(msgspec.Struct, frozen=True):
+    """A cap that leaves no room for another call."""
+
+    name: str
+    of_run: bool
+
+
 class Play(msgspec.Struct, tag=True):
-    """Order: play an episode on from this journal; `limit` names a cap that leaves no room for a call."""
+    """Order: play an episode on from this journal; `limit` is a cap that leaves no room for a call."""
 
     episode: str
     spec: EpisodeSpec
     journal: bytes
-    limit: str
+    limit: Limit | None
 
 
 class Safe(msgspec.Struct, tag=True):
@@ -27,7 +34,7 @@ class Safe(msgspec.Struct, tag=True):
 
     episode: str
     entries: int
-    limit: str
+    limit: Limit | None
 
 
 class Stop(msgspec.Struct, tag=True):
@@ -92,7 +99,16 @@ class Used(msgspec.Struct, tag=True):
     retry_after: float | None = None
 
 
-Word: TypeAlias = Wrote | Saw | Broken | Needed | Used
+class Asking(msgspec.Struct, tag=True):
+    """Word: how the node's models do, where that has changed."""
+
+    troubles: dict[str, str]
+    """Why a model does not answer now, by the name of the model."""
+    retried: int
+    """Attempts of all calls that failed and were made again."""
+
+
+Word: TypeAlias = Wrote | Saw | Broken | Needed | Used | Asking
 
 pack = msgspec.msgpack.Encoder().encode
 unpack_orders = msgspec.msgpack.Decoder(list[Order]).decode

@@ -28,6 +28,8 @@ from balrog_rag.run.services import LiveServices
 from balrog_rag.workers.framing import Failed
 from balrog_rag.workers.pool import WorkerPool
 
+LOOK_SECONDS = 0.5
+
 
 class Line:
     """Words on their way to the driver, sent in packets as large as have gathered."""
@@ -53,7 +55,7 @@ class Line:
 class Part:
     """One episode on this node: its journal, its meter, and what the driver has told it."""
 
-    def __init__(self, episode: str, line: Line, limit: str) -> None:
+    def __init__(self, episode: str, line: Line, limit: words.Limit | None) -> None:
         self.episode, self.limit = episode, limit
         self.stopped = asyncio.Event()
         self.asking: asyncio.Future[None] | None = None
@@ -86,7 +88,7 @@ class Part:
             self._settled.clear()
             await self._settled.wait()
 
-    def safe(self, entries: int, limit: str) -> None:
+    def safe(self, entries: int, limit: words.Limit | None) -> None:
         """The driver has written so many."""
         self._safe, self.limit = max(self._safe, entries), limit
         self._settled.set()
@@ -94,7 +96,7 @@ class Part:
     def admit(self) -> None:
         """Raise LimitReached where the driver says that a cap leaves no room."""
         if self.limit:
-            raise LimitReached(self.limit)
+            raise LimitReached(self.limit.name, self.limit.of_run)
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
         """Counted by the driver, which keeps the caps of all nodes together."""
@@ -187,6 +189,12 @@ class NodeServices(LiveServices):
             model.pace = self.paces[name] = SharedPace(name, self._line)
         return model
 
+    def asking(self) -> words.Asking:
+        """How the models do."""
+        return words.Asking(
+            {name: told for name in self.paces if (told := self.trouble_at(name))}, self.retried()
+        )
+
 
 class Node:
     """What lives on a node for as long as the run: made, spoken to and listened to through Ray."""
@@ -202,6 +210,16 @@ class Node:
     async def start(self) -> None:
         """Begin, now that the loop runs."""
         await self._pool.start()
+        self._looking = asyncio.ensure_future(self._look())
+
+    async def _look(self) -> None:
+        """Tell the driver how the models do, while calls wait that it hears nothing of."""
+        told = words.Asking({}, 0)
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if (found := self._services.asking()) != told:
+                told = found
+                self._line.say(found)
 
     async def talk(self) -> AsyncIterator[bytes]:
         """Everything the node has to say, packet by packet."""
@@ -258,6 +276,7 @@ class Node:
 
     async def close(self) -> None:
         """End the workers and give back models and indexes."""
+        self._looking.cancel()
         await self._pool.close()
         await self._services.close()
 

@@ -49,6 +49,14 @@ class Backend(Protocol):
         """Why the run's model does not answer now; empty where it does, or where that is not known here."""
         ...
 
+    def troubles(self) -> list[str]:
+        """Why models do not answer now, though they are asked again."""
+        ...
+
+    def retried(self) -> int:
+        """Attempts of all calls that failed and were made again."""
+        ...
+
     async def close(self) -> None:
         """Give everything back."""
         ...
@@ -85,6 +93,14 @@ class LocalBackend:
     def trouble(self, run: Run) -> str:
         """Why the run's model does not answer now."""
         return self._services.trouble_of(run.specs[0].last_player)
+
+    def troubles(self) -> list[str]:
+        """Why models do not answer now."""
+        return self._services.troubles()
+
+    def retried(self) -> int:
+        """Attempts of all calls that failed and were made again."""
+        return self._services.retried()
 
     async def close(self) -> None:
         """End the workers; the services belong to whoever made them."""

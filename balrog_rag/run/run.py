@@ -30,18 +30,16 @@ from balrog_rag.util.wording import many
 class InPlay:
     """Runs being played, as a display is told of them, beside the events: it samples and changes nothing."""
 
-    def __init__(
-        self, runs: Sequence[Run], gate: Gate, interrupts: Interrupts, services: LiveServices
-    ) -> None:
+    def __init__(self, runs: Sequence[Run], gate: Gate, interrupts: Interrupts, backend: Backend) -> None:
         self.runs, self.gate, self.interrupts = runs, gate, interrupts
         self.out: TextIO = sys.stdout
         """The true stdout: prints may be sent elsewhere meanwhile."""
         self.notes: list[str] = []
         """What a user should know of the models, e.g. that a price is unknown."""
         self.budgets: list[RunBudget] = []
-        self.model_troubles: Callable[[], list[str]] = services.troubles
+        self.model_troubles: Callable[[], list[str]] = backend.troubles
         """Asked for why models do not answer now."""
-        self.live_retries: Callable[[], int] = services.retried
+        self.live_retries: Callable[[], int] = backend.retried
         """Asked for the attempts made again, those of calls without an answer yet included."""
 
 
@@ -77,10 +75,10 @@ async def play_runs(
     tallies = [Tally() for _ in runs]
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
-        playing = InPlay(runs, gate, interrupts, services)  # before Ray takes stdout for its prints
+        backend = backend_of(runner, services)
+        playing = InPlay(runs, gate, interrupts, backend)  # before Ray takes stdout for its prints
         try:
             async with AsyncExitStack() as stack:
-                backend = backend_of(runner, services)
                 stack.push_async_callback(backend.close)
                 # Before the display: what it fetches and builds is told on a screen that is still free.
                 notes = await backend.start(runs)

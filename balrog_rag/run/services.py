@@ -102,7 +102,11 @@ class LiveServices:
 
     def trouble_of(self, player: PlayerSpec) -> str:
         """Why its model does not answer now; empty where it does, or was not asked here."""
-        return getattr(self._models.get(tree_digest(player.model)), "trouble", "")
+        return self.trouble_at(tree_digest(player.model))
+
+    def trouble_at(self, model: str) -> str:
+        """The same of a model by the digest of its settings."""
+        return getattr(self._models.get(model), "trouble", "")
 
     def retried(self) -> int:
         """Attempts of all calls that failed and were made again."""

@@ -26,7 +26,7 @@ from balrog_rag.display.dashboard_view import View, lines
 from balrog_rag.display.keys import split
 from balrog_rag.display.progress_log import Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import LocalBackend, Run
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
 from balrog_rag.run.run import InPlay
@@ -43,8 +43,8 @@ def board_of(runs: list[Run]) -> Scoreboard:
     """A board of runs that nobody plays."""
 
     async def made() -> Scoreboard:
-        gate = Gate(1)
-        return Scoreboard(InPlay(runs, gate, Interrupts(gate), LiveServices()))
+        gate, backend = Gate(1), LocalBackend(runs[0].config.runner, LiveServices())
+        return Scoreboard(InPlay(runs, gate, Interrupts(gate), backend))
 
     return asyncio.run(made())
 

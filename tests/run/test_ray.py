@@ -1,5 +1,6 @@
 """runner=ray on clusters of one machine: the same journals as here, and a node that dies mid-run."""
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import msgspec
 import pytest
 
 from balrog_rag.results.folder import journals
+from balrog_rag.results.runs import load
 from tests.run.support import CLEAN, Server, asked_once, completions, model_of, running, same_journals
 from tests.support import command, evaluate
 
@@ -107,6 +109,19 @@ def test_a_dollar_cap_without_a_price_is_refused_before_the_first_call(
     assert not server.counts()["requests"]
 
 
+def test_attempts_count_while_no_call_is_answered(tmp_path: Path) -> None:
+    gone = Server()
+    gone.close()
+    words = ["agent=naive", "env=corridor", *model_of(gone), "env.episodes=2", "run.name=r", "--log", "json"]
+    words += ["model.retry.first_wait=0.2", "model.retry.longest_wait=0.2", "model.retry.attempts=15"]
+    with running(tmp_path, *words, "runner=ray") as process:
+        out, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    *_, progress = [line for line in map(json.loads, out.splitlines()) if line["event"] == "progress"]
+    assert 20 <= progress["retries"] <= 28  # nodes tell of them twice a second
+    assert "the connection failed" in (tmp_path / "results/r/eval.log").read_text().partition("stays as")[0]
+
+
 def test_pace_and_caps_hold_for_all_nodes_together(tmp_path: Path, cluster: Any) -> None:
     server = Server("--latency", "0.1", "--tokens", "100", "0", "0")
     words = ["agent=naive", "env.episodes=8", "limits.steps=10", "runner=ray", "model.concurrency=2"]
@@ -119,4 +134,5 @@ def test_pace_and_caps_hold_for_all_nodes_together(tmp_path: Path, cluster: Any)
     assert process.returncode == 0, err
     assert "ended after" in (tmp_path / "results/r/eval.log").read_text()
     assert 60 <= calls <= 68  # 6,000 tokens, and what was in flight
+    assert load(tmp_path / "results/r").partial  # which says nothing of how far they could have come
     assert state["most_in_flight"] <= 2
