@@ -74,7 +74,10 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     page = (tmp_path / "out/leaderboard.html").read_text()
     assert "Gemini-2.0-Flash †" in page
     assert "better_rag / scripted" in page
-    assert "NetPlay unguided / GPT-4 †" in (tmp_path / "out/leaderboard.md").read_text()
+    page = (tmp_path / "out/leaderboard.md").read_text()
+    assert "NetPlay unguided / GPT-4 †" in page
+    assert "| APPO + BC / NLD-AA, random characters † | 10240 | 1,282.00 ± 275.00 |" in page
+    assert "| the dataset's own games / NLD-NAO, random characters † | 1511228 | 127,356.00 |" in page
 
 
 def test_verdicts_against_published_episodes_are_weighed_as_one_family(new_run):

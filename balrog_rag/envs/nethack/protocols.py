@@ -123,6 +123,11 @@ def _netplay_words(runs: Sequence[Sequence[Played]]) -> list[str]:
     return [f"{part.mean:,.2f} ± {part.deviation:,.2f}" for part in parts]
 
 
+def _dataset_words(runs: Sequence[Sequence[Played]]) -> tuple[str]:
+    found = challenge_score([episode for episodes in runs for episode in episodes])
+    return (f"{found.mean:,.1f}" if found else "",)
+
+
 RULES = (
     Rules(
         "wiki-BALROG",
@@ -144,5 +149,15 @@ RULES = (
         "Valkyries only.",
         "netplay",
         ("score", "depth", "experience_level", "turns"),
+    ),
+    Rules(
+        "NetHack Learning Dataset",
+        ("NLD: mean score",),
+        _dataset_words,
+        "NLD's figures are means over 10 trainings of 1,024 episodes each ± the standard deviation between "
+        "trainings, with a fixed number of episodes from each of the games played side by side: the first "
+        "ones to finish would favour short games. A run here plays the games that were planned.",
+        "nld",
+        ("score",),
     ),
 )

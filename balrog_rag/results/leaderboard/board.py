@@ -301,6 +301,14 @@ def rules_sections(arms: Sequence[Arm]) -> list[Section]:
             for rules in kind_of(env).rules if rules.published]  # fmt: skip
 
 
+def _published_cell(value: Sequence[float] | float) -> str:
+    """A mean with what is said to be around it, or alone."""
+    if isinstance(value, Sequence):
+        mean, deviation = value
+        return f"{mean:,.2f} ± {deviation:,.2f}"
+    return f"{value:,.2f}"
+
+
 def _rules_section(arms: Sequence[Arm], env: str, rules: Rules) -> Section:
     rows: list[list[Cell]] = [
         [arm.name, str(len(found)), *rules.figures([found])]
@@ -308,7 +316,7 @@ def _rules_section(arms: Sequence[Arm], env: str, rules: Rules) -> Section:
         if (found := arm.by_env().get(env))
     ]
     for row in published().measured.get(rules.published, ()):
-        cells = [f"{mean:,.2f} ± {deviation:,.2f}" for mean, deviation in map(row.__getitem__, rules.names)]
+        cells = [_published_cell(row[name]) for name in rules.names]
         rows.append([f"{row['agent']} / {row['name']} †", str(row["episodes"]), *cells])
     headings = [f"{rules.title}'s measures", "n", *rules.names]
     return Section(rules.title, tables=[Table(headings, rows, rules.note)])
