@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Message
 from balrog_rag.models.calls import call_of
-from balrog_rag.models.failures import Failed
+from balrog_rag.models.failures import FailedCall
 
 MILLION = 1_000_000
 PATIENCE = 5
@@ -120,7 +120,7 @@ async def meet(way, url):
         async with asyncio.timeout(PATIENCE):
             reply = (await call(ASKED)).reply
             outcome = f"an answer of {len(reply.text):,} characters"
-    except Failed as failed:
+    except FailedCall as failed:
         outcome = str(failed)
     except TimeoutError:
         outcome = f"nothing within {PATIENCE} s"

@@ -15,7 +15,7 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
-from balrog_rag.run.episodes import EpisodePlayer, Games
+from balrog_rag.run.episodes import EpisodePlayer, GameSource
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched
@@ -60,7 +60,7 @@ def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
     def make(
         services: LiveServices | None = None,
         watcher: Watcher | None = None,
-        games: Games | None = None,
+        games: GameSource | None = None,
         limits: str = "limits.steps=null",
         stopping: Callable[[], bool] = lambda: False,
         run: Path = tmp_path / "run",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from balrog_rag.contracts.events import Event
-    from balrog_rag.run.backend import Run as Begun
+    from balrog_rag.run.backend import PlannedRun as Begun
 
 Place = str | os.PathLike[str]
 

@@ -10,7 +10,7 @@ from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.display.display import display
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import attempt, continued, is_sweep, new_run, play_together, resumed_folder
 from balrog_rag.run.named import named
 from balrog_rag.run.run import RunOutcome
@@ -33,7 +33,7 @@ def resume(run: Path, overrides: list[str], trust: bool = False) -> int:
     return play_in(continued(run, overrides, trust))
 
 
-def play_in(run: Run) -> int:
+def play_in(run: PlannedRun) -> int:
     """Play into a run folder that exists, tell what came of it, and return the exit code."""
     with attempt(run):
         outcome = asyncio.run(play_together([run], display, backend_of))[0]

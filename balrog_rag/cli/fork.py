@@ -17,7 +17,7 @@ from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import mark
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
@@ -52,7 +52,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
     copy_until(recording, at, header, out)
-    return play_in(Run(out, config, [spec]))
+    return play_in(PlannedRun(out, config, [spec]))
 
 
 def run_of(path: Path, episode: str) -> Path:

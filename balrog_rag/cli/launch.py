@@ -11,7 +11,7 @@ from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import PlannedRun
 from balrog_rag.util.extras import require
 from balrog_rag.util.paths import data
 
@@ -32,7 +32,7 @@ def check_launcher(hydra_words: list[str]) -> None:
         hydra_compose("config", overrides=hydra_words, return_hydra_config=True)
 
 
-def launch(runs: Sequence[Run], hydra_words: Sequence[str]) -> int:
+def launch(runs: Sequence[PlannedRun], hydra_words: Sequence[str]) -> int:
     """Give the runs, whose folders exist, to Hydra's multirun; returns the exit code."""
     import hydra
 

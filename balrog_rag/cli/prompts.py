@@ -107,7 +107,7 @@ def _import(options: argparse.Namespace) -> int:
     return 0
 
 
-class Printer:
+class PromptPrinter:
     """A model's handle that keeps what it is asked and answers with stand-ins."""
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
         raise ConfigError(f"agent={config.agent.name}: a program sees no prompt")
     task = config.env.tasks[0]
     game = await InlineGames().open(game_spec(config, task, 0))
-    printer = Printer()
+    printer = PromptPrinter()
     agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
     observation = game.start.observation
     for action in actions:

@@ -24,7 +24,7 @@ from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.display.display import display
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
 from balrog_rag.run.named import named
 from balrog_rag.run.run import RunOutcome, play_runs, troubles
@@ -36,10 +36,10 @@ from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
 if TYPE_CHECKING:
-    from balrog_rag.cli.sweep_table import Row
+    from balrog_rag.cli.sweep_table import SweepRow
 
 
-class Sweep(msgspec.Struct, frozen=True):
+class PlannedSweep(msgspec.Struct, frozen=True):
     """sweep.json."""
 
     words: list[str]
@@ -65,7 +65,7 @@ def sweep(words: list[str], trust: bool = False) -> int:
     return play_all(runs)
 
 
-def begun(words: list[str]) -> list[Run]:
+def begun(words: list[str]) -> list[PlannedRun]:
     """The runs of a new sweep: every one composed and checked before any folder is made."""
     chosen = combinations(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
@@ -76,10 +76,12 @@ def begun(words: list[str]) -> list[Run]:
     runs = []
     for combination in chosen:
         config = of_sweep(top, combination)
-        runs.append(Run(top / combination.name, config, planned(config), combination.name))
+        runs.append(PlannedRun(top / combination.name, config, planned(config), combination.name))
     if top.exists() and any(top.iterdir()):
         raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
-    folder.write_json(top / SWEEP, Sweep(words, chosen))  # first, so that half a sweep can be gone on with
+    folder.write_json(
+        top / SWEEP, PlannedSweep(words, chosen)
+    )  # first, so that half a sweep can be gone on with
     mark(top)
     for run in runs:
         folder.create(run.folder, plain(run.config))
@@ -91,10 +93,10 @@ def _swept(chosen: Sequence[Combination], key: str) -> bool:
     return len({word for one in chosen for word in one.words if word.startswith(f"{key}=")}) > 1
 
 
-def reopened(top: Path, words: list[str], trust: bool = False) -> list[Run]:
+def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRun]:
     """The runs of an earlier sweep, with the changes that a resume allows."""
     try:
-        record = msgspec.json.decode(read_file(top / SWEEP), type=Sweep)
+        record = msgspec.json.decode(read_file(top / SWEEP), type=PlannedSweep)
     except OSError as error:
         raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -108,7 +110,7 @@ def reopened(top: Path, words: list[str], trust: bool = False) -> list[Run]:
             make_missing(top, combination, words, trust)
         config = resumed_config(run, words)
         refuse_stranger(run, config, words, trust)
-        runs.append(Run(run, config, planned(config), combination.name))
+        runs.append(PlannedRun(run, config, planned(config), combination.name))
     return runs
 
 
@@ -134,7 +136,7 @@ def of_sweep(top: Path, combination: Combination) -> Config:
     return resolved(config)
 
 
-def play_all(runs: list[Run]) -> int:
+def play_all(runs: list[PlannedRun]) -> int:
     """Play the runs in this process, tell what came of them; returns the exit code."""
     with ExitStack() as locks:
         for run in runs:
@@ -143,15 +145,15 @@ def play_all(runs: list[Run]) -> int:
         return tell(runs, [outcomes[run.label] for run in runs])
 
 
-def alike(runs: Sequence[Run]) -> list[list[Run]]:
+def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
     """The runs that can share workers and a gate: those of equal runner settings."""
-    groups: dict[bytes, list[Run]] = {}
+    groups: dict[bytes, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(msgspec.json.encode(plain(run.config.runner)), []).append(run)
     return list(groups.values())
 
 
-async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
+async def _play_groups(groups: Sequence[list[PlannedRun]]) -> dict[str, RunOutcome]:
     """One group after the other, all with the same models and indexes; a stop leaves the rest open."""
     services, outcomes, signal = LiveServices(), dict[str, RunOutcome](), None
     try:
@@ -169,7 +171,7 @@ async def _play_groups(groups: Sequence[list[Run]]) -> dict[str, RunOutcome]:
     return outcomes
 
 
-def tell(runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> int:
+def tell(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
     """Write every run's results and the sweep's table; print what came of it; the exit code."""
     from balrog_rag.cli.sweep_table import rows, write_tables
 
@@ -184,7 +186,7 @@ def tell(runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> int:
     return code
 
 
-def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> None:
+def _print_results(top: Path, table: "Sequence[SweepRow]", code: int, log: str) -> None:
     from balrog_rag.cli.sweep_table import print_table
 
     if log == "json":
@@ -195,7 +197,7 @@ def _print_results(top: Path, table: "Sequence[Row]", code: int, log: str) -> No
     print(f"sweep folder: {top}")
 
 
-def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcome]) -> None:
+def _print_troubles(top: Path, runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> None:
     said: dict[str, list[str]] = {}
     for run, outcome in zip(runs, outcomes, strict=True):
         for line in troubles(outcome):
@@ -208,7 +210,7 @@ def _print_troubles(top: Path, runs: Sequence[Run], outcomes: Sequence[RunOutcom
         print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
 
 
-def outcomes_on_disk(runs: Sequence[Run]) -> list[RunOutcome]:
+def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:
     """What became of runs that other processes have played: an episode whose journal has no end is open."""
     from balrog_rag.results.runs import load
 

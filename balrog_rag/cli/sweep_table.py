@@ -17,7 +17,7 @@ from balrog_rag.results.tables import costs
 from balrog_rag.util.terminal_safe import terminal_safe
 
 
-class Row(msgspec.Struct, frozen=True):
+class SweepRow(msgspec.Struct, frozen=True):
     """One run."""
 
     run: str
@@ -38,7 +38,7 @@ class Row(msgspec.Struct, frozen=True):
     shown_costs: tuple[str, str, str]
 
 
-def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
+def rows(runs: Sequence[tuple[str, Path, int]]) -> list[SweepRow]:
     """Of runs given by name, folder and planned episodes; each run's own results are written on the way."""
     found = []
     for name, path, planned in runs:
@@ -50,7 +50,7 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
         totals = [episode.total for episode in episodes]
         steps, tokens, dollars = costs(episodes)
         found.append(
-            Row(
+            SweepRow(
                 name,
                 len(episodes),
                 planned,
@@ -72,7 +72,7 @@ def rows(runs: Sequence[tuple[str, Path, int]]) -> list[Row]:
 HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "tokens", "dollars")
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: SweepRow) -> list[str]:
     """A row as it is shown."""
     return [
         terminal_safe(f"{row.run} ({row.partial})" if row.partial else row.run),
@@ -86,7 +86,7 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def print_table(title: str, table: Sequence[Row]) -> None:
+def print_table(title: str, table: Sequence[SweepRow]) -> None:
     """On stdout."""
     headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
     console = terminal.console()
@@ -95,12 +95,12 @@ def print_table(title: str, table: Sequence[Row]) -> None:
         terminal.say(console, f"note on {note}.")
 
 
-def notes(table: Sequence[Row]) -> list[str]:
+def notes(table: Sequence[SweepRow]) -> list[str]:
     """What is to be known of some of the runs."""
     return grouped((row.run, row.departure) for row in table)
 
 
-def write_tables(top: Path, table: Sequence[Row]) -> None:
+def write_tables(top: Path, table: Sequence[SweepRow]) -> None:
     """sweep.csv with plain numbers, sweep.md as shown."""
     folder.write_bytes(top / "sweep.csv", _csv(table).encode())
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(cells, table)]
@@ -109,8 +109,8 @@ def write_tables(top: Path, table: Sequence[Row]) -> None:
     folder.write_bytes(top / "sweep.md", f"{text}\n".encode())
 
 
-def _csv(table: Sequence[Row]) -> str:
-    names = Row.__struct_fields__[:-1]
+def _csv(table: Sequence[SweepRow]) -> str:
+    names = SweepRow.__struct_fields__[:-1]
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(names)

@@ -36,12 +36,12 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
 from balrog_rag.results.folder import frozen_config, journal_path
-from balrog_rag.run.backend import Player, Run
+from balrog_rag.run.backend import PlannedRun, Player
 from balrog_rag.run.episodes import JournaledPlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.util.files import text_file
-from balrog_rag.workers.framing import Failed
+from balrog_rag.workers.framing import WorkFailed
 
 LOOK_SECONDS = 0.2
 """How often it is looked whether a run is stopping."""
@@ -55,7 +55,7 @@ OBJECT_STORE_BYTES = 256 << 20
 """Ray's memory for messages, in a cluster made for this run alone."""
 
 
-class Part:
+class RemoteEpisode:
     """One episode that a node plays, as this process sees it."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Part:
             return words.Safe(self.name, self._written, self.limit())
         return None
 
-    def cut(self, error: Failed) -> None:
+    def cut(self, error: WorkFailed) -> None:
         """The node says that it cannot go on."""
         self.fail(Stopped() if error.kind == "Stopped" else error.error())
 
@@ -103,7 +103,7 @@ class NodeLine:
 
     def __init__(self, actor: Any, node: str, paces: dict[str, Pace]) -> None:
         self.node = node
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, RemoteEpisode] = {}
         self.ready = self.lost = False
         self.asking = words.Asking({}, 0)
         """How the models do there."""
@@ -114,10 +114,10 @@ class NodeLine:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = asyncio.ensure_future(self._listen())
 
-    def play(self, part: Part, lines: bytes) -> None:
+    def play(self, part: RemoteEpisode, lines: bytes) -> None:
         """Have an episode played on."""
         self.parts[part.name] = part
-        self._order(words.Play(part.name, part.spec, lines, part.limit()))
+        self._order(words.PlayEpisode(part.name, part.spec, lines, part.limit()))
         self._send()
 
     def stop_what_should(self) -> None:
@@ -127,7 +127,7 @@ class NodeLine:
                 self._order(words.Stop(part.name))
         self._send()
 
-    def leave(self, part: Part) -> None:
+    def leave(self, part: RemoteEpisode) -> None:
         """An episode is over, here at least."""
         self.parts.pop(part.name, None)
         ended = part.over.done() and not part.over.cancelled() and part.over.exception() is None
@@ -177,7 +177,7 @@ class NodeLine:
             except BalrogError as error:  # the folder cannot be written, or a cap cannot be kept
                 part.fail(error)
 
-    def _act_for(self, part: Part, word: words.Word) -> None:
+    def _act_for(self, part: RemoteEpisode, word: words.Word) -> None:
         if isinstance(word, words.Wrote):
             safe = part.write(word.line)
             if safe is not None:
@@ -227,7 +227,7 @@ class RayPlayer(JournaledPlayer):
 
     def __init__(
         self,
-        run: Run,
+        run: PlannedRun,
         budget: RunBudget,
         watcher: Watcher,
         stopping: Callable[[], bool],
@@ -253,7 +253,7 @@ class RayPlayer(JournaledPlayer):
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
         self._backend.keep_pace(spec)
-        part = Part(f"{self._label}:{spec.episode}", spec, cursor, meter, self)
+        part = RemoteEpisode(f"{self._label}:{spec.episode}", spec, cursor, meter, self)
         line.play(part, lines)
         try:
             return await part.over
@@ -273,7 +273,7 @@ class RayBackend:
         self._own_words = ExitStack()
         self._looking: asyncio.Task[None] | None = None
 
-    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+    async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
         """Join the cluster, or make one of this machine alone, and wait for its first node."""
         self._own_words.enter_context(
             redirect_stdout(self._own_words.enter_context(said_by_ray(runs[0].folder)))
@@ -283,7 +283,9 @@ class RayBackend:
         await self.line()
         return [[] for _ in runs]
 
-    def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
+    def player(
+        self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
+    ) -> Player:
         """Plays the episodes of one run."""
         return RayPlayer(run, budget, watcher, stopping, self)
 
@@ -326,7 +328,7 @@ class RayBackend:
                 for line in self._lines.values():
                     line.stop_what_should()
 
-    def trouble(self, run: Run) -> str:
+    def trouble(self, run: PlannedRun) -> str:
         """Why the run's model does not answer now, on whichever node."""
         model = model_name(run.specs[0].last_player)
         return next(

@@ -10,7 +10,7 @@ import msgspec
 
 from balrog_rag.contracts.events import Event
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.workers.framing import Failed
+from balrog_rag.workers.framing import WorkFailed
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Limit(msgspec.Struct, frozen=True):
     of_run: bool
 
 
-class Play(msgspec.Struct, tag=True):
+class PlayEpisode(msgspec.Struct, tag=True):
     """Order: play an episode on from this journal; `limit` is a cap that leaves no room for a call."""
 
     episode: str
@@ -56,7 +56,7 @@ class Granted(msgspec.Struct, tag=True):
     call: int
 
 
-Order: TypeAlias = Play | Safe | Stop | Drop | Granted
+Order: TypeAlias = PlayEpisode | Safe | Stop | Drop | Granted
 
 
 class Wrote(msgspec.Struct, tag=True):
@@ -78,7 +78,7 @@ class Broken(msgspec.Struct, tag=True):
     """Word: the episode was cut by an error, or stopped as ordered (kind `Stopped`)."""
 
     episode: str
-    error: Failed
+    error: WorkFailed
 
 
 class Needed(msgspec.Struct, tag=True):

@@ -25,7 +25,7 @@ from balrog_rag.models.client import RemoteModel
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.run.scheduler import passes
 from balrog_rag.run.services import LiveServices
-from balrog_rag.workers.framing import Failed
+from balrog_rag.workers.framing import WorkFailed
 from balrog_rag.workers.pool import WorkerPool
 
 LOOK_SECONDS = 0.5
@@ -52,7 +52,7 @@ class Line:
             yield words.pack(gathered)
 
 
-class Part:
+class NodeEpisode:
     """One episode on this node: its journal, its meter, and what the driver has told it."""
 
     def __init__(self, episode: str, line: Line, limit: words.Limit | None) -> None:
@@ -102,7 +102,7 @@ class Part:
         """Counted by the driver, which keeps the caps of all nodes together."""
 
 
-playing: ContextVar[Part] = ContextVar("playing")
+playing: ContextVar[NodeEpisode] = ContextVar("playing")
 """The episode that this task plays: a model is shared by all, a stop is meant for one."""
 
 
@@ -203,7 +203,7 @@ class Node:
         """`runner`: the runner's settings as JSON."""
         settings = thaw(msgspec.json.decode(runner), RunnerConfig)
         self._pool = WorkerPool(settings.workers, settings.step_deadline, settings.worker_memory)
-        self._parts: dict[str, tuple[Part, asyncio.Task[None]]] = {}
+        self._parts: dict[str, tuple[NodeEpisode, asyncio.Task[None]]] = {}
         self._line = Line()
         self._services = NodeServices(self._line)
 
@@ -232,8 +232,8 @@ class Node:
             self._obey(order)
 
     def _obey(self, order: words.Order) -> None:
-        if isinstance(order, words.Play):
-            part = Part(order.episode, self._line, order.limit)
+        if isinstance(order, words.PlayEpisode):
+            part = NodeEpisode(order.episode, self._line, order.limit)
             self._parts[order.episode] = part, asyncio.ensure_future(self._play(part, order))
         elif isinstance(order, words.Granted):
             self._services.paces[order.model].granted(order.call)
@@ -246,22 +246,22 @@ class Node:
             else:
                 task.cancel()
 
-    async def _play(self, part: Part, order: words.Play) -> None:
+    async def _play(self, part: NodeEpisode, order: words.PlayEpisode) -> None:
         playing.set(part)
         try:
             await self._perform(part, order)
         except Stopped:
-            self._line.say(words.Broken(part.episode, Failed("Stopped", "")))
+            self._line.say(words.Broken(part.episode, WorkFailed("Stopped", "")))
         except BalrogError as error:
-            self._line.say(words.Broken(part.episode, Failed(type(error).__name__, str(error))))
+            self._line.say(words.Broken(part.episode, WorkFailed(type(error).__name__, str(error))))
         except Exception as error:  # noqa: BLE001 - unheard, it would be waited for for ever
             self._line.say(
-                words.Broken(part.episode, Failed("EnvironmentFailure", f"{part.episode}: {error!r}"))
+                words.Broken(part.episode, WorkFailed("EnvironmentFailure", f"{part.episode}: {error!r}"))
             )
         finally:
             del self._parts[part.episode]
 
-    async def _perform(self, part: Part, order: words.Play) -> End:
+    async def _perform(self, part: NodeEpisode, order: words.PlayEpisode) -> End:
         spec = order.spec
         recording = journal.parse(order.journal, Path(f"{part.episode} on a node"))
         cursor = JournalCursor(recording, part)

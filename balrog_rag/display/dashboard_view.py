@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from balrog_rag.display.figures import clock, money, progression, spending
-from balrog_rag.display.scoreboard import Row, Scoreboard
+from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many, short_number
@@ -136,10 +136,10 @@ def _spend_style(board: Scoreboard) -> Style:
     return WARN if cap and board.spent().dollars > 0.8 * cap else PLAIN
 
 
-Column = tuple[str, int, Callable[[Row], str]]
+Column = tuple[str, int, Callable[[EpisodeRow], str]]
 
 
-def _pace(row: Row) -> str:
+def _pace(row: EpisodeRow) -> str:
     seconds = row.seconds_per_step
     return "–" if seconds is None else f"{seconds:.2f}"
 
@@ -157,7 +157,7 @@ ACTION = 18
 """Cells that an action needs to be told from others; columns are left out for it."""
 
 
-def _columns(rows: Sequence[Row], room: int) -> list[Column]:
+def _columns(rows: Sequence[EpisodeRow], room: int) -> list[Column]:
     """Those that leave room for the action; a kind of game's own columns stand behind the step."""
     counted = {column.title: column.width for row in rows for column in row.kind.columns}
     own: list[Column] = [(title, width, _counted(title)) for title, width in counted.items()]
@@ -170,10 +170,10 @@ def _columns(rows: Sequence[Row], room: int) -> list[Column]:
     return columns
 
 
-def _counted(title: str) -> Callable[[Row], str]:
+def _counted(title: str) -> Callable[[EpisodeRow], str]:
     """A cell of a kind's own column; empty for games of kinds that have none of that title."""
 
-    def cell(row: Row) -> str:
+    def cell(row: EpisodeRow) -> str:
         found = next((column for column in row.kind.columns if column.title == title), None)
         return found.text(row.observation.numbers) if found else ""
 
@@ -198,7 +198,7 @@ def _table(view: View, width: int, room: int) -> list[Line]:
     return found
 
 
-def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
+def _scroll(view: View, rows: Sequence[EpisodeRow], shown: int) -> None:
     """Keep the selected row in sight."""
     names = [row.episode for row in rows]
     at = names.index(view.selected) if view.selected in names else 0
@@ -206,7 +206,7 @@ def _scroll(view: View, rows: Sequence[Row], shown: int) -> None:
     view.top = max(0, min(view.top, len(rows) - shown))
 
 
-def _row(row: Row, name_width: int, cells: str, width: int, selected: bool) -> Line:
+def _row(row: EpisodeRow, name_width: int, cells: str, width: int, selected: bool) -> Line:
     name = set_cell_size(_short(row.episode, name_width), name_width)
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
@@ -244,7 +244,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"…{text[1 - most :]}" if most > 1 else "…"
 
 
-def _screen(row: Row, width: int, room: int) -> list[Line]:
+def _screen(row: EpisodeRow, width: int, room: int) -> list[Line]:
     """An episode's live screen: what the agent sees, what it thought, what it looked up."""
     seen = row.observation
     facts = [

@@ -24,7 +24,7 @@ def export(journal: Path, kind: str, out: BinaryIO) -> None:
     if header is None:
         raise JournalError(f"{journal}: holds no whole header; nothing can be exported")
     if kind == "jsonl":
-        lines = Lines(header, out)
+        lines = ExportedLines(header, out)
         asyncio.run(replay(journal, lines))
         if lines.failure is not None:
             raise lines.failure
@@ -37,7 +37,7 @@ def export(journal: Path, kind: str, out: BinaryIO) -> None:
     out.write(msgspec.json.format(msgspec.json.encode(made.document()), indent=1) + b"\n")
 
 
-class Lines:
+class ExportedLines:
     """Writes each event as it comes."""
 
     def __init__(self, header: Header, out: BinaryIO) -> None:

@@ -29,7 +29,7 @@ REMEMBERED = 200
 """Ended episodes and troubles kept for display."""
 
 
-class Row:
+class EpisodeRow:
     """One episode in play."""
 
     __slots__ = (
@@ -89,7 +89,7 @@ class Scoreboard:
         self.notes, self.budgets = playing.notes, playing.budgets
         self.model_troubles, self.live_retries = playing.model_troubles, playing.live_retries
         self.begun = time.monotonic()
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, EpisodeRow] = {}
         self.recent: deque[Over] = deque(maxlen=REMEMBERED)
         self.troubles: deque[Troubled] = deque(maxlen=REMEMBERED)
         self.progressions: list[float] = []
@@ -104,7 +104,7 @@ class Scoreboard:
         match event:
             case Started():  # or begun again after a worker was lost
                 game = self._games[event.episode]
-                self.rows[event.episode] = Row(event.episode, game, event.observation)
+                self.rows[event.episode] = EpisodeRow(event.episode, game, event.observation)
             case Asked():
                 self.rows[event.episode].waiting = event.request.purpose
             case Answered():
@@ -122,7 +122,7 @@ class Scoreboard:
             case Troubled():
                 self._troubled(event)
 
-    def _answered(self, row: Row, reply: Reply, live: bool) -> None:
+    def _answered(self, row: EpisodeRow, reply: Reply, live: bool) -> None:
         row.calls += 1
         row.input += reply.usage.input
         row.output += reply.usage.output
@@ -136,7 +136,7 @@ class Scoreboard:
         else:
             row.live_from, row.live_steps = time.monotonic(), -1  # the step that this answer leads to
 
-    def _stepped(self, row: Row, event: Stepped) -> None:
+    def _stepped(self, row: EpisodeRow, event: Stepped) -> None:
         after = event.after
         row.step = event.step + after.count
         row.live_steps += after.count

@@ -34,7 +34,7 @@ class State(msgspec.Struct, frozen=True):
     image: str = ""
 
 
-class Recording(msgspec.Struct, frozen=True):
+class OriginalGame(msgspec.Struct, frozen=True):
     """One recorded episode."""
 
     env: str
@@ -84,9 +84,9 @@ def compare(path: Path, pictures: bool = True) -> dict[str, Compared]:
     return results
 
 
-def read(path: Path) -> Iterator[Recording]:
+def read(path: Path) -> Iterator[OriginalGame]:
     """The episodes of a file, one JSON object a line."""
-    decoder = msgspec.json.Decoder(Recording)
+    decoder = msgspec.json.Decoder(OriginalGame)
     try:
         with gzip.open(path) as file:
             for number, line in enumerate(file, 1):
@@ -98,7 +98,7 @@ def read(path: Path) -> Iterator[Recording]:
         raise BalrogError(f"{path}: cannot be read ({error})") from error
 
 
-def replay(recording: Recording, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
+def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
     """What differs at each state of a recording: the thing, as recorded, and as it is with us."""
     engine, looks = make(recording), Looks(recording.env in OWN_PICTURES) if pictures else None
     try:
@@ -116,7 +116,7 @@ def replay(recording: Recording, pictures: bool = True) -> Iterator[list[tuple[s
         engine.close()
 
 
-def make(recording: Recording) -> Engine:
+def make(recording: OriginalGame) -> Engine:
     """The game of a recording."""
     if recording.env not in GAMES:
         raise ConfigError(f"no recordings of {recording.env!r} can be compared; known: {', '.join(GAMES)}")

@@ -32,7 +32,7 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers: tuple[str, ...]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class QuestionOutcome(msgspec.Struct, frozen=True):
     """What one index reached."""
 
     index: str
@@ -100,7 +100,7 @@ def check_answers(queries: Sequence[Query], corpus: Corpus) -> None:
                 )
 
 
-def measure(config: KnowledgeConfig, name: str, corpus: Corpus, queries: Sequence[Query]) -> Outcome:
+def measure(config: KnowledgeConfig, name: str, corpus: Corpus, queries: Sequence[Query]) -> QuestionOutcome:
     """Ask one index every query, one by one."""
     searcher = open_searcher(config, corpus)
     for query in queries:
@@ -113,7 +113,7 @@ def measure(config: KnowledgeConfig, name: str, corpus: Corpus, queries: Sequenc
         rows.append(scores([passage.id for passage in found], query.answers))
         if not rows[-1]["recall@5"]:
             missed.append(query.query)
-    return Outcome(
+    return QuestionOutcome(
         index=name,
         embedder=config.embedder if registry.indexes.get(config.index).needs_vectors else "none",
         corpus=corpus.name,
@@ -133,7 +133,7 @@ def _by_style(queries: Sequence[Query], rows: Sequence[dict[str, float]]) -> dic
     return {style: sum(values) / len(values) for style, values in sorted(styles.items())}
 
 
-def print_table(outcomes: Sequence[Outcome], split: str) -> None:
+def print_table(outcomes: Sequence[QuestionOutcome], split: str) -> None:
     """One row an index."""
     from rich.console import Console
     from rich.table import Table

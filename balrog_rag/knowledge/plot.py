@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.contracts.errors import KnowledgeError
-from balrog_rag.knowledge.evaluate import Outcome
+from balrog_rag.knowledge.evaluate import QuestionOutcome
 from balrog_rag.util.palette import COLOURS, HATCHES, SETTINGS
 
 SHOWN = ("recall@1", "share@5", "recall@5")
 
 
-def plot(outcomes: Sequence[Outcome], split: str, path: Path) -> None:
+def plot(outcomes: Sequence[QuestionOutcome], split: str, path: Path) -> None:
     """Draw it into a .png or .svg file, the best index at the top."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Message, Reply, Request
 from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
 from balrog_rag.models import calls, failures
-from balrog_rag.models.failures import Failed, Failure, Kind
+from balrog_rag.models.failures import FailedCall, Failure, Kind
 from balrog_rag.models.fit import shorter
 from balrog_rag.models.keys import missing_key
 from balrog_rag.models.pace import Pace, Slot
@@ -133,7 +133,7 @@ class RemoteModel:
                 answer = await self._call(messages)
         except TimeoutError:
             return Failure(Kind.TIMEOUT, None, "")
-        except Failed as failed:
+        except FailedCall as failed:
             if failed.failure.kind is Kind.RATE_LIMIT:
                 self.pace.rate_limited(slot, self._pause(failed.failure))
             return failed.failure

@@ -65,7 +65,7 @@ class Failure(msgspec.Struct, frozen=True):
         return f"{self.kind.value}{code}" + (f": {self.text}" if self.text else "")
 
 
-class Failed(Exception):
+class FailedCall(Exception):
     """One attempt brought no answer."""
 
     def __init__(self, failure: Failure) -> None:

@@ -19,7 +19,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models import ollama, openai, settings, table
 from balrog_rag.models.failures import (
     LONGEST_WHOLE,
-    Failed,
+    FailedCall,
     Failure,
     Kind,
     by_status,
@@ -125,12 +125,12 @@ class OwnServer:
         turns = protocol.turns(messages, self._config.fuse_roles)
         heard = await self._post(_encoded({**self._fields, "messages": turns}))
         if heard.status >= 300:
-            raise Failed(refusal(heard))
+            raise FailedCall(refusal(heard))
         try:
             return await protocol.read(heard.body, messages)
         except (ValueError, RecursionError) as error:
             said = heard.text[:LONGEST_WHOLE]
-            raise Failed(Failure(Kind.BROKEN, heard.status, tidy(f"{error}: {said}"))) from error
+            raise FailedCall(Failure(Kind.BROKEN, heard.status, tidy(f"{error}: {said}"))) from error
 
     async def _post(self, body: bytes) -> "Heard":
         if self._poster is None:

@@ -17,7 +17,7 @@ import msgspec
 import yarl
 
 from balrog_rag.models.bodies import Unreadable, bounded
-from balrog_rag.models.failures import LONGEST_ERROR, Failed, Failure, Kind, tidy
+from balrog_rag.models.failures import LONGEST_ERROR, FailedCall, Failure, Kind, tidy
 
 REDIRECTS = (301, 302, 303, 307, 308)
 KEEPING_THE_METHOD = (307, 308)
@@ -70,13 +70,13 @@ class Poster:
         try:
             return await self._follow(body)
         except aiohttp.ClientConnectorCertificateError as error:
-            raise Failed(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
         except (ValueError, TypeError, OverflowError) as error:  # an address or a header that is none
-            raise Failed(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
         except aiohttp.ClientResponseError as error:
-            raise Failed(Failure(Kind.BROKEN, None, tidy(f"no HTTP: {error.message}"))) from error
+            raise FailedCall(Failure(Kind.BROKEN, None, tidy(f"no HTTP: {error.message}"))) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise Failed(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
+            raise FailedCall(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
 
     async def _follow(self, body: bytes) -> Heard:
         url, headers = self._url, self._headers
@@ -87,7 +87,7 @@ class Poster:
             here, url = url, _elsewhere(url, heard)
             if url.origin() != here.origin():
                 headers = {name: value for name, value in headers.items() if name in CARRIED_ELSEWHERE}
-        raise Failed(Failure(Kind.MODEL, heard.status, "a call is sent on without end"))
+        raise FailedCall(Failure(Kind.MODEL, heard.status, "a call is sent on without end"))
 
     async def _once(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> Heard:
         try:
@@ -112,7 +112,7 @@ class Poster:
             parts = bounded(answer.content.iter_any(), packed, most, good)
             return b"".join([part async for part in parts])
         except (aiohttp.ClientError, Unreadable) as error:
-            raise Failed(Failure(Kind.BROKEN, answer.status, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.BROKEN, answer.status, tidy(str(error)))) from error
         finally:
             if not answer.content.at_eof():
                 answer.close()
@@ -141,10 +141,12 @@ def _elsewhere(url: yarl.URL, heard: Heard) -> yarl.URL:
     place = heard.headers.get("location", "")
     if heard.status not in KEEPING_THE_METHOD or not place:
         said = f"it has moved to {place or 'somewhere else'}; set model.base_url accordingly"
-        raise Failed(Failure(Kind.MODEL, heard.status, tidy(said)))
+        raise FailedCall(Failure(Kind.MODEL, heard.status, tidy(said)))
     there = url.join(yarl.URL(place))
     if there.scheme not in ("http", "https") or not there.host:
-        raise Failed(Failure(Kind.MODEL, heard.status, tidy(f"it has moved to {place}, which is no server")))
+        raise FailedCall(
+            Failure(Kind.MODEL, heard.status, tidy(f"it has moved to {place}, which is no server"))
+        )
     return there
 
 

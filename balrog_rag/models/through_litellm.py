@@ -14,7 +14,7 @@ from balrog_rag.models import settings, wire
 from balrog_rag.models.bodies import Unreadable, bounded
 from balrog_rag.models.failures import (
     LONGEST_ERROR,
-    Failed,
+    FailedCall,
     Failure,
     Kind,
     by_status,
@@ -86,7 +86,7 @@ class LiteLLMCall:
             response = await self._litellm.acompletion(messages=turns, client=self._client, **self._said)
             return await incoming(response, messages)
         except Exception as error:  # LiteLLM raises what its many providers raise
-            raise Failed(classify(error, heard)) from error
+            raise FailedCall(classify(error, heard)) from error
 
     async def close(self) -> None:
         """Give back the connections."""

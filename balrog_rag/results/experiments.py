@@ -18,7 +18,7 @@ from balrog_rag.util.paths import data
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 
-class Arm(msgspec.Struct, frozen=True):
+class ExperimentArm(msgspec.Struct, frozen=True):
     """One run of an experiment: its folder's name, and the words that make it."""
 
     name: str
@@ -32,7 +32,7 @@ class Experiment(msgspec.Struct, frozen=True):
     title: str
     question: str
     baseline: str = ""
-    arms: tuple[Arm, ...] = ()
+    arms: tuple[ExperimentArm, ...] = ()
     """None: it is one run."""
     whose: str = ""
     """Whose experiment it is, as in "not the paper's"; empty: one of ours."""
@@ -41,9 +41,9 @@ class Experiment(msgspec.Struct, frozen=True):
     passages: Mapping[str, int] = {}
     """How many passages each corpus had there."""
 
-    def arm(self, name: str) -> Arm:
+    def arm(self, name: str) -> ExperimentArm:
         """The arm of that name; one without words where it is none."""
-        return next((arm for arm in self.arms if arm.name == name), Arm(name, ()))
+        return next((arm for arm in self.arms if arm.name == name), ExperimentArm(name, ()))
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -79,7 +79,7 @@ def find(name: str) -> Experiment | None:
         raise ConfigError(f"{path}: arm {wrong[0]!r}: a name is letters, digits and _ . + - only")
     if read.baseline not in (read.arms or [""]):
         raise ConfigError(f"{path}: baseline {read.baseline!r} is none of its arms: {', '.join(read.arms)}")
-    arms = tuple(Arm(arm, tuple(words)) for arm, words in read.arms.items())
+    arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
         name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages
     )

@@ -24,7 +24,7 @@ from balrog_rag.workers.pool import WorkerPool
 Player = Callable[[EpisodeSpec], Awaitable[End]]
 
 
-class Run(msgspec.Struct):
+class PlannedRun(msgspec.Struct):
     """One run to be played: its folder, its frozen configuration, its episodes."""
 
     folder: Path
@@ -37,15 +37,17 @@ class Run(msgspec.Struct):
 class Backend(Protocol):
     """Plays the episodes of several runs, wherever its games and agents live."""
 
-    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+    async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
         """Begin what is slow to begin; returns what a user should know of each run before it goes on."""
         ...
 
-    def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
+    def player(
+        self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
+    ) -> Player:
         """Plays the episodes of one run."""
         ...
 
-    def trouble(self, run: Run) -> str:
+    def trouble(self, run: PlannedRun) -> str:
         """Why the run's model does not answer now; empty where it does, or where that is not known here."""
         ...
 
@@ -69,14 +71,16 @@ class LocalBackend:
         self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
         self._services = services
 
-    async def start(self, runs: Sequence[Run]) -> list[list[str]]:
+    async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
         """Start the workers, and meanwhile the models and indexes."""
         elsewhere = sum(len(run.specs) for run in runs if not known_here_alone(run.specs))
         games = min(runs[0].config.runner.concurrency, elsewhere)
         _, notes = await asyncio.gather(self._pool.start(games), warm(self._services, runs))
         return notes
 
-    def player(self, run: Run, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]) -> Player:
+    def player(
+        self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
+    ) -> Player:
         """Plays the episodes of one run."""
         return EpisodePlayer(
             run.folder,
@@ -90,7 +94,7 @@ class LocalBackend:
             run.config.run.ttyrec,
         )
 
-    def trouble(self, run: Run) -> str:
+    def trouble(self, run: PlannedRun) -> str:
         """Why the run's model does not answer now."""
         return self._services.trouble_of(run.specs[0].last_player)
 
@@ -115,7 +119,7 @@ def known_here_alone(specs: Sequence[EpisodeSpec]) -> bool:
     return any(map(registry.environments.added, kinds)) or any(map(registry.programs.added, programs))
 
 
-async def warm(services: LiveServices, runs: Sequence[Run]) -> list[list[str]]:
+async def warm(services: LiveServices, runs: Sequence[PlannedRun]) -> list[list[str]]:
     """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
     players = [[run.specs[0].last_player] if run.specs else [] for run in runs]
     return [[note for player in own for note in await services.warm(player)] for own in players]

@@ -34,7 +34,7 @@ from balrog_rag.models.calls import price_known
 from balrog_rag.models.keys import refuse_unanswerable
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import mark
-from balrog_rag.run.backend import Run
+from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.named import experiment_of
 from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
@@ -64,18 +64,18 @@ def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
     return experiment is not None and bool(experiment.arms)
 
 
-def new_run(config: Config) -> Run:
+def new_run(config: Config) -> PlannedRun:
     """A new run, everything about it checked before its folder is made."""
     check_new(config)
     config = resolved(config)
     specs = planned(config)
-    run = Run(folder_for(config.run, who_plays(config)), config, specs)
+    run = PlannedRun(folder_for(config.run, who_plays(config)), config, specs)
     folder.create(run.folder, plain(config))
     mark(run.folder)
     return run
 
 
-def continued(run: Path, words: list[str], trust: bool = False) -> Run:
+def continued(run: Path, words: list[str], trust: bool = False) -> PlannedRun:
     """A run to go on with: its frozen configuration, with the changes that are allowed.
 
     `trust`: though somebody else made it.
@@ -85,11 +85,11 @@ def continued(run: Path, words: list[str], trust: bool = False) -> Run:
     check(config)
     specs = specs_of(run, config)
     check_games(specs)
-    return Run(run, config, specs)
+    return PlannedRun(run, config, specs)
 
 
 @contextmanager
-def attempt(run: Run) -> Iterator[None]:
+def attempt(run: PlannedRun) -> Iterator[None]:
     """Keep other processes from the run meanwhile, and write down who plays it now."""
     kinds = kinds_in(run.config)
     with folder.locked(run.folder):
@@ -194,7 +194,9 @@ def refuse_unpriced(model: ModelConfig) -> None:
         raise unpriced("limits", model.name)
 
 
-async def play_together(runs: Sequence[Run], display: Display, backend_of: BackendOf) -> list[RunOutcome]:
+async def play_together(
+    runs: Sequence[PlannedRun], display: Display, backend_of: BackendOf
+) -> list[RunOutcome]:
     """Play runs in one process, with one set of models and indexes."""
     services = LiveServices()
     try:

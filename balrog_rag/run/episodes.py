@@ -22,7 +22,7 @@ LOSSES = 5
 """How many workers may die under one episode before it is taken for the killer."""
 
 
-class Games(Protocol):
+class GameSource(Protocol):
     """Where games live: a pool of worker processes, or the calling process."""
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> Game:
@@ -112,7 +112,7 @@ class EpisodePlayer(JournaledPlayer):
         run: Path,
         config_digest: str,
         versions: dict[str, str],
-        games: Games,
+        games: GameSource,
         services: Services,
         budget: RunBudget,
         watcher: Watcher,

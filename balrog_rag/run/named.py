@@ -9,7 +9,7 @@ from balrog_rag.config.frozen import CHANGEABLE_ON_RESUME, differing_keys, leaf_
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.arms import short
-from balrog_rag.results.experiments import Arm, Experiment, find
+from balrog_rag.results.experiments import Experiment, ExperimentArm, find
 
 FILLED_IN = ("run.experiment", "run.departures")
 FREE = (*CHANGEABLE_ON_RESUME, "run.")
@@ -36,7 +36,7 @@ def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
     return replace(config, run=replace(config.run, experiment=experiment.name, departures=changed))
 
 
-def departures(config: Config, experiment: Experiment, words: Sequence[str], arm: Arm) -> list[str]:
+def departures(config: Config, experiment: Experiment, words: Sequence[str], arm: ExperimentArm) -> list[str]:
     """Every setting that is not the experiment's own, beside those that it leaves open."""
     kept = [word for word in words if _is_free(_bare(word), experiment)]
     ours, its = plain(config), plain(compose([*kept, *arm.overrides]))

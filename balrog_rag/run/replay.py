@@ -12,7 +12,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.results import folder
-from balrog_rag.run.episodes import Games
+from balrog_rag.run.episodes import GameSource
 from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.inline import InlineGames
@@ -66,7 +66,7 @@ async def replay(
     path: Path,
     watcher: Watcher,
     ttyrec: str | None = None,
-    games: Games | None = None,
+    games: GameSource | None = None,
     cursor: Callable[[journal.Recording], JournalCursor] = recorded_only,
 ) -> Verdict:
     """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it.

@@ -14,7 +14,7 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import DatasetError, RunFolderError
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.prices import Prices
-from balrog_rag.run.backend import Backend, Run
+from balrog_rag.run.backend import Backend, PlannedRun
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import Interrupts
@@ -30,7 +30,9 @@ from balrog_rag.util.wording import many
 class InPlay:
     """Runs being played, as a display is told of them, beside the events: it samples and changes nothing."""
 
-    def __init__(self, runs: Sequence[Run], gate: Gate, interrupts: Interrupts, backend: Backend) -> None:
+    def __init__(
+        self, runs: Sequence[PlannedRun], gate: Gate, interrupts: Interrupts, backend: Backend
+    ) -> None:
         self.runs, self.gate, self.interrupts = runs, gate, interrupts
         self.out: TextIO = sys.stdout
         """The true stdout: prints may be sent elsewhere meanwhile."""
@@ -66,7 +68,7 @@ class RunOutcome(msgspec.Struct):
 
 
 async def play_runs(
-    runs: Sequence[Run], services: LiveServices, display: Display, backend_of: BackendOf
+    runs: Sequence[PlannedRun], services: LiveServices, display: Display, backend_of: BackendOf
 ) -> list[RunOutcome]:
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
@@ -99,7 +101,7 @@ async def play_runs(
         return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, told, strict=True)]
 
 
-def recorded(run: Run) -> list[str]:
+def recorded(run: PlannedRun) -> list[str]:
     """Put a run's recordings into their database; what is to be said of it."""
     if not run.config.run.ttyrec:
         return []
@@ -121,7 +123,7 @@ def most_at_once() -> int:
     return max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE)
 
 
-def narrowed(runner: RunnerConfig, runs: Sequence[Run], gate: Gate) -> list[str]:
+def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
     """What to say where fewer episodes can be in play than are wanted."""
     wanted = min(runner.concurrency, sum(len(run.specs) for run in runs))
     if wanted <= gate.width:
@@ -133,7 +135,7 @@ def narrowed(runner: RunnerConfig, runs: Sequence[Run], gate: Gate) -> list[str]
 
 
 async def _play(
-    run: Run, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
+    run: PlannedRun, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
     budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
@@ -155,7 +157,7 @@ def stopping(gate: Gate, tally: Tally) -> Callable[[], bool]:
     return lambda: gate.stopping or tally.fatal is not None
 
 
-def _leave_open(run: Run, tally: Tally) -> None:
+def _leave_open(run: PlannedRun, tally: Tally) -> None:
     """Count in what was cut off."""
     known = {*tally.ended, *tally.failed, *tally.open}
     tally.open.extend(spec.episode for spec in run.specs if spec.episode not in known)

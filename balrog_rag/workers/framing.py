@@ -20,14 +20,14 @@ class Open(msgspec.Struct, tag=True):
     ttyrec: str | None = None
 
 
-class Play(msgspec.Struct, tag=True):
+class PlayActions(msgspec.Struct, tag=True):
     """Take these actions one after the other."""
 
     game: int
     actions: list[str]
 
 
-class Run(msgspec.Struct, tag=True):
+class RunProgram(msgspec.Struct, tag=True):
     """Let a program play on."""
 
     game: int
@@ -42,7 +42,7 @@ class Close(msgspec.Struct, tag=True):
     game: int
 
 
-Order: TypeAlias = Open | Play | Run | Close
+Order: TypeAlias = Open | PlayActions | RunProgram | Close
 
 
 class Ready(msgspec.Struct, tag=True):
@@ -60,7 +60,7 @@ class Opened(msgspec.Struct, tag=True):
     start: Transition
 
 
-class Played(msgspec.Struct, tag=True):
+class ActionsPlayed(msgspec.Struct, tag=True):
     """What the actions, or a program's burst, led to."""
 
     transitions: list[Transition]
@@ -70,7 +70,7 @@ class Closed(msgspec.Struct, tag=True):
     """A game has ended."""
 
 
-class Failed(msgspec.Struct, tag=True):
+class WorkFailed(msgspec.Struct, tag=True):
     """An order could not be carried out: the error's class and its line."""
 
     kind: str
@@ -84,7 +84,7 @@ class Failed(msgspec.Struct, tag=True):
         return made
 
 
-Answer: TypeAlias = Ready | Beat | Opened | Played | Closed | Failed
+Answer: TypeAlias = Ready | Beat | Opened | ActionsPlayed | Closed | WorkFailed
 
 _encoder = msgspec.msgpack.Encoder()
 

@@ -11,7 +11,7 @@ import msgspec
 from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
-from balrog_rag.workers.framing import Close, Open, Opened, Play, Played, Run
+from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayActions, RunProgram
 from balrog_rag.workers.process import WorkerProcess
 
 GAME_MEGABYTES = 8
@@ -33,15 +33,15 @@ class PooledGame:
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
         """Take the actions one after the other; stops early where the game ends."""
-        answer = await self._worker.ask(Play(self._number, list(actions)))
-        assert isinstance(answer, Played)
+        answer = await self._worker.ask(PlayActions(self._number, list(actions)))
+        assert isinstance(answer, ActionsPlayed)
         return answer.transitions
 
     async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
         plain = Player(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
-        answer = await self._worker.ask(Run(self._number, plain, most, recorded))
-        assert isinstance(answer, Played)
+        answer = await self._worker.ask(RunProgram(self._number, plain, most, recorded))
+        assert isinstance(answer, ActionsPlayed)
         return answer.transitions[0]
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import Bystander, WorkerLost
-from balrog_rag.workers.framing import Answer, Beat, Failed, Open, Order, Ready, Unpacker, packed
+from balrog_rag.workers.framing import Answer, Beat, Open, Order, Ready, Unpacker, WorkFailed, packed
 
 START_SECONDS = 60.0
 """How long a worker may take to start or to open a game, be the deadline of a step shorter."""
@@ -85,7 +85,7 @@ class WorkerProcess(asyncio.Protocol):
         if self._watch is None:
             self._listen()
         answer = await future
-        if isinstance(answer, Failed):
+        if isinstance(answer, WorkFailed):
             raise answer.error()
         return answer
 

@@ -18,17 +18,17 @@ import msgspec
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.workers import framing as frames
 from balrog_rag.workers.framing import (
+    ActionsPlayed,
     Answer,
     Beat,
     Close,
     Closed,
-    Failed,
     Open,
     Opened,
     Order,
-    Played,
     Ready,
-    Run,
+    RunProgram,
+    WorkFailed,
 )
 from balrog_rag.workers.host import HostedGame
 
@@ -52,7 +52,7 @@ class Worker:
         try:
             return self._obey(order)
         except BalrogError as error:
-            return Failed(type(error).__name__, str(error))
+            return WorkFailed(type(error).__name__, str(error))
 
     def _obey(self, order: Order) -> Answer:
         if isinstance(order, Open):
@@ -64,9 +64,9 @@ class Worker:
                 game.close()
             return Closed()
         game = self._games[order.game]
-        if isinstance(order, Run):
-            return Played([game.run(order.player, order.most, self._beat, order.recorded)])
-        return Played(game.play(order.actions, self._beat))
+        if isinstance(order, RunProgram):
+            return ActionsPlayed([game.run(order.player, order.most, self._beat, order.recorded)])
+        return ActionsPlayed(game.play(order.actions, self._beat))
 
     def _beat(self) -> None:
         """Tell from time to time that a long order is getting on."""

@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.evaluate import Outcome, check_answers, measure, read_queries
+from balrog_rag.knowledge.evaluate import QuestionOutcome, check_answers, measure, read_queries
 from balrog_rag.knowledge.metrics import mean, scores
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.plot import SHOWN, plot
@@ -78,7 +78,7 @@ def test_the_default_reaches_its_recall(settings: Settings) -> None:
 
 def test_the_picture_names_its_split_and_comes_out_the_same(tmp_path: Path) -> None:
     outcomes = [
-        Outcome(index, "minilm", "notes", 7, dict.fromkeys(SHOWN, score), {}, time, time, [])
+        QuestionOutcome(index, "minilm", "notes", 7, dict.fromkeys(SHOWN, score), {}, time, time, [])
         for index, score, time in (("flat", 0.5, 1.0), ("hybrid", 0.9, 2.0))
     ]
     for name in ("a.svg", "b.svg", "c.png"):

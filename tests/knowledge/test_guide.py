@@ -22,7 +22,7 @@ LONGEST = 240
 
 
 @cache
-def entries() -> list[guide.Entry]:
+def entries() -> list[guide.GuideEntry]:
     return list(guide.entries())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.contracts.data import Usage
 from balrog_rag.models.calls import call_of
-from balrog_rag.models.failures import LONGEST_TEXT, Failed, Kind
+from balrog_rag.models.failures import LONGEST_TEXT, FailedCall, Kind
 from balrog_rag.models.prices import Answer
 from balrog_rag.models.wire import LONGEST_ANSWER
 from balrog_rag.util import secrets
@@ -59,7 +59,7 @@ def asked(server, way="vllm", **changes):
         call.open()
         try:
             return await asyncio.wait_for(call(question().messages), 60)
-        except Failed as failed:
+        except FailedCall as failed:
             return failed.failure
         finally:
             await call.close()

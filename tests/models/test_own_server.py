@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from balrog_rag.contracts.data import Message, Reply, Request, Usage
 from balrog_rag.contracts.errors import ConfigError, ModelRefused, ModelUnavailable
 from balrog_rag.models import build, calls, table
-from balrog_rag.models.failures import Failed, Failure, Kind
+from balrog_rag.models.failures import FailedCall, Failure, Kind
 from balrog_rag.models.own_server import OwnServer
 from balrog_rag.models.posting import proxy_for
 from balrog_rag.models.prices import Answer, Card
@@ -50,7 +50,7 @@ async def answered(call, messages):
     """What one attempt brings: an answer, or why there is none."""
     try:
         return await call(messages)
-    except Failed as failed:
+    except FailedCall as failed:
         return failed.failure
 
 

@@ -26,7 +26,7 @@ from balrog_rag.display.dashboard_view import View, lines
 from balrog_rag.display.keys import split
 from balrog_rag.display.progress_log import Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.run.backend import LocalBackend, Run
+from balrog_rag.run.backend import LocalBackend, PlannedRun
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
 from balrog_rag.run.run import InPlay
@@ -39,7 +39,7 @@ from tests.support import CLEAN, numbers
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
 
-def board_of(runs: list[Run]) -> Scoreboard:
+def board_of(runs: list[PlannedRun]) -> Scoreboard:
     """A board of runs that nobody plays."""
 
     async def made() -> Scoreboard:
@@ -54,7 +54,7 @@ def board(tmp_path: Path) -> Scoreboard:
     """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
     config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
     specs = plan(config, player_spec(config))
-    board = board_of([Run(tmp_path / "myrun", config, specs)])
+    board = board_of([PlannedRun(tmp_path / "myrun", config, specs)])
     game = asyncio.run(InlineGames().open(specs[0].game))
     first = game.start.observation
     names = [spec.episode for spec in specs]
@@ -121,7 +121,7 @@ def sweep(tmp_path: Path) -> Scoreboard:
     runs = []
     for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
         config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
-        runs.append(Run(tmp_path / label, config, plan(config, player_spec(config)), label))
+        runs.append(PlannedRun(tmp_path / label, config, plan(config, player_spec(config)), label))
     board = board_of(runs)
     first = asyncio.run(InlineGames().open(runs[0].specs[0].game)).start
     for run in runs:

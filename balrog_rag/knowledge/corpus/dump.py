@@ -28,7 +28,7 @@ _CHUNK = 1 << 18
 _FIELDS = ("title", "ns", "text")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class DumpEntry(msgspec.Struct, frozen=True):
     """A page of the dump."""
 
     title: str
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct, frozen=True):
     text: str
 
 
-def entries(dump: Path) -> Iterator[Entry]:
+def entries(dump: Path) -> Iterator[DumpEntry]:
     """Every page of the dump, which may be packed."""
     reader, found = _Reader(), False
     try:
@@ -79,9 +79,9 @@ class _Reader:
         self._fields: dict[str, str] | None = None
         self._parts: list[str] | None = None
         self._size = 0
-        self._ended: list[Entry] = []
+        self._ended: list[DumpEntry] = []
 
-    def feed(self, data: bytes, last: bool = False) -> list[Entry]:
+    def feed(self, data: bytes, last: bool = False) -> list[DumpEntry]:
         """Read on."""
         self._parser.Parse(data, last)
         ended, self._ended = self._ended, []
@@ -112,7 +112,7 @@ class _Reader:
             self._fields[name], self._parts = "".join(self._parts), None
         elif name == "page":
             said = self._fields
-            self._ended.append(Entry(said["title"], said["ns"], said["redirect"], said["text"]))
+            self._ended.append(DumpEntry(said["title"], said["ns"], said["redirect"], said["text"]))
             self._fields = None
 
     def _data(self, text: str) -> None:

@@ -30,7 +30,7 @@ TICK = 0.001
 """asyncio sleeps whole milliseconds, rounded up: with half of one less the mean latency is as asked for."""
 
 
-class Call(msgspec.Struct, frozen=True):
+class ServedCall(msgspec.Struct, frozen=True):
     """One request the server saw; `fault` is what it did wrong, empty where it answered well."""
 
     digest: str
@@ -91,7 +91,7 @@ class TestServer:
         """How often each prompt was asked, by the digest of its messages."""
         self.answered: Counter[str] = Counter()
         """How often each prompt was answered well."""
-        self.calls: deque[Call] = deque(maxlen=keep)
+        self.calls: deque[ServedCall] = deque(maxlen=keep)
         self.in_flight = 0
         self.most_in_flight = 0
         self.url = ""
@@ -150,7 +150,7 @@ class TestServer:
         key = messages_digest(asked.messages)
         self.counts[key] += 1
         fault = self._fault(key)
-        self.calls.append(Call(key, self.counts[key], fault, request.body, request.headers))
+        self.calls.append(ServedCall(key, self.counts[key], fault, request.body, request.headers))
         texts = tuple(plain_text(message) for message in asked.messages)
         text = self._answer(texts)
         if self._latency:

@@ -64,7 +64,7 @@ def own_measures(env: str) -> list[Measure]:
     return [measure for measure in measures_of([env]) if measure.kind]
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BoardRow(msgspec.Struct, frozen=True):
     """One row of the board."""
 
     name: str
@@ -84,7 +84,7 @@ class Entry(msgspec.Struct, frozen=True):
     """In what it is not the experiment that it is named after."""
 
 
-def build(arms: Sequence[Arm], by: Order) -> list[Entry]:
+def build(arms: Sequence[Arm], by: Order) -> list[BoardRow]:
     """Own arms with ranks, and the published rows where those tell it, best first."""
     played = [arm for arm in arms if _scores(arm, by) and not lacking(arm, by)]
     rows = [_scores(arm, by) for arm in played]
@@ -118,7 +118,7 @@ def _by(by: Order, episodes: Sequence[Episode]) -> list[Score]:
     return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
-def own_entry(arm: Arm, rank: Rank, by: Order) -> Entry:
+def own_entry(arm: Arm, rank: Rank, by: Order) -> BoardRow:
     """An arm's row."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
@@ -136,7 +136,7 @@ def own_entry(arm: Arm, rank: Rank, by: Order) -> Entry:
     first, count = arm.episodes[0], len(arm.episodes)
     totals = [episode.total for episode in arm.episodes]
     unknown = any(total.unpriced for total in totals)
-    return Entry(
+    return BoardRow(
         arm.name,
         rank.text,
         first.agent_name,
@@ -155,7 +155,7 @@ def _figure(mean: float, low: float, high: float, count: int) -> str:
     return f"{mean:.2f} [{low:.2f}, {high:.2f}] n={count}"
 
 
-def reference_entry(row: Reference, by: str) -> Entry | None:
+def reference_entry(row: Reference, by: str) -> BoardRow | None:
     """A published row; None where it says nothing of what the board is sorted by."""
     figures = {env: _published_figure(*known) for env, known in row.scored.items()}
     if row.average:
@@ -166,7 +166,7 @@ def reference_entry(row: Reference, by: str) -> Entry | None:
     if by_value is None:
         return None
     note = f" ({row.note})" if row.note else ""
-    return Entry(
+    return BoardRow(
         row.folder,
         "",
         row.agent,
@@ -185,7 +185,7 @@ def _published_figure(mean: float, error: float, count: int) -> str:
 
 
 def page(
-    entries: Sequence[Entry], arms: Sequence[Arm], by: Order, title: str, notes: Sequence[str] = ()
+    entries: Sequence[BoardRow], arms: Sequence[Arm], by: Order, title: str, notes: Sequence[str] = ()
 ) -> Page:
     """The board as a page; `notes` say who else is not on it, and why."""
     sources = published().sources
@@ -204,14 +204,14 @@ def page(
     return Page(title, [section for section in sections if section.tables or section.sentences])
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: BoardRow) -> str:
     title = f"{entry.agent} / {entry.model}"
     if not entry.own:
         return f"{title} †"
     return title if entry.name in (title, entry.agent) else f"{title} ({entry.name})"
 
 
-def board_table(entries: Sequence[Entry], by: str) -> Table:
+def board_table(entries: Sequence[BoardRow], by: str) -> Table:
     """The rows as a table."""
     named = {env for entry in entries for env in entry.figures}
     envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]

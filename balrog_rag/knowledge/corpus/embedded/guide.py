@@ -26,7 +26,7 @@ _KEYS = ("asked", "sure", "version", "id")
 _KEY = re.compile(rf"({'|'.join(_KEYS)}): (.+)")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class GuideEntry(msgspec.Struct, frozen=True):
     """One piece of advice."""
 
     subject: str
@@ -43,21 +43,21 @@ def folder() -> Path:
     return data("wiki_index") / "guide"
 
 
-def entries(place: Path | None = None) -> Iterator[Entry]:
+def entries(place: Path | None = None) -> Iterator[GuideEntry]:
     """Every entry of every file, in the order of the files' names."""
     for file in sorted((place or folder()).glob("*.md")):
         for part in re.split(r"^## ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             yield _entry(file, part)
 
 
-def _entry(file: Path, part: str) -> Entry:
+def _entry(file: Path, part: str) -> GuideEntry:
     title, _, rest = part.partition("\n")
     keys: dict[str, str] = {}
     lines = rest.strip().splitlines()
     while lines and (found := _KEY.fullmatch(lines[0].strip())):
         keys[found.group(1)] = found.group(2).strip()
         lines.pop(0)
-    entry = Entry(subject=file.stem, title=title.strip(), text=_flowing(lines), **keys)
+    entry = GuideEntry(subject=file.stem, title=title.strip(), text=_flowing(lines), **keys)
     if not entry.text or entry.sure not in SURE:
         raise KnowledgeError(
             f"{file.name}, '{entry.title}': an entry needs text, and sure is one of {', '.join(SURE)}"
