@@ -27,7 +27,7 @@ _QUERY = re.compile(r"query\s*:[ \t]*([^\n]*)", re.IGNORECASE)
 _LOOKUP = re.compile(r"<\|LOOKUP\|>(.*?)(?:<\|END\|>|$)", re.DOTALL)
 
 
-class Found(NamedTuple):
+class LookedUp(NamedTuple):
     """What a look-up came to: `text` is what the agent is shown, empty where it goes on without."""
 
     how: str
@@ -46,16 +46,16 @@ class Retrieval(Wrapper):
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
         self._noticer = Noticer(self.senses, config.forget, config.low, states=config.query == "noticed")
-        self._known: OrderedDict[str, Found] = OrderedDict()
+        self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
         self._order = self._query_order([])
         self._offer = self.prompts.render("lookup")
         self._steps = 0
         self._looked_at: int | None = None
-        self._shown, self._shown_at = Found(""), 0
+        self._shown, self._shown_at = LookedUp(""), 0
         self._how = ""
-        self.showing = Found("")
+        self.showing = LookedUp("")
         """What was found for the newest moment."""
 
     async def ask(self, observation: Observation) -> Prompt:
@@ -102,21 +102,21 @@ class Retrieval(Wrapper):
             return self._looked_at is None or self._steps - self._looked_at >= self.config.every
         return self.config.when == "every"
 
-    def _kept(self) -> Found:
+    def _kept(self) -> LookedUp:
         """What was found some steps ago, while it is still to be shown."""
         fresh = self._shown.text and self._steps - self._shown_at <= self.config.keep
-        return self._shown._replace(how="kept") if fresh else Found("")
+        return self._shown._replace(how="kept") if fresh else LookedUp("")
 
     # --- what ---
 
-    async def _look_up(self, prompt: Prompt, observation: Observation) -> Found:
+    async def _look_up(self, prompt: Prompt, observation: Observation) -> LookedUp:
         self._looked_at = self._steps
         if self.config.query == "noticed":
             return await self._find_all(self._unasked(observation), prompt)
         if self.config.query in ("model", "model_memory"):
             query, trouble = await self._model_query(prompt)
             if trouble:
-                return Found(trouble)
+                return LookedUp(trouble)
         else:
             query = plain_query(self.config.query, observation)
         return await self._find(query, prompt)
@@ -144,10 +144,10 @@ class Retrieval(Wrapper):
         self._questions.update(dict.fromkeys(asked, self._steps))
         return asked
 
-    async def _find_all(self, queries: Sequence[str], prompt: Prompt) -> Found:
+    async def _find_all(self, queries: Sequence[str], prompt: Prompt) -> LookedUp:
         """Search for each, and take from each in turn, no passage twice."""
         if not queries:
-            return Found("no query")
+            return LookedUp("no query")
         found = [await self.knowledge.search(query, self.config.k) for query in queries]
         return await self._in_shape(
             "; ".join(queries), self._kept_of(in_turn(found))[: self.config.k], prompt
@@ -157,10 +157,10 @@ class Retrieval(Wrapper):
         floor = self.config.floor
         return [each for each in passages if floor is None or each.score >= floor]
 
-    async def _find(self, query: str, prompt: Prompt) -> Found:
+    async def _find(self, query: str, prompt: Prompt) -> LookedUp:
         """Search, and make of the passages what the agent is to see."""
         if not query:
-            return Found("no query")
+            return LookedUp("no query")
         key = folded(query)
         known = self._known.get(key)
         if known is not None:
@@ -171,7 +171,7 @@ class Retrieval(Wrapper):
         self._remember(key, found)
         return found
 
-    def _remember(self, key: str, found: Found) -> None:
+    def _remember(self, key: str, found: LookedUp) -> None:
         self._asked[key] = found.query
         self._asked.move_to_end(key)
         if len(self._asked) > self.config.memory:
@@ -186,13 +186,13 @@ class Retrieval(Wrapper):
 
     # --- in which shape, and where ---
 
-    async def _in_shape(self, query: str, passages: Sequence[Passage], prompt: Prompt) -> Found:
+    async def _in_shape(self, query: str, passages: Sequence[Passage], prompt: Prompt) -> LookedUp:
         if not passages:
-            return Found("no passages", query)
+            return LookedUp("no passages", query)
         ids = tuple(each.id for each in passages)
         if self.config.context != "summary":
             cut = self.config.chars if self.config.context == "cut" else None
-            return Found("fresh", query, listed(passages, cut, self.config.titles), ids)
+            return LookedUp("fresh", query, listed(passages, cut, self.config.titles), ids)
         found = listed(passages, self.config.source_chars, self.config.titles)
         words = self.prompts.render(
             "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
@@ -200,10 +200,10 @@ class Retrieval(Wrapper):
         reply = await self.llm.complete([Message("user", words)], "summary")
         summary = neutralised(reply.text.strip())
         if len(summary) > self.config.max_summary:
-            return Found("too long", query)
-        return Found("fresh" if summary else "no summary", query, summary, ids)
+            return LookedUp("too long", query)
+        return LookedUp("fresh" if summary else "no summary", query, summary, ids)
 
-    def _show(self, prompt: Prompt, found: Found) -> None:
+    def _show(self, prompt: Prompt, found: LookedUp) -> None:
         """Put it into the prompt, where there is anything."""
         self._how, self.showing = found.how, found
         if not found.text:

@@ -37,7 +37,7 @@ KEEP_BREAK = "{{ '' }}"
 """Behind a block, whose end would take the line break after it along."""
 
 
-class Imported(NamedTuple):
+class ImportedPrompts(NamedTuple):
     """What was found, by the names that prompts have here, and why other prompts were not."""
 
     prompts: dict[str, str]
@@ -48,12 +48,12 @@ class _Unlike(Exception):
     """A piece of code that is not written as BALROG writes it."""
 
 
-def read(checkout: Path, games: Collection[str]) -> Imported:
+def read(checkout: Path, games: Collection[str]) -> ImportedPrompts:
     """The prompts of a checkout for these environments, made ready to be written into files."""
     root = checkout / "balrog"
     if not (root / "environments").is_dir():
         raise ConfigError(f"{checkout}: no BALROG checkout; it has no folder balrog/environments")
-    found = Imported({}, {})
+    found = ImportedPrompts({}, {})
 
     def keep(name: str, make: Callable[[], str]) -> None:
         try:
@@ -71,7 +71,7 @@ def read(checkout: Path, games: Collection[str]) -> Imported:
     return found
 
 
-def write(found: Imported, folder: Path) -> None:
+def write(found: ImportedPrompts, folder: Path) -> None:
     """One file a prompt."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def _contents(function: ast.FunctionDef) -> Iterator[ast.expr]:
                 yield keyword.value
 
 
-def _closings(found: Imported, path: Path) -> None:
+def _closings(found: ImportedPrompts, path: Path) -> None:
     """The line that ends NetHack's instruction, and what few_shot says in its place."""
     closing = found.prompts.get("instruction_nle", "").rpartition("\n")[2]
     try:

@@ -18,7 +18,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
-    from balrog_rag.results.counterfactual import Asked, Counterfactual
+    from balrog_rag.results.counterfactual import AskedAgain, Counterfactual
     from balrog_rag.run.services import LiveServices
 
 
@@ -69,7 +69,7 @@ def told(run: Path, found: "Counterfactual") -> str:
     return "\n".join(lines)
 
 
-async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[Asked]":
+async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[AskedAgain]":
     """Each place twice, one after the other."""
     from balrog_rag.run.services import LiveServices
 
@@ -80,12 +80,12 @@ async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[Asked]":
         await services.close()
 
 
-async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Asked":
+async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "AskedAgain":
     """One place: without reference text, then with it."""
     from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
-    from balrog_rag.results.counterfactual import Asked
+    from balrog_rag.results.counterfactual import AskedAgain
 
     recording = journal.read(path)
     if recording.header is None:
@@ -95,7 +95,7 @@ async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Aske
     without = await act(services, recording, without_retrieval(spec, at), at)
     # The agent itself goes on from its record: one that took over here would lack what it was shown before.
     again = await act(services, recording, spec, at)
-    return Asked(spec.episode, at, done, without, again)
+    return AskedAgain(spec.episode, at, done, without, again)
 
 
 def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":

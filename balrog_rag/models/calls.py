@@ -8,7 +8,7 @@ from balrog_rag.contracts.data import Message
 from balrog_rag.models.prices import Answer, Card
 
 
-class Call(Protocol):
+class ModelCall(Protocol):
     """Sends a prompt once."""
 
     def open(self) -> Card:
@@ -28,7 +28,7 @@ class Call(Protocol):
         ...
 
 
-def call_of(config: ModelConfig) -> Call:
+def call_of(config: ModelConfig) -> ModelCall:
     """The way to this model; wrong settings are a ConfigError here, before anything is loaded."""
     from balrog_rag.models.own_server import OwnServer, speaks
 

@@ -9,7 +9,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results.arms import Arm, by_env, in_order, load_arms
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.scoring import PROGRESSION, Measure, bounds_by_env, measures_of, scores, untold
+from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 
 
@@ -72,7 +72,7 @@ def few(tasks: set[str]) -> str:
     return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
 
 
-def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float | None = None) -> Duel:
+def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | None = None) -> Duel:
     """Compare two arms; differences are ours less theirs."""
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
@@ -90,7 +90,7 @@ def duel(ours: Arm, theirs: Arm, measure: Measure = PROGRESSION, wanted: float |
     return Duel(whole, environments, tasks)
 
 
-def withheld(names: tuple[str, str], measure: Measure = PROGRESSION) -> Comparison:
+def withheld(names: tuple[str, str], measure: Scale = PROGRESSION) -> Comparison:
     """No verdict, since episodes are open or missing."""
     return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=WITHHELD, notes=())
 
@@ -119,7 +119,7 @@ def game_of(episode: Episode) -> tuple[str, str, str]:
 
 def judged(
     ours: Sequence[Episode], theirs: Sequence[Episode], names: tuple[str, str],
-    measure: Measure = PROGRESSION, wanted: float | None = None, family: int = 1,
+    measure: Scale = PROGRESSION, wanted: float | None = None, family: int = 1,
 ) -> Comparison:  # fmt: skip
     """The verdict on two sets of episodes, one of a family of so many."""
     envs = sorted({episode.env for episode in (*ours, *theirs)})

@@ -21,7 +21,7 @@ from balrog_rag.util.files import read_file
 FILE = "counterfactual.json"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedAgain(msgspec.Struct, frozen=True):
     """One step: what was done, what is done without reference text, what when asked again with it."""
 
     episode: str
@@ -47,7 +47,7 @@ class Asked(msgspec.Struct, frozen=True):
 class Counterfactual(msgspec.Struct, frozen=True):
     """counterfactual.json."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedAgain, ...]
 
     @property
     def sentence(self) -> str:

@@ -23,7 +23,7 @@ SEALED = ("config.json", folder.FORKED, "sweep.json")
 KEY_BYTES = 32
 
 
-class Mark(msgspec.Struct, frozen=True):
+class MadeHere(msgspec.Struct, frozen=True):
     """.made_here"""
 
     seal: str
@@ -35,13 +35,13 @@ def mark(run: Path) -> None:
     """Note that the folder as it stands is this user's, made here or trusted."""
     key = _key(make=True)
     seal = _seal(run, key) if key else ""
-    folder.write_json(run / MARK, Mark(seal, _places(run)))
+    folder.write_json(run / MARK, MadeHere(seal, _places(run)))
 
 
 def made_here(run: Path) -> bool:
     """Whether the sealed files of a folder are those that this user made or trusted here."""
     try:
-        found = msgspec.json.decode(read_file(run / MARK), type=Mark)
+        found = msgspec.json.decode(read_file(run / MARK), type=MadeHere)
         places = _places(run)
         key = _key(make=False)
         sealed = key is not None and hmac.compare_digest(found.seal, _seal(run, key))

@@ -6,8 +6,7 @@ from math import isnan
 import msgspec
 import numpy as np
 
-from balrog_rag.contracts.kinds import Measure as Counted
-from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.statistics import design
 from balrog_rag.results.statistics.estimate import Interval
@@ -17,8 +16,8 @@ from balrog_rag.results.statistics.prospects import twice
 from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws
 
 
-class Measure(msgspec.Struct, frozen=True):
-    """Something counted of every episode."""
+class Scale(msgspec.Struct, frozen=True):
+    """What episodes are compared by: a figure of each, its unit and the values that it can have."""
 
     name: str
     title: str
@@ -34,27 +33,27 @@ class Measure(msgspec.Struct, frozen=True):
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
-PROGRESSION = Measure("progression", "progression", "points", lambda episode: episode.percent)
+PROGRESSION = Scale("progression", "progression", "points", lambda episode: episode.percent)
 COMMON = (
-    Measure("steps", "agent steps", "steps", lambda e: e.steps, _COUNT),
-    Measure("invalid", "invalid actions in 100 steps", "in 100 steps",
+    Scale("steps", "agent steps", "steps", lambda e: e.steps, _COUNT),
+    Scale("invalid", "invalid actions in 100 steps", "in 100 steps",
             lambda e: 100 * e.invalid / e.steps if e.steps else 0.0, Bounds(0.0, 100.0, rise=0.0)),
-    Measure("tokens", "thousand tokens", "thousand tokens",
+    Scale("tokens", "thousand tokens", "thousand tokens",
             lambda e: (e.total.input + e.total.output) / 1000, _COUNT),
-    Measure("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
-    Measure("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
+    Scale("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
+    Scale("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
 )  # fmt: skip
 """Counted of every episode, whatever it plays."""
 
 
-def measures_of(envs: Iterable[str]) -> list[Measure]:
+def measures_of(envs: Iterable[str]) -> list[Scale]:
     """Progression, what the kinds of these names count themselves, and what every episode has."""
     return [PROGRESSION, *(_own(env, each) for env in envs for each in kind_of(env).measures), *COMMON]
 
 
-def _own(env: str, counted: Counted) -> Measure:
+def _own(env: str, counted: Measure) -> Scale:
     bounds = _COUNT if counted.counted else Bounds(counted.low, counted.high, rise=counted.low)
-    return Measure(
+    return Scale(
         counted.name,
         counted.title,
         counted.unit,
@@ -66,12 +65,12 @@ def _own(env: str, counted: Counted) -> Measure:
     )
 
 
-def untold(episodes: Iterable[Episode], measure: Measure) -> int:
+def untold(episodes: Iterable[Episode], measure: Scale) -> int:
     """How many of these episodes' journals lack what the measure needs."""
     return sum(isnan(measure.of(episode)) for episode in episodes) if measure.needs else 0
 
 
-def scores(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> list[Score]:
+def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> list[Score]:
     """The episodes' scores with the games they were played in."""
     return [
         Score(float(measure.of(episode)), episode.env, episode.task, episode.game_name)
@@ -79,7 +78,7 @@ def scores(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> list[
     ]
 
 
-def bounds_by_env(envs: Sequence[str], measure: Measure = PROGRESSION) -> dict[str, Bounds]:
+def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str, Bounds]:
     """What the measure's values can be, by the kinds of game."""
     if measure.name != PROGRESSION.name:
         return dict.fromkeys(envs, measure.bounds)
@@ -87,7 +86,7 @@ def bounds_by_env(envs: Sequence[str], measure: Measure = PROGRESSION) -> dict[s
     return {kind.name: Bounds(binary=kind.solved_or_not, rise=kind.rise) for kind in kinds}
 
 
-def interval(episodes: Sequence[Episode], measure: Measure = PROGRESSION) -> Interval:
+def interval(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Interval:
     """The interval of the mean over episodes of one environment."""
     if not episodes or untold(episodes, measure):
         return mean_interval([], measure.bounds)

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.agents import build
-from balrog_rag.agents.retrieval import LONGEST_WRITTEN, Found, Retrieval
+from balrog_rag.agents.retrieval import LONGEST_WRITTEN, LookedUp, Retrieval
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Passage, Purpose, Reply, TaskView
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
@@ -216,7 +216,7 @@ class _Tally:
         self.before_end: int | None = None
         self.later = False
 
-    def take(self, showing: Found, queries: Sequence[str], before_end: int) -> None:
+    def take(self, showing: LookedUp, queries: Sequence[str], before_end: int) -> None:
         """Count one moment in."""
         self.steps += 1
         self.looked_up += bool(queries)

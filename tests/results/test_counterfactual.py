@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.cli.counterfactual import main
 from balrog_rag.cli.episode import main as show
-from balrog_rag.results.counterfactual import Asked, Counterfactual, kept
+from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, kept
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_an_empty_sample_is_a_mistake(runs, capsys, count):
 
 
 def test_the_sentence_counts_both():
-    asked = tuple(Asked("e", n, "a", "b" if n < 3 else "a", "a") for n in range(4))
+    asked = tuple(AskedAgain("e", n, "a", "b" if n < 3 else "a", "a") for n in range(4))
     assert Counterfactual(asked).sentence == (
         "without reference text the action differs at 3 of 4 steps (75 %, 29 to 97); "
         "asked again with it, it differs at 0 of 4 steps (0 %, 0 to 45)."

@@ -14,10 +14,9 @@ from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.provenance import origin
-from balrog_rag.results.report.page import Cell, Page, Section, Table
+from balrog_rag.results.report.page import Cell, ReportPage, Section, Table
 from balrog_rag.results.scoring import (
     PROGRESSION,
-    Measure,
     bounds_by_env,
     interval,
     measures_of,
@@ -36,7 +35,7 @@ class Order(msgspec.Struct, frozen=True):
     """What a board is ranked by: progression in an environment or on average, or a measure of one kind."""
 
     env: str
-    measure: Measure = PROGRESSION
+    measure: Scale = PROGRESSION
 
     @property
     def name(self) -> str:
@@ -59,7 +58,7 @@ def orders(arms: Sequence[Arm]) -> dict[str, Order]:
     return found
 
 
-def own_measures(env: str) -> list[Measure]:
+def own_measures(env: str) -> list[Scale]:
     """What a kind counts besides progression."""
     return [measure for measure in measures_of([env]) if measure.kind]
 
@@ -186,7 +185,7 @@ def _published_figure(mean: float, error: float, count: int) -> str:
 
 def page(
     entries: Sequence[BoardRow], arms: Sequence[Arm], by: Order, title: str, notes: Sequence[str] = ()
-) -> Page:
+) -> ReportPage:
     """The board as a page; `notes` say who else is not on it, and why."""
     sources = published().sources
     quoted = [
@@ -201,7 +200,7 @@ def page(
         *rules_sections(arms),
     ]
     sections.append(Section("Sources", quoted))
-    return Page(title, [section for section in sections if section.tables or section.sentences])
+    return ReportPage(title, [section for section in sections if section.tables or section.sentences])
 
 
 def _title(entry: BoardRow) -> str:
@@ -257,7 +256,7 @@ MEASURES_NOTE = (
 )
 
 
-def measured(episodes: Sequence[Episode], measure: Measure) -> str:
+def measured(episodes: Sequence[Episode], measure: Scale) -> str:
     """A measure's mean and interval, or that journals do not tell it."""
     if count := untold(episodes, measure):
         return f"not told by {count:,} of {len(episodes):,}"

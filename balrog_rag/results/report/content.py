@@ -14,8 +14,8 @@ from balrog_rag.results.report.details import (
     retrieval_section,
 )
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
-from balrog_rag.results.report.page import Cell, Page, Section, Table
-from balrog_rag.results.scoring import Measure, interval, measures_of, outlook, scores, untold
+from balrog_rag.results.report.page import Cell, ReportPage, Section, Table
+from balrog_rag.results.scoring import Scale, interval, measures_of, outlook, scores, untold
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
@@ -59,7 +59,7 @@ def judge(arms: list[Arm], baseline: Arm, wanted: float | None = None) -> Findin
     return Findings(arms, baseline, against_baseline(arms, baseline, wanted))
 
 
-def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Page:
+def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> ReportPage:
     """The whole report, for a page that lies in the folder `at`."""
     sections = [
         verdict_section(found),
@@ -72,7 +72,7 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Page:
         provenance_section(found.arms),
         episodes_section(found.arms, at),
     ]
-    return Page(title, [section for section in sections if section.sentences or section.tables])
+    return ReportPage(title, [section for section in sections if section.sentences or section.tables])
 
 
 def verdict_section(found: Findings) -> Section:
@@ -151,7 +151,7 @@ def _error(arm: Arm, env: str) -> str:
     return "–" if arm.withheld else f"{100 * error:.2f}"
 
 
-def _mean_and_interval(arm: Arm, env: str, measure: Measure) -> str:
+def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
     episodes = arm.by_env()[env]
     if lacking := untold(episodes, measure):
         return f"not told by {lacking:,} of {len(episodes):,} journals"

@@ -10,7 +10,7 @@ from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
 from balrog_rag.results.report import style
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
-from balrog_rag.results.scoring import PROGRESSION, Measure, interval, measures_of, untold
+from balrog_rag.results.scoring import PROGRESSION, Scale, interval, measures_of, untold
 from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
@@ -59,7 +59,7 @@ def _figure(width: float, height: float, columns: int = 1, same: bool = True) ->
 
 def scores_figure(arms: Sequence[Arm]) -> Any:
     """Bars with intervals and every episode as a point: progression, and the levels reached."""
-    panels: list[tuple[str, Measure]] = []
+    panels: list[tuple[str, Scale]] = []
     for env in in_order(env for arm in arms for env in arm.by_env()):
         panels += [
             (env, measure) for measure in measures_of([env]) if measure is PROGRESSION or measure.drawn
@@ -71,7 +71,7 @@ def scores_figure(arms: Sequence[Arm]) -> Any:
     return figure
 
 
-def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Measure) -> None:
+def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
     for place, arm in enumerate(arms):
         episodes = arm.by_env().get(env, [])
         if not episodes or untold(episodes, measure):

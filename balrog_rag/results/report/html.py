@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
-from balrog_rag.results.report.page import Page
+from balrog_rag.results.report.page import ReportPage
 
 TITLES = {
     "scores": "Scores of each arm: bars with intervals, every episode a point",
@@ -21,7 +21,7 @@ def title_of(figure: str) -> str:
     return TITLES.get(figure, figure.replace("_", " ").capitalize())
 
 
-def html(page: Page, svgs: Mapping[str, bytes]) -> str:
+def html(page: ReportPage, svgs: Mapping[str, bytes]) -> str:
     """Write the page; `svgs` are the figures by name."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

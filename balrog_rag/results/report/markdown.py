@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from balrog_rag.results.report.html import title_of
-from balrog_rag.results.report.page import Cell, Page, Table
+from balrog_rag.results.report.page import Cell, ReportPage, Table
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
-def markdown(page: Page, files: Mapping[str, str]) -> str:
+def markdown(page: ReportPage, files: Mapping[str, str]) -> str:
     """Write the page; `files` says where each figure lies."""
     parts = [f"# {escaped(page.title)}"]
     for section in page.sections:

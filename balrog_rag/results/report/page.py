@@ -43,7 +43,7 @@ class Section(msgspec.Struct):
     """Names of figures, in order."""
 
 
-class Page(msgspec.Struct):
+class ReportPage(msgspec.Struct):
     """A whole report."""
 
     title: str
