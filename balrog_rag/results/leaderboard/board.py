@@ -17,6 +17,7 @@ from balrog_rag.results.provenance import origin
 from balrog_rag.results.report.page import Cell, ReportPage, Section, Table
 from balrog_rag.results.scoring import (
     PROGRESSION,
+    Scale,
     bounds_by_env,
     interval,
     measures_of,
