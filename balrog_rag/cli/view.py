@@ -3,13 +3,20 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, file_to_write, within
+from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.util.wording import many
+
+if TYPE_CHECKING:
+    from balrog_rag.viewer.listing import Listed
 
 EPILOG = """examples:
   balrog-rag view results/RUN                       in the browser; goes on while the run is played
   balrog-rag view results/RUN --out run.html        one file that opens without a server
+  balrog-rag view JOURNAL --out death.gif --steps 400:450
   balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side"""
 
 
@@ -30,7 +37,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "paths", type=Path, nargs="+", metavar="PATH", help="a run folder, a sweep, or a journal"
     )
-    made.add_argument("--out", type=Path, metavar="FILE", help="write one HTML file instead of serving it")
+    made.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write one HTML file instead of serving it; NAME.cast or NAME.gif: the screens of one episode",
+    )
+    made.add_argument("--steps", metavar="A:B", help="with a .cast or .gif: from one position to another")
     made.add_argument(
         "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)", metavar="PORT"
     )
@@ -47,9 +60,29 @@ def view(options: argparse.Namespace) -> int:
         return serve(options.paths, options.port, not options.no_browser)
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
+    from balrog_rag.viewer.recording import ENDINGS
 
-    file_to_write("--out", options.out, (".html", ".htm"))
+    file_to_write("--out", options.out, (".html", *ENDINGS))
     episodes = listed(options.paths)
+    if options.out.suffix in ENDINGS:
+        return record(options, episodes)
+    if options.steps is not None:
+        raise ConfigError(f"--steps: goes with --out NAME{' or NAME'.join(ENDINGS)}")
     failures = bundle.write(episodes, options.out)
     print(terminal_safe(bundle.told(options.out, episodes, failures)))
+    return 0
+
+
+def record(options: argparse.Namespace, episodes: "Sequence[Listed]") -> int:
+    """Write the screens of the one episode."""
+    from balrog_rag.viewer import recording
+
+    if len(episodes) != 1:
+        raise ConfigError(f"--out {options.out}: holds one episode; name one of these {len(episodes)}")
+    source = episodes[0].source()
+    source.run()
+    if source.failure:
+        raise ReplayError(source.failure)
+    count = recording.write(source.collector, options.out, episodes[0].key, options.steps)
+    print(terminal_safe(f"{options.out}: {many(count, 'moments')}"))
     return 0

@@ -10,7 +10,6 @@ from balrog_rag.viewer.listing import Listed
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
 from balrog_rag.viewer.page import page
-from balrog_rag.viewer.rebuilding import Rebuilt
 
 TIGHT = 9
 """How hard a file is compressed."""
@@ -40,7 +39,7 @@ def blocks(episodes: Sequence[Listed], failures: list[str]) -> Iterator[tuple[st
     for place, episode in enumerate(episodes):
         if episode.row.get("state") == "damaged":
             continue
-        rebuilt = Rebuilt(episode.path)
+        rebuilt = episode.source()
         rebuilt.run()
         if rebuilt.failure:
             failures.append(rebuilt.failure)

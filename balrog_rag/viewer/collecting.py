@@ -7,9 +7,8 @@ from typing import Any
 
 from balrog_rag.contracts.data import Message, Observation, Passage, digest
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
-from balrog_rag.contracts.kinds import kind_of, value_of
+from balrog_rag.contracts.kinds import EnvironmentKind, Progress, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
-from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import CHUNK, Screen, Table, changes, packed, screen_of, steps_between
 from balrog_rag.viewer.painted_games import Seen
@@ -27,15 +26,15 @@ class Collector:
 
     def __init__(
         self,
-        spec: EpisodeSpec,
+        kind: EnvironmentKind,
+        progress: Progress,
         moments: Callable[[], list[Seen]],
         search_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """`moments` gives those of each step in turn, `search_seconds` how long the last search took."""
         self._moments, self._search_seconds = moments, search_seconds
-        self._kind = kind_of(spec.game.env)
-        self._progress = self._kind.progress(spec.game)
-        self._marker, self._curves = Marker(spec.game), Curves(spec.game)
+        self._kind, self._progress = kind, progress
+        self._marker, self._curves = Marker(kind), Curves(kind)
         self._tables = {name: Table() for name in ("messages", "passages", "pictures")}
         self._closed: list[bytes] = []
         self._open = _Chunk(0)
@@ -162,7 +161,12 @@ class Collector:
             made["player"] = decision.player.name
         elif decision.action != event.taken:
             made["asked"] = decision.action
-        facts = {"notes": dict(decision.notes), "reward": after.reward, "stopped": after.stopped}
+        facts = {
+            "reasoning": "" if made.get("said") else decision.reasoning,  # an answer is shown as it is
+            "notes": dict(decision.notes),
+            "reward": after.reward,
+            "stopped": after.stopped,
+        }
         made |= {name: value for name, value in facts.items() if value}
         made |= {"keys": after.keys} if after.keys != after.count else {}
         self._marks += self._marker.decision(at, decision, event.taken)

@@ -11,7 +11,6 @@ from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import Listed, listed
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
-from balrog_rag.viewer.rebuilding import Rebuilt
 
 MOST_REBUILT = 6
 """Episodes kept in memory; the one looked at longest ago is rebuilt when it is wanted again."""
@@ -26,9 +25,9 @@ YIELDING = 10
 class Watched:
     """One episode being rebuilt in a thread of its own."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, episode: Listed) -> None:
         """Begin at once; the thread ends with the episode, or when nobody looks any more."""
-        self.rebuilt = Rebuilt(path)
+        self.rebuilt = episode.source()
         self._asked = time.monotonic()
         self._stopped = False
         self._thread = threading.Thread(target=self._work, name="rebuild", daemon=True)
@@ -120,6 +119,6 @@ class Library:
         if episode.row.get("state") == "damaged":
             raise ConfigError(str(episode.row.get("how")))
         try:
-            return Watched(episode.path)
+            return Watched(episode)
         except BalrogError as error:
             raise ConfigError(str(error)) from error

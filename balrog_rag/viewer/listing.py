@@ -10,7 +10,9 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder, runs
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
-from balrog_rag.viewer.rebuilding import header_of
+from balrog_rag.viewer import published
+from balrog_rag.viewer.published import Published, csvs
+from balrog_rag.viewer.rebuilding import Rebuilt, header_of
 
 JOURNAL = ".journal.jsonl"
 
@@ -25,13 +27,21 @@ class Listed(NamedTuple):
     """The run folder it lies in."""
     row: dict[str, Any]
     """Its line in the list."""
+    env: str = ""
+    """The environment of an episode that is no journal's but BALROG's."""
+
+    def source(self) -> Rebuilt | Published:
+        """What gives its documents."""
+        return Published(self.path, self.env) if self.env else Rebuilt(self.path)
 
 
 def listed(paths: Sequence[Path]) -> list[Listed]:
     """Every episode behind these paths, each under a name of its own."""
     found = [episode for path in paths for episode in _behind(path)]
     if not found:
-        raise RunFolderError(f"{paths[0]}: holds no journal; give a run folder or a *{JOURNAL}")
+        raise RunFolderError(
+            f"{paths[0]}: holds no episode; give a run folder, a submission, or a *{JOURNAL}"
+        )
     several = len({episode.run for episode in found}) > 1
     taken: set[str] = set()
     made = []
@@ -57,8 +67,12 @@ def _behind(path: Path) -> Iterator[Listed]:
     if not path.is_dir():
         yield _of_journal(path, folder.home_of(path))
         return
-    for run in run_folders(path):
+    folders = run_folders(path)
+    for run in folders:
         yield from _of_run(run.resolve())
+    for name, env, file in csvs(path) if not folders else ():
+        about = published.row(published.record_of(file), name, env) | {"run": path.resolve().name}
+        yield Listed(name, file, path.resolve(), about, env)
 
 
 def _of_run(run: Path) -> Iterator[Listed]:

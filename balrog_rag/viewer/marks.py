@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from balrog_rag.contracts.data import Decision, GameSpec, Observation
-from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
+from balrog_rag.contracts.data import Decision, Observation
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure
 from balrog_rag.episode.outcome import RESUMABLE
 
 Numbers = Mapping[str, int]
@@ -42,8 +42,8 @@ class Mark(NamedTuple):
 class Marker:
     """Sees an episode's moments in turn and says what is remarkable about each."""
 
-    def __init__(self, game: GameSpec) -> None:
-        self._kind = kind_of(game.env)
+    def __init__(self, kind: EnvironmentKind) -> None:
+        self._kind = kind
         self._senses = self._kind.senses
         self._before: Numbers = {}
         self._things: set[str] = set()
@@ -114,8 +114,8 @@ class Marker:
 class Curves:
     """What is drawn under an episode, a value a moment."""
 
-    def __init__(self, game: GameSpec) -> None:
-        self._kind: EnvironmentKind = kind_of(game.env)
+    def __init__(self, kind: EnvironmentKind) -> None:
+        self._kind = kind
         self._health: list[float] = []
         self._progress: list[float] = []
         self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.measures}

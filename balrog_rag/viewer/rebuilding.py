@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.errors import BalrogError, JournalError
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Header, Recording
@@ -24,7 +25,9 @@ class Rebuilt:
         self.header = header_of(path)
         self._games = PaintedGames()
         self._cursor: FollowedJournal | None = None
-        self.collector = Collector(self.header.spec, self._games.next_moments, self._search_seconds)
+        game = self.header.spec.game
+        kind = kind_of(game.env)
+        self.collector = Collector(kind, kind.progress(game), self._games.next_moments, self._search_seconds)
         self.done = False
         """Whether nothing more will come."""
         self.failure = ""

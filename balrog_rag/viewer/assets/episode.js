@@ -35,7 +35,8 @@ class EpisodePage {
       button("\u2192", "Step on", () => this.seek(this.at + 1), "right arrow"),
       button("]", "Next mark", () => this.jump(1), "]"),
       this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
-      button("Link", "Copy a link to this step", () => this.copyLink(), "c"));
+      button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
+      button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"));
     this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
@@ -183,12 +184,16 @@ class EpisodePage {
     copy(location.href, "Link");
   }
 
+  async copyMarkdown() {
+    copy(await stepAsMarkdown(this.episode, this.moment), "Step");
+  }
+
   key(event) {
     const by = event.shiftKey ? 10 : 1;
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
       Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
-      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
+      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
     };

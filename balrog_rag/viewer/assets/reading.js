@@ -17,7 +17,7 @@ async function drawStep(box, episode, moment, state) {
   const passages = await Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null)));
   if (state.at !== moment.at) return;
   const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place]) : drawCall(said, place, state)));
-  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, "No model was asked at this step."));
+  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."));
 }
 
 function drawDecision(episode, moment, state) {
@@ -97,7 +97,7 @@ function drawSearch(search, passages) {
 // The prompt of one call, whole or beside the one before it for the same purpose.
 async function drawPrompt(box, episode, moment, state) {
   const calls = moment.said.map((said, place) => [said, place]).filter(([said]) => said.ask);
-  if (!calls.length) return fill(box, h("p", { class: "soft" }, "No model was asked at this step."));
+  if (!calls.length) return fill(box, h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."));
   const [call, place] = calls.find(([, each]) => each === state.call) || calls[calls.length - 1];
   const [now, before] = await Promise.all([episode.prompt(call), earlierPrompt(episode, moment, call)]);
   if (state.at !== moment.at) return;
@@ -199,7 +199,7 @@ function drawCosts(box, episode, moment) {
       if (spent.step[at] === moment.at) row.now[place] += figure;
     });
   }
-  if (!table.size) return fill(box, h("p", { class: "soft" }, episode.head.costless || "No model was asked up to this step."));
+  if (!table.size) return fill(box, h("p", { class: "soft" }, episode.head.without || "No model was asked up to this step."));
   const rows = [...table].map(([purpose, row]) => h("tr", {}, h("th", { scope: "row" }, PURPOSES[purpose] || purpose),
     costCells(row.now, false), costCells(row.all, row.unknown)));
   const sums = [...table.values()].reduce((sum, row) => ({ now: row.now.map((each, at) => each + sum.now[at]), all: row.all.map((each, at) => each + sum.all[at]), unknown: sum.unknown + row.unknown }), { now: [0, 0, 0, 0, 0], all: [0, 0, 0, 0, 0], unknown: 0 });

@@ -1,0 +1,142 @@
+"""Episodes that are only BALROG's CSV and record, and recordings of a range of steps."""
+
+import csv
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.viewer import bundle
+from balrog_rag.viewer.listing import listed
+from balrog_rag.viewer.published import UNSEEN
+from balrog_rag.viewer.rebuilding import Rebuilt
+from balrog_rag.viewer.recording import moments
+from tests.support import command
+from tests.viewer.support import documents
+
+
+@pytest.fixture
+def submission(runs: Path, tmp_path: Path) -> Path:
+    """The run as BALROG's board would hold it: no journal, no configuration."""
+    left_out = shutil.ignore_patterns("*.journal.jsonl", "config.json", "run.json", ".*")
+    return Path(shutil.copytree(runs / "told", tmp_path / "20260101_told", ignore=left_out))
+
+
+def test_a_submission_opens_with_what_it_holds(submission: Path, tmp_path: Path) -> None:
+    bundle.write(listed([submission]), tmp_path / "page.html")
+    found = documents(tmp_path / "page.html")
+    file = submission / "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.csv"
+    record = json.loads(file.with_suffix(".json").read_text())
+    with file.open(newline="") as text:
+        rows = list(csv.DictReader(text, escapechar="˘"))
+    row, head = found["run"]["episodes"][0], found["0/head"]
+    assert (row["steps"], row["progression"]) == (record["num_steps"], 100 * record["progression"])
+    assert row["tokens"] == record["input_tokens"] + record["output_tokens"]
+    names = head["actions"]["names"]
+    assert [names[place] for place in head["actions"]["of"]] == [each["Action"] for each in rows]
+    assert "holds no prompts" in head["without"]
+    assert head["curves"] == []  # how far it had come at a step is not known
+    screens = found["0/0"]["screens"]
+    assert screens[0][0]["rows"] == [UNSEEN]
+    assert "\n".join(screens[1][0][0][3]) == rows[0]["Observation"]
+
+
+def test_a_record_that_is_none_is_one_line(submission: Path, tmp_path: Path) -> None:
+    next(submission.glob("nle/*/*_run_00.json")).write_text("[]")
+    done = command("balrog_rag", "view", str(submission), "--out", "x.html", cwd=tmp_path)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: ")
+    assert "is no record of an episode" in done.stderr
+
+
+class Terminal:
+    """So much of a terminal as a recording uses."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.cells = [[" "] * width for _ in range(height)]
+        self.at = (0, 0)
+
+    def write(self, text: str) -> None:
+        parts = text.split("\x1b[")
+        assert parts[0] == ""
+        for part in parts[1:]:
+            end = next(place for place, sign in enumerate(part) if sign.isalpha())
+            self._act(part[end], part[:end])
+            for sign in part[end + 1 :]:
+                row, column = self.at
+                self.cells[row][column] = sign
+                self.at = (row, column + 1)
+
+    def _act(self, what: str, numbers: str) -> None:
+        if what == "H":
+            row, column = map(int, numbers.split(";"))
+            self.at = (row - 1, column - 1)
+        elif what == "J":
+            self.cells = [[" "] * len(row) for row in self.cells]
+        elif what == "K":
+            self.cells[self.at[0]] = [" "] * len(self.cells[0])
+        else:
+            assert what == "m"
+
+
+def test_an_asciicast_shows_every_screen(runs: Path, tmp_path: Path) -> None:
+    journal = journals_of(runs / "told")[0]
+    done = command("balrog_rag", "view", str(journal), "--out", "x.cast", "--steps", "5:69", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    header, *events = map(json.loads, (tmp_path / "x.cast").read_text().splitlines())
+    assert (header["version"], header["width"], header["height"]) == (2, 80, 24)
+    rebuilt = Rebuilt(journal)
+    rebuilt.run()
+    wanted = list(moments(rebuilt.collector, 5, 69))
+    assert len(wanted) == len(events) == 65
+    assert all(before[0] < after[0] for before, after in pairwise(events))
+    terminal = Terminal(80, 24)
+    for (_, kind, text), moment in zip(events, wanted, strict=True):
+        assert kind == "o"
+        terminal.write(text)
+        assert ["".join(row).rstrip() for row in terminal.cells] == [
+            row.rstrip() for row in moment.screen.rows
+        ]
+        assert terminal.at == moment.screen.cursor
+
+
+def test_a_gif_has_a_picture_for_every_screen_that_differs(runs: Path, tmp_path: Path) -> None:
+    journal = journals_of(runs / "told")[0]
+    done = command("balrog_rag", "view", str(journal), "--out", "x.gif", "--steps", "0:30", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rebuilt = Rebuilt(journal)
+    rebuilt.run()
+    shown: list[Any] = [
+        (moment.screen.rows, moment.screen.colours) for moment in moments(rebuilt.collector, 0, 30)
+    ]
+    with Image.open(tmp_path / "x.gif") as picture:
+        assert picture.n_frames == 1 + sum(before != after for before, after in pairwise(shown)) > 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--out", "x.gif", "--steps", "5-9"], "write it as 100:150"),
+        (["--out", "x.gif", "--steps", "900:"], "has positions 0 to 70"),
+        (["--out", "x.html", "--steps", "1:2"], "goes with --out"),
+        (["--out", "x.mp4"], "no such kind of file"),
+        (["--port", "99999"], "--port 99999: must be"),
+    ],
+)
+def test_mistakes_are_one_line(
+    runs: Path, tmp_path: Path, words: list[str], says: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from balrog_rag.cli.view import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main([str(journals_of(runs / "told")[0]), *words]) != 0
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert says in told
+    assert told.count("\n") == 1
