@@ -112,6 +112,7 @@ programs: Registry[Any] = Registry(
         "random": "balrog_rag.agents.random:RANDOM",
         "dummy": "balrog_rag.agents.dummy:DUMMY",
         "delver": "balrog_rag.envs.nethack.delver:DELVER",
+        "handcrafted": "balrog_rag.envs.nethack.netplay.handcrafted:HANDCRAFTED",
         "program": "balrog_rag.envs.nethack.guests:PROGRAM",
         "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
         "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",

@@ -138,6 +138,8 @@ class NLEGame:
     def look(self, message: str, ended: str) -> Transition:
         """The present moment as an observation, with this message; of a game that is over its last."""
         ended = ended or self._idled()
+        if self._tracker is not None:  # skills turn their pages themselves, and tell of all
+            message = message.replace(MORE_SIGN, "")
         if not ended:
             return Transition(self._described(self._observer.observe(message)))
         self._ended = ended

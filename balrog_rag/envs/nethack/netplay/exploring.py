@@ -63,9 +63,9 @@ def explore_level(tracker: Tracker) -> Skill:
     """Explore, and search when nothing is left to explore, until something comes up."""
     tried: Tried = Counter()
     while True:
-        done = yield from _explore(tracker, tried, lambda place: True)
+        done = yield from explore_once(tracker, tried, lambda place: True)
         if done == "explored":
-            yield from _search_somewhere(tracker, range(t.SIZE))
+            yield from search_somewhere(tracker, range(t.SIZE))
 
 
 def explore_room(tracker: Tracker, room_id: int) -> Skill:
@@ -74,7 +74,7 @@ def explore_room(tracker: Tracker, room_id: int) -> Skill:
     tried: Tried = Counter()
     while True:
         inside = frozenset(tracker.rooms.squares(number))
-        if (yield from _explore(tracker, tried, inside.__contains__, doors=False)) == "explored":
+        if (yield from explore_once(tracker, tried, inside.__contains__, doors=False)) == "explored":
             return f"nothing is left to explore in {tracker.rooms.word(tracker.rooms.root(number))}"
 
 
@@ -82,7 +82,7 @@ def search_room(tracker: Tracker, room_id: int) -> Skill:
     """Search for hidden things where they are likeliest in one room or corridor."""
     number = _known(tracker, room_id)
     while True:
-        yield from _search_somewhere(tracker, tracker.rooms.squares(number))
+        yield from search_somewhere(tracker, tracker.rooms.squares(number))
 
 
 def _known(tracker: Tracker, number: int) -> int:
@@ -91,7 +91,7 @@ def _known(tracker: Tracker, number: int) -> int:
     return number
 
 
-def _explore(tracker: Tracker, tried: Tried, inside: Callable[[int], bool], doors: bool = True) -> Skill:
+def explore_once(tracker: Tracker, tried: Tried, inside: Callable[[int], bool], doors: bool = True) -> Skill:
     """One piece of exploring: a door that is tried, or a walk to a square that shows something new."""
     player, level = tracker.player, tracker.player.level
     for door in closed_beside(tracker) if doors else ():
@@ -131,7 +131,7 @@ def _stroll(tracker: Tracker, goal: int, blocked: set[int]) -> Skill:
         return "blocked"
 
 
-def _search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
+def search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
     """Go to where a search promises most, and search."""
     _player, level = tracker.player, tracker.player.level
     found, hopes = ways(tracker), Hopes(level)

@@ -1,6 +1,6 @@
 """What is told of a game as it goes on: what happened since the last decision, and what stops a skill."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +101,12 @@ class Tracker:
         text = " ".join(each.text for each in self._interrupts)
         self._interrupts.clear()
         return text
+
+    def interrupted(self, kinds: Collection[str]) -> bool:
+        """Whether something of these kinds has happened since this was last asked."""
+        happened = any(each.kind in kinds for each in self._interrupts)
+        self._interrupts.clear()
+        return happened
 
     def look_under(self, press: Callable[[int], Any]) -> None:
         """Look at the map without monsters, for what lies under them; takes no game time."""

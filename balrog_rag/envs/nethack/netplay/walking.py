@@ -191,6 +191,13 @@ def _again(player: SkillPlayer, target: Monster) -> Monster | None:
     return min(near, key=lambda monster: monster.place, default=None)
 
 
+def way_beside(tracker: Tracker, place: int) -> list[int] | None:
+    """The way to the nearest square beside another one, round all monsters."""
+    player = tracker.player
+    taken = {monster.place for monster in player.world.monsters}
+    return first(player.level, player.here, t.NEAR[place].__contains__, taken)
+
+
 def nearest_beside(tracker: Tracker, place: int) -> Skill:
     """Go to the nearest square beside another one."""
     if t.distance(tracker.player.here, place) == 1:
