@@ -45,7 +45,8 @@ class Retrieval(Wrapper):
         """Every stage is a switch of `config`."""
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
-        self._noticer = Noticer(self.senses, config.forget, config.low, states=config.query == "noticed")
+        made_here = config.query in ("noticed", "truth")
+        self._noticer = Noticer(self.senses, config.forget, config.low, states=made_here)
         self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
@@ -111,7 +112,7 @@ class Retrieval(Wrapper):
 
     async def _look_up(self, prompt: Prompt, observation: Observation) -> LookedUp:
         self._looked_at = self._steps
-        if self.config.query == "noticed":
+        if self.config.query in ("noticed", "truth"):
             return await self._find_all(self._unasked(observation), prompt)
         if self.config.query in ("model", "model_memory"):
             query, trouble = await self._model_query(prompt)
@@ -139,7 +140,8 @@ class Retrieval(Wrapper):
         """The moment's questions that were not asked lately; at most so many, the most pressing first."""
         oldest = self._steps - self.config.forget
         self._questions = {question: step for question, step in self._questions.items() if step > oldest}
-        open_ = [each for each in self.senses.questions(observation) if each not in self._questions]
+        all_ = self.senses.truth if self.config.query == "truth" else self.senses.questions
+        open_ = [each for each in all_(observation) if each not in self._questions]
         asked = open_[: self.config.queries]
         self._questions.update(dict.fromkeys(asked, self._steps))
         return asked

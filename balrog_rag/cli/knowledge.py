@@ -132,9 +132,12 @@ def _corpus_parser(parser: ArgumentParser) -> None:
     bring = actions.add_parser(
         "import", help="read a downloaded corpus: minihack, nethackwiki or a plug-in's"
     )
-    bring.add_argument("name", help="minihack, nethackwiki or another registered corpus")
+    bring.add_argument("name", help="minihack, nethackwiki, spoilers, nethack_common or a plug-in's")
     bring.add_argument("path", type=Path, help="the downloaded file")
     bring.add_argument("--talk", action="store_true", help="nethackwiki: discussion pages too")
+    bring.add_argument(
+        "--version", default="", help="nethackwiki: the game's version that the dump's pages speak of"
+    )
     _with_settings(bring, _import_corpus)
 
 
@@ -189,7 +192,12 @@ def _import_corpus(options: Namespace) -> int:
 
     if options.talk and options.name != "nethackwiki":
         raise ConfigError(f"--talk: corpus {options.name} has no discussion pages; leave it out")
-    import_corpus(options.name, options.path, _cut(options), {"talk": True} if options.talk else {})
+    if options.version and options.name != "nethackwiki":
+        raise ConfigError(
+            f"--version: corpus {options.name} says itself of which version it is; leave it out"
+        )
+    given = {"talk": options.talk, "version": options.version}
+    import_corpus(options.name, options.path, _cut(options), {k: v for k, v in given.items() if v})
     return 0
 
 

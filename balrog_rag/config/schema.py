@@ -104,10 +104,11 @@ class RetrievalConfig:
     query: str = key(
         "what is looked up: the observation's long part, its short part or both; or keywords that the model "
         "writes (the paper's AutoRAG), with or without being told what it has asked before; noticed: "
-        "questions that the kind of game makes of the moment, without a model, each searched for",
-        choices=("observation", "short", "both", "model", "model_memory", "noticed"),
+        "questions that the kind of game makes of the moment, without a model, each searched for; "
+        "truth: those and what is carried, too",
+        choices=("observation", "short", "both", "model", "model_memory", "noticed", "truth"),
     )
-    queries: int = key("most questions of one look-up with query=noticed", ge=1, le=20)
+    queries: int = key("most questions of one look-up with query=noticed or =truth", ge=1, le=20)
     examples: list[str] = key("queries that the prompt for one gives as examples")
     memory: int = key("earlier queries that query=model_memory tells the model", ge=1)
     when: str = key(
@@ -290,8 +291,16 @@ class KnowledgeConfig:
         ge=0,
         le=1,
     )
+    versions: list[str] = key(
+        "only passages about a version of the game that begins so, such as 3.6, or that name none; []: all"
+    )
     reranker: str | None = key("what orders the best again; null: nothing", names=registry.rerankers)
     rerank: int = key("how many of the best a reranker orders", ge=1, le=1000)
+    control: str = key(
+        "what is given in the place of what is found: none: itself; shuffled: other passages of about that "
+        "length; empty: as many characters that say nothing",
+        choices=("none", "shuffled", "empty"),
+    )
     folder: str | None = key("the index to use or build; null: one of its own for these settings")
     threads: int = key("processor threads for embedding and search", ge=1, le=256)
     options: dict[str, Any] = key("settings of each embedder, index and reranker, by its name")

@@ -97,6 +97,8 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str = ""
     source: str = ""
     licence: str = ""
+    version: str = ""
+    """The version of the game that it speaks of, where that is known."""
 
 
 Shown = Literal["history", "now", "never"]

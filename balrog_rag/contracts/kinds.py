@@ -156,6 +156,10 @@ class Senses:
         """What a player should look up just now, each as a query, the most pressing first."""
         return [each for each in (self.news(seen).strip(), *self.states(seen), *self.things(seen)) if each]
 
+    def truth(self, seen: Observation) -> list[str]:
+        """Everything of the game's state that knowledge could bear on, each as a name or a query."""
+        return self.questions(seen)
+
     def things(self, seen: Observation) -> list[str]:
         """What is in view that a player would want to know of, in words."""
         return []

@@ -165,6 +165,8 @@ corpora: Registry[Any] = Registry(
         "embedded": "balrog_rag.knowledge.corpus.embedded:pages",
         "minihack": "balrog_rag.knowledge.corpus.minihack:pages",
         "nethackwiki": "balrog_rag.knowledge.corpus.mediawiki:pages",
+        "nethack_common": "balrog_rag.knowledge.corpus.nethack_common:pages",
+        "spoilers": "balrog_rag.knowledge.corpus.spoilers:pages",
         "folder": "balrog_rag.knowledge.corpus.folder:pages",
     },
 )

@@ -24,11 +24,13 @@ def count(config: "KnowledgeConfig") -> int:
 
 def build(config: "KnowledgeConfig") -> "BatchRetriever":
     """The retriever that the settings name, ready to search; its index is built at first use."""
+    from balrog_rag.knowledge.controls import controlled
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.retriever import BatchRetriever
 
     corpus = _corpus(config.corpus, config.tokens, config.overlap)
-    return BatchRetriever(f"{config.corpus}/{config.index}", open_searcher(config, corpus))
+    searcher = controlled(open_searcher(config, corpus), config.control)
+    return BatchRetriever(f"{config.corpus}/{config.index}", searcher)
 
 
 @lru_cache(maxsize=4)

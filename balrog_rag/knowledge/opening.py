@@ -39,7 +39,15 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
     place.check(wanted)
     index = place.open(options_of(config, config.index), config.threads)
     return Searcher(
-        place.passages(), index, embedder, config.prior, reranker, config.rerank, config.passing, config.parts
+        place.passages(),
+        index,
+        embedder,
+        config.prior,
+        reranker,
+        config.rerank,
+        config.passing,
+        config.parts,
+        config.versions,
     )
 
 

@@ -36,6 +36,8 @@ class Page(msgspec.Struct, frozen=True):
     """What its passages' ids begin with; empty: made from the title."""
     plain: bool = False
     """Plain text: a line that begins with # is no heading."""
+    version: str = ""
+    """The version of the game that it speaks of; empty where that is not known."""
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -72,7 +74,7 @@ def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> It
                 seen[stem] = seen.get(stem, 0) + 1
                 name = stem if seen[stem] == 1 else f"{stem}~{seen[stem]}"
                 yield Passage(
-                    id=name, title=title, text=part, url=page.url, source=source, licence=page.licence
+                    name, title, part, url=page.url, source=source, licence=page.licence, version=page.version
                 )
 
 

@@ -5,15 +5,23 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import BalrogError, KnowledgeError
-from balrog_rag.knowledge.search import Searcher, tidy
+from balrog_rag.knowledge.search import tidy
 from balrog_rag.util.stopping import being_cancelled, leave_behind
 
 _BATCH = 256
 _REMEMBERED = 4096
+
+
+class Searches(Protocol):
+    """What can be searched: the knowledge base, or what stands for it as a bound."""
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
+        """The best k passages for each query."""
+        ...
 
 
 class _Asked(NamedTuple):
@@ -29,7 +37,7 @@ class BatchRetriever:
     The same query always finds the same passages, so answers are remembered and given again.
     """
 
-    def __init__(self, name: str, searcher: Searcher) -> None:
+    def __init__(self, name: str, searcher: Searches) -> None:
         """The thread starts now and ends with `close` or with the process."""
         self.name = name
         self._searcher = searcher

@@ -45,16 +45,19 @@ class Searcher:
         rerank: int = 0,
         passing: Sequence[str] = (),
         parts: float = 0.0,
+        versions: Sequence[str] = (),
     ) -> None:
         """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
 
         Phrases of `passing` are left out of queries. The parts of a query are searched for, too, where
-        `parts`, the factor on what they find, is above 0.
+        `parts`, the factor on what they find, is above 0. With `versions` only passages about a version
+        of the game that begins so, or about none in particular, are found.
         """
         self._passing, self._parts = passing, parts
         self.passages, self._index, self._embedder = passages, index, embedder
         self._reranker, self._rerank = reranker, rerank
         self._factors = [_factor(passage.id, prior) for passage in passages] if prior else None
+        self._barred = _of_other_versions(passages, tuple(versions)) if versions else set()
 
     @property
     def dimensions(self) -> int:
@@ -100,6 +103,12 @@ class Searcher:
         return self._passages(self._hits([""], vector.reshape(1, -1), k)[0]) if k > 0 else []
 
     def _hits(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
+        if not self._barred:
+            return self._weighed_hits(queries, vectors, k)
+        wide = self._weighed_hits(queries, vectors, len(self.passages))
+        return [[hit for hit in hits if hit[0] not in self._barred][:k] for hits in wide]
+
+    def _weighed_hits(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
         if self._factors is None:
             return self._index.search(queries, vectors, min(k, len(self.passages)))
         found = self._index.search(queries, vectors, min(k + _SPARE, len(self.passages)))
@@ -118,6 +127,12 @@ class Searcher:
         scores = reranker.scores(query, [wording(passage) for passage in head])
         scored = [replace(passage, score=float(score)) for passage, score in zip(head, scores, strict=True)]
         return sorted(scored, key=lambda passage: -passage.score) + chosen[self._rerank :]
+
+
+def _of_other_versions(passages: Sequence[Passage], wanted: tuple[str, ...]) -> set[int]:
+    """The places of passages about versions of the game that are not wanted."""
+    told = ((place, each.version) for place, each in enumerate(passages))
+    return {place for place, version in told if version and not version.startswith(wanted)}
 
 
 def _factor(name: str, prior: Mapping[str, float]) -> float:

@@ -21,7 +21,8 @@ def print_results(found: Sequence[Passage], whole: bool) -> None:
         line = Text(f"{rank:2}. ", style="dim")
         line.append(one_line(passage.title), style="bold cyan")
         line.append(f"  {passage.score:.4f}", style="green")
-        line.append(f"  {one_line(passage.id)}  {one_line(passage.licence)}", style="dim")
+        about = (passage.id, passage.licence, f"game {passage.version}" if passage.version else "")
+        line.append("".join(f"  {one_line(each)}" for each in about if each), style="dim")
         console.print(line)
         console.print(Text(_head(passage.text, whole)), style=None)
         if passage.url:

@@ -95,6 +95,23 @@ def _of_message(message: str) -> Iterator[str]:
 _LONGEST = 120
 
 
+def carried(inventory: str) -> list[str]:
+    """The names of what an inventory lists, those in hand and worn first, without counts and curses."""
+    lines = [line.partition(": ")[2] or line for line in inventory.splitlines()]
+    used = [line for line in lines if "(" in line]
+    return [name for line in [*used, *(each for each in lines if "(" not in each)] if (name := _named(line))]
+
+
+def _named(line: str) -> str:
+    """`2 uncursed +0 food rations (being worn)` as `food rations`."""
+    return _BESIDES.sub("", line.partition(" (")[0]).partition(" named ")[0].strip()
+
+
+_BESIDES = re.compile(
+    r"^(?:an? |the |\d+ )?(?:(?:un)?cursed |blessed |rusty |greased |[+-]\d+ )*", re.IGNORECASE
+)
+
+
 def states(numbers: Numbers, things: Sequence[str]) -> list[str]:
     """What holds for longer than a moment and should be known: hunger, ailments, stairs that lead out."""
     return list(_states(numbers, things)) if numbers.get("max_hp") else []

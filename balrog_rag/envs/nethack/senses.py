@@ -52,6 +52,11 @@ class NetHackSenses(Senses):
         """What kills, what the game says, what is in view."""
         return questions.questions(self.message(seen), self.things(seen), seen.numbers)
 
+    def truth(self, seen: Observation) -> list[str]:
+        """The moment's questions, then what is wielded, worn and carried."""
+        carried = questions.carried(seen.text("inventory"))
+        return list(dict.fromkeys([*self.questions(seen), *carried]))
+
     def health(self, numbers: Numbers) -> float:
         """Hit points as a share of their most."""
         return numbers["hp"] / numbers["max_hp"] if numbers["max_hp"] > 0 else 1.0

@@ -17,8 +17,11 @@ _LARGEST = 8 << 20
 """Characters of a page up to which its markup is parsed; a longer one is taken as it is."""
 
 
-def pages(dump: Path, talk: bool = False) -> Iterator[Page]:
-    """The dump's pages as text, each telling under which other names it is known."""
+def pages(dump: Path, talk: bool = False, version: str = "") -> Iterator[Page]:
+    """The dump's pages as text, each telling under which other names it is known.
+
+    `version`: of the game that pages speak of which do not say so themselves.
+    """
     wikitext.parser()
     names = _other_names(dump)
     wanted = (_MAIN, _TALK) if talk else (_MAIN,)
@@ -29,7 +32,8 @@ def pages(dump: Path, talk: bool = False) -> Iterator[Page]:
         also = sorted(names.get(entry.title, []))
         lead = f"Also called: {', '.join(also)}.\n\n" if also and text else ""
         address = wikitext.ADDRESS + quote(entry.title.replace(" ", "_"), safe="/:'(),!")
-        yield Page(title=entry.title, text=lead + text, url=address, licence=wikitext.LICENCE)
+        about = wikitext.version(entry.text) or version
+        yield Page(title=entry.title, text=lead + text, url=address, licence=wikitext.LICENCE, version=about)
 
 
 def _other_names(dump: Path) -> dict[str, list[str]]:

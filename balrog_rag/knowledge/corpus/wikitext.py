@@ -80,6 +80,8 @@ def _template(node: Any) -> str:
     name = str(node.name).strip()
     if _NAVIGATION.match(name):
         return ""
+    if said := _function(name.lower(), node):
+        return said
     parts = []
     for parameter in node.params:
         value = _nodes(parameter.value).strip()
@@ -89,6 +91,33 @@ def _template(node: Any) -> str:
         return name if name.islower() and len(name) > 1 else ""
     named = any(parameter.showkey for parameter in node.params)
     return f"\n{name}: {'; '.join(parts)}\n" if named else " ".join(parts[-1:])
+
+
+def _function(name: str, node: Any) -> str:
+    """What a template with a meaning of its own says: a fraction, a plural, a die, a range."""
+    given = [_nodes(each.value).strip() for each in node.params if not each.showkey]
+    if name == "frac" and 1 <= len(given) <= 3:
+        whole = [given.pop(0)] if len(given) == 3 else []
+        return " ".join([*whole, "/".join(given if len(given) == 2 else ["1", *given])])
+    if name in ("plural", "pl") and len(given) >= 2:
+        several = given[2] if len(given) > 2 else f"{given[1]}s"
+        return f"{given[0]} {given[1] if given[0] == '1' else several}"
+    if name in _JOINED and given:
+        return _JOINED[name].join(given)
+    return ""
+
+
+_JOINED = {"d": "d", "range": " to ", "and": " and ", "or": " or ", "list": ", ", "dl": ", "}
+"""Templates whose arguments all count, and what stands between them."""
+
+
+def version(markup: str) -> str:
+    """The version of the game that a page says it describes; empty where it does not say."""
+    found = _VERSION.search(markup)
+    return ".".join(found.group(1)) if found else ""
+
+
+_VERSION = re.compile(r"\{\{\s*nethack-?(\d{3})\s*[|}]", re.IGNORECASE)
 
 
 def _tables(markup: str) -> str:

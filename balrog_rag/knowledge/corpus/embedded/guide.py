@@ -80,4 +80,5 @@ def pages(place: Path | None = None) -> Iterator[Page]:
             title=entry.title,
             text="\n".join(part for part in parts if part),
             path=f"guide/{entry.subject}/{entry.id or slug(entry.title)}",
+            version=entry.version,
         )
