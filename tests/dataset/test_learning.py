@@ -11,10 +11,13 @@ from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
 from balrog_rag.dataset.learn import player
 from balrog_rag.dataset.learn.features import HEIGHT, WIDTH, Eye
+from balrog_rag.dataset.learn.plain import PlainNetwork
 
 try:
     import safetensors.torch
     import torch
+
+    from balrog_rag.dataset.learn.network import Network, Shape, tensors
 except ImportError:
     torch = None
 
@@ -83,6 +86,28 @@ def test_what_was_interrupted_comes_out_as_if_it_was_not(db, tmp_path, capsys):
     assert not equal(tmp_path / "whole", tmp_path / "other")
     assert bc(db, tmp_path / "whole", 400, "--seed", 1) == 1
     assert "give the same, or another --out" in capsys.readouterr().err
+
+
+@needs_torch
+def test_what_plays_is_what_has_learnt():
+    """NumPy plays what PyTorch has learnt: the same logits, frame after frame."""
+    torch.manual_seed(3)
+    network = Network(Shape((27, 104, 106)))
+    state = {name: value.numpy() for name, value in network.state_dict().items()}
+    plain, memory, eye, dice = (
+        PlainNetwork(state, (27, 104, 106)),
+        network.blank(1),
+        Eye(1),
+        np.random.default_rng(1),
+    )
+    for before in (3, 0, 2, 1):
+        chars, colors, cursor = screen("What do you want to apply? [ab or ?*]", 4, 70)
+        chars[0, 0, 1:22] = dice.integers(33, 127, (21, 80))
+        seen = eye.see(chars, colors, cursor)
+        given = {**tensors(seen), "before": torch.tensor([[before]]), "fresh": torch.zeros(1, 1)}
+        with torch.no_grad():
+            logits, memory = network(given, memory)
+        assert np.allclose(logits[0, 0].numpy(), plain(seen, before), atol=1e-5)
 
 
 @needs_torch

@@ -13,7 +13,7 @@ from balrog_rag.util.extras import require
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from balrog_rag.dataset.learn.network import Network
+    from balrog_rag.dataset.learn.plain import PlainNetwork
 
 WEIGHTS, ABOUT, STATE = "weights.safetensors", "about.json", "state.safetensors"
 
@@ -64,24 +64,20 @@ def read_about(folder: Path) -> About:
         raise DatasetError(f"{path}: cannot be read ({error}); the checkpoint is not whole") from error
 
 
-def load_network(path: Path) -> "Network":
+def load_network(path: Path) -> "PlainNetwork":
     """The network of a checkpoint, ready to play."""
-    require("torch", "learn", "agent=checkpoint")
     require("safetensors", "learn", "agent=checkpoint")
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.numpy import load_file
 
-    from balrog_rag.dataset.learn.network import Network, Shape
+    from balrog_rag.dataset.learn.plain import PlainNetwork
 
     weights = weights_of(path)
-    network = Network(Shape(read_about(weights.parent).keys))
     try:
-        network.load_state_dict(load_file(weights))
-    except (SafetensorError, RuntimeError) as error:
+        return PlainNetwork(load_file(weights), read_about(weights.parent).keys)
+    except (SafetensorError, KeyError) as error:
         reason = str(error).partition("\n")[0]
         raise DatasetError(f"{weights}: is no checkpoint of this version ({reason})") from error
-    network.eval()
-    return network
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, "Tensor"]) -> None:
