@@ -22,7 +22,7 @@ def compose(overrides: list[str]) -> schema.Config:
 
     refuse_in_words(overrides)
     register_schema()
-    overrides = [word for given in overrides for word in _with_files(given)]
+    overrides = [word for given in overrides for word in _with_files(given) for word in _with_policy(word)]
     refuse_misleading(overrides)
     words = [as_hydra_wants(word) for word in overrides]
     with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
@@ -57,6 +57,15 @@ def _with_files(word: str) -> list[str]:
     if not files:
         raise ConfigError(f"{word}: holds no prompt files (NAME.j2)")
     return [f"agent.prompts.{file.stem}={quoted(f'@{file}')}" for file in files]
+
+
+def _with_policy(word: str) -> list[str]:
+    """`agent=FILE.py:FUNCTION` as the agent that plays a function of the user's; any other word as it is."""
+    file, function = Path(word.removeprefix("agent=").rpartition(":")[0]), word.rpartition(":")[2]
+    if not word.startswith("agent=") or file.suffix != ".py":
+        return [word]
+    options = f"path: {quoted(str(file.expanduser().resolve()))}, function: {quoted(function)}"
+    return ["agent=policy", f"agent.options={{{options}}}"]
 
 
 def quoted(text: str) -> str:

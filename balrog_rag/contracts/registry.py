@@ -114,6 +114,7 @@ programs: Registry[Any] = Registry(
         "delver": "balrog_rag.envs.nethack.delver:DELVER",
         "handcrafted": "balrog_rag.envs.nethack.netplay.handcrafted:HANDCRAFTED",
         "program": "balrog_rag.envs.nethack.guests:PROGRAM",
+        "policy": "balrog_rag.envs.nethack.guests:POLICY",
         "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
         "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",
         "scripted": "balrog_rag.envs.players:SCRIPTED",

@@ -28,6 +28,7 @@ from balrog_rag.config.frozen import (
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config, ModelConfig, RunConfig
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.models.calls import price_known
@@ -160,7 +161,17 @@ def planned(config: Config) -> list[EpisodeSpec]:
     check(config)
     specs = plan(config, player_spec(config))
     check_games(specs)
+    check_player(specs)
     return specs
+
+
+def check_player(specs: list[EpisodeSpec]) -> None:
+    """Say now where a program would play a game that it is not for."""
+    for spec in specs:
+        name = str(spec.player.agent["name"])
+        games = program_of(name).games if plays(name) else ()
+        if games and spec.game.env not in games:
+            raise ConfigError(f"agent={name}: plays {' and '.join(games)} only, not {spec.game.env}")
 
 
 def check_games(specs: list[EpisodeSpec]) -> None:

@@ -41,6 +41,14 @@ PROGRAM = ProgramKind(
     plays=True,
     settle=lambda options: settled(options, "program"),
 )
+POLICY = ProgramKind(
+    name="policy",
+    make=make,
+    games=("nle", "nethackers"),
+    plays=True,
+    settle=lambda options: settled(options, "policy"),
+)
+"""A function in a file of the user's: `agent=FILE.py:FUNCTION`."""
 AUTOASCEND = ProgramKind(
     name="autoascend",
     make=make_autoascend,

@@ -14,6 +14,7 @@ import resource
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,24 @@ def load(about: dict[str, Any]) -> Any:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     random.seed(about["seed"])
     np.random.seed(about["seed"] % (1 << 32))
-    sys.path.insert(0, about["folder"])
-    os.chdir(about["folder"])
-    return importlib.import_module("bot").make_agent()
+    folder, file = about["path"], "bot"
+    if about["function"]:
+        folder, file = os.path.split(about["path"])
+        file = file.removesuffix(".py")
+    sys.path.insert(0, folder)
+    os.chdir(folder)
+    module = importlib.import_module(file)
+    return Policy(getattr(module, about["function"])) if about["function"] else module.make_agent()
+
+
+class Policy:
+    """A function as a bot."""
+
+    def __init__(self, act: Callable[[dict[str, Any]], Any]) -> None:
+        self.act = act
+
+    def reset(self, observation: dict[str, Any]) -> None:
+        """A function has nothing to reset: its process is new for every game."""
 
 
 def serve(line: socket.socket) -> None:

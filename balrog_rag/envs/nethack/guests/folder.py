@@ -20,8 +20,11 @@ class GuestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What agent.options may say of a program."""
 
     path: str
+    """The folder with its `bot.py`, or the file of a function."""
+    function: str = ""
+    """The function of a file that takes an observation and returns an action; empty for a folder."""
     digest: str | None = None
-    """Content of the folder; taken when a run starts, and held to ever after."""
+    """Content of that; taken when a run starts, and held to ever after."""
     seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 30.0
     """Processor time that one action may take."""
     start_seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
@@ -43,7 +46,7 @@ def options_of(options: Mapping[str, Any], name: str) -> GuestOptions:
 def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The options complete, with the digest of what the folder holds now."""
     found = options_of(options, name)
-    held = folder_digest(Path(found.path))
+    held = file_digest(found) if found.function else folder_digest(Path(found.path))
     if found.digest is not None and found.digest != held:
         raise ConfigError(
             f"{found.path}: is not the program that this run was begun with "
@@ -55,6 +58,17 @@ def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def checked(options: Mapping[str, Any]) -> GuestOptions:
     """The options of a program about to be run, whose folder holds what the spec says."""
     return msgspec.convert(dict(settled(options, "program")), GuestOptions)
+
+
+def file_digest(options: GuestOptions) -> str:
+    """A digest of a function's file and name."""
+    path = Path(options.path)
+    if not path.is_file() or not options.function.isidentifier():
+        raise ConfigError(f"agent={path}:{options.function}: no such file; write agent=FILE.py:FUNCTION")
+    content = read_file(path)
+    if f"def {options.function}(".encode() not in content:
+        raise ConfigError(f"agent={path}:{options.function}: the file defines no function of that name")
+    return digest(content + b"\0" + options.function.encode())
 
 
 def folder_digest(folder: Path) -> str:

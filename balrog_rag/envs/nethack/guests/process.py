@@ -62,7 +62,8 @@ class GuestProcess:
         """Load the program and show it the first screen."""
         layout = [[name, array.dtype.str, array.shape] for name, array in screen.items()]
         about = {
-            "folder": str(Path(self._options.path).resolve()),
+            "path": str(Path(self._options.path).resolve()),
+            "function": self._options.function,
             "seed": self._seed,
             "memory": self._options.memory_mb << 20,
             "layout": layout,

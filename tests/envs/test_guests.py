@@ -1,0 +1,137 @@
+"""Programs of others as players: real processes that walk, crash, hang, grow and cheat."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.envs.nethack.guests.folder import settled
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import End
+from balrog_rag.results.folder import journal_path
+from balrog_rag.results.tally import read_episode
+from balrog_rag.run.begin import planned
+from balrog_rag.run.outward import outward
+from balrog_rag.run.replay import verify
+
+WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
+BOT = """
+import time
+class Bot:
+    def reset(self, observation):
+        self.count = 0
+    def act(self, observation):
+        self.count += 1
+        if self.count > 5:
+            {misdeed}
+        return 0
+def make_agent():
+    return Bot()
+"""
+
+
+def guest(folder: Path, misdeed: str) -> Path:
+    """A program that behaves for five actions."""
+    folder.mkdir(exist_ok=True)
+    (folder / "bot.py").write_text(BOT.format(misdeed=misdeed))
+    return folder
+
+
+@pytest.fixture
+def play(specs: Callable, player: Callable, tmp_path: Path) -> Callable[..., tuple[End, Path]]:
+    def played(*words: str, steps: int | None = 60) -> tuple[End, Path]:
+        (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", *words, steps=steps)
+        end = asyncio.run(player()(spec))
+        return end, journal_path(tmp_path / "run", spec.episode)
+
+    return played
+
+
+def test_a_program_plays_and_its_game_is_replayed(play: Callable) -> None:
+    end, path = play("agent=program", f"agent.options.path={WALKER}")
+    header = journal.read(path).header
+    assert end.steps == 60
+    assert (
+        header.spec.player.agent["options"]["digest"] == settled({"path": str(WALKER)}, "program")["digest"]
+    )
+    assert len({key for step in journal.read(path).steps for key in step.pressed}) > 3
+    assert asyncio.run(verify(path)).complete
+
+
+@pytest.mark.parametrize(
+    ("misdeed", "options", "outcome", "why"),
+    [
+        ("raise KeyError('gold')", "", "crashed", "KeyError: 'gold'"),
+        ("return 400", "", "crashed", "its action was '400', which is none from 0 to"),
+        ("return 'north'", "", "crashed", "its action was \"str 'north'\""),
+        ("import os; os._exit(3)", "", "crashed", "its process ended with code 3"),
+        ("bytearray(1 << 30)", "memory_mb=256", "crashed", "MemoryError"),
+        ("while True: pass", "seconds=0.2", "timed_out", "it took more than 0.2 s for one action"),
+        ("time.sleep(60)", "seconds=0.05", "timed_out", "it took more than 0.05 s for one action"),
+    ],
+)
+def test_what_a_program_does_wrong_ends_its_game_by_name(
+    play: Callable, tmp_path: Path, misdeed: str, options: str, outcome: str, why: str
+) -> None:
+    more = [f"agent.options.{options}"] if options else []
+    folder = guest(tmp_path / "guest", misdeed)
+    end, path = play("agent=program", f"agent.options.path={folder}", *more, steps=None)
+    assert end.outcome == outcome
+    last = journal.read(path).steps[-1]
+    assert last.stopped.startswith(why)
+    episode = read_episode(path)
+    assert (episode.outcome, episode.last["depth"]) == (outcome, 1)
+    assert asyncio.run(verify(path)).complete
+
+
+def test_how_a_program_ended_is_taken_from_the_journal(play: Callable, tmp_path: Path) -> None:
+    """A time-out need not come again when the game is replayed; the key presses must."""
+    folder = guest(
+        tmp_path / "guest", "import pathlib; pathlib.Path('/dev/null').read_text(); time.sleep(60)"
+    )
+    _, path = play("agent=program", f"agent.options.path={folder}", "agent.options.seconds=0.05", steps=None)
+    assert journal.read(path).end.outcome == "timed_out"
+    assert asyncio.run(verify(path)).complete
+
+
+def test_a_program_that_was_changed_is_not_the_one_of_the_spec(tmp_path: Path) -> None:
+    folder = guest(tmp_path / "guest", "pass")
+    held = settled({"path": str(folder)}, "program")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
+    assert settled(held, "program") == held
+    guest(folder, "return 1")
+    with pytest.raises(ConfigError, match="is not the program that this run was begun with"):
+        settled(held, "program")
+
+
+def test_a_function_of_a_file_plays(play: Callable, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def act(seen):\n    return int(seen['blstats'][20]) % 8\n")
+    end, path = play(f"agent={file}:act")
+    assert end.steps == 60
+    assert asyncio.run(verify(path)).complete
+    with pytest.raises(ConfigError, match="the file defines no function of that name"):
+        planned(compose([f"agent={file}:nothing"]))
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    for words, line in (
+        (["agent=program"], "agent.options.path: agent=program plays a folder with a bot.py"),
+        (["agent=program", f"agent.options.path={tmp_path}"], "has no bot.py that defines make_agent"),
+        (["agent=program", f"agent.options.path={WALKER}", "agent.options.speed=3"], "unknown field `speed`"),
+        (["agent=delver", "env=babyai"], "agent=delver: plays nle only, not babyai"),
+        ([f"agent={tmp_path}/none.py:act"], "no such file"),
+    ):
+        with pytest.raises(ConfigError, match=line):
+            planned(compose(words))
+
+
+def test_a_strangers_folder_does_not_choose_a_program() -> None:
+    """What a run folder names is shown, and asked for once."""
+    config = plain(compose(["agent=program", f"agent.options.path={WALKER}"]))
+    assert outward(config)["agent.options.path"] == str(WALKER)
