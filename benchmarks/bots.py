@@ -20,7 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.envs.nethack.delver import Plan, delver
+from balrog_rag.envs.nethack.delver import delver
+from balrog_rag.envs.nethack.delver.state import Plan
 from balrog_rag.envs.nethack.nethack import NetHackEngine
 from balrog_rag.envs.nethack.progression import table as worth
 from balrog_rag.episode.spec import episode_name, episode_seeds

@@ -56,7 +56,7 @@ def _arms(run: Combination, alone: bool) -> list[Combination]:
         return [run]
     return [
         Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides], arm.name)
-        for arm in experiment.arms
+        for arm in experiment.playable
     ]
 
 

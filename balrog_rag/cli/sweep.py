@@ -26,7 +26,7 @@ from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
-from balrog_rag.run.named import named
+from balrog_rag.run.named import experiment_of, named
 from balrog_rag.run.run import RunOutcome, play_runs, troubles
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveServices, resolved
@@ -68,6 +68,7 @@ def sweep(words: list[str], trust: bool = False) -> int:
 def begun(words: list[str]) -> list[PlannedRun]:
     """The runs of a new sweep: every one composed and checked before any folder is made."""
     chosen = combinations(words)
+    tell_left_out(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
         raise ConfigError(
             f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
@@ -87,6 +88,15 @@ def begun(words: list[str]) -> list[PlannedRun]:
         folder.create(run.folder, plain(run.config))
         mark(run.folder)
     return runs
+
+
+def tell_left_out(words: list[str]) -> None:
+    """Say which arms of the experiment are not played, for want of an extra."""
+    experiment = experiment_of(words)
+    for arm in experiment.arms if experiment else ():
+        if experiment and experiment.lacks(arm.name):
+            need = f"pip install 'balrog_rag[{arm.name}]'"
+            print(f"note: {arm.name} is left out, since it needs an extra: {need}", file=sys.stderr)
 
 
 def _swept(chosen: Sequence[Combination], key: str) -> bool:

@@ -6,6 +6,7 @@ that every output can say it.
 
 import re
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,17 @@ class Experiment(msgspec.Struct, frozen=True):
     """Words that it leaves to whoever plays it; those that end in = . or @ are how such words begin."""
     passages: Mapping[str, int] = {}
     """How many passages each corpus had there."""
+    needs: Mapping[str, str] = {}
+    """Of arms that need an extra: the package by which it is known to be there."""
+
+    @property
+    def playable(self) -> tuple[Arm, ...]:
+        """The arms that can be played here."""
+        return tuple(arm for arm in self.arms if not self.lacks(arm.name))
+
+    def lacks(self, arm: str) -> bool:
+        """Whether an arm needs an extra that is not installed."""
+        return arm in self.needs and find_spec(self.needs[arm]) is None
 
     def arm(self, name: str) -> ExperimentArm:
         """The arm of that name; one without words where it is none."""
@@ -54,6 +66,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     whose: str = ""
     free: tuple[str, ...] = ()
     passages: Mapping[str, int] = {}
+    needs: Mapping[str, str] = {}
 
 
 def folder() -> Path:
@@ -81,7 +94,7 @@ def find(name: str) -> Experiment | None:
         raise ConfigError(f"{path}: baseline {read.baseline!r} is none of its arms: {', '.join(read.arms)}")
     arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
-        name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages
+        name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages, read.needs
     )
 
 

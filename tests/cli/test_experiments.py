@@ -15,6 +15,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.passages import Cut
+from balrog_rag.results import experiments
 from balrog_rag.results.experiments import departure
 from balrog_rag.run.named import named
 from tests.support import command, evaluate, own_cache
@@ -37,7 +38,22 @@ def test_arms_multiply_with_swept_values() -> None:
 
 
 def test_a_preset_without_arms_is_one_run() -> None:
-    assert [run.name for run in combinations(["experiment=quickstart"])] == ["run"]
+    assert [run.name for run in combinations(["experiment=balrog"])] == ["run"]
+
+
+def test_an_arm_whose_extra_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ladder() -> list[str]:
+        return [run.name for run in combinations(["experiment=ladder"])]
+
+    monkeypatch.setattr(experiments, "find_spec", lambda package: None)
+    assert ladder() == ["random", "stairs", "delver"]
+    monkeypatch.setattr(experiments, "find_spec", lambda package: package)
+    assert ladder()[-1] == "autoascend"
+
+
+def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
+    names = [run.name for run in combinations(["experiment=quickstart"])]
+    assert names == ["embedded", "random", "stairs", "delver"]
 
 
 @pytest.fixture
