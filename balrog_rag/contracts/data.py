@@ -310,6 +310,8 @@ class Burst(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a journal holds of a program's next presses, to be repeated exactly."""
 
     presses: int
+    keys: tuple[int | str, ...] = ()
+    """The presses themselves, where the program that made them is not to be run."""
     ended: str = ""
     """How the program's own failure ended the episode behind them; empty where none did."""
     stopped: str = ""

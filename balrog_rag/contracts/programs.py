@@ -66,6 +66,8 @@ class ProgramKind:
     """The kinds of game it can be used in; empty: all."""
     plays: bool = False
     """Whether it plays whole episodes, as agent=NAME, and is no action."""
+    foreign: bool = False
+    """Whether it runs code that agent.options name: of a stranger's journal only the keys are pressed."""
     settle: Callable[[Mapping[str, Any]], Mapping[str, Any]] = nothing_to_settle
     """Completes agent.options with the content of what they name, such as a file's digest, for the spec."""
     interruptible: bool = True

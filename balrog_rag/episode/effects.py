@@ -95,7 +95,8 @@ class JournalCursor:
         if not isinstance(step, Step):
             return None
         lost = end.outcome if isinstance(end, End) and end.outcome in PLAYER_LOST else ""
-        return Burst(len(step.pressed), lost, step.stopped) if step.pressed or lost else None
+        burst = Burst(len(step.pressed), step.pressed, lost, step.stopped)
+        return burst if step.pressed or lost else None
 
     def write(self, entry: Entry) -> None:
         """Append a new entry."""

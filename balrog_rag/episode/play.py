@@ -51,6 +51,10 @@ class Services(Protocol):
         """The knowledge base searched live."""
         ...
 
+    def runs(self, player: Player) -> bool:
+        """Whether a program may be run for what is recorded; else its recorded keys are pressed."""
+        ...
+
     def fit(self, player: PlayerSpec) -> Fit:
         """How a prompt is made to fit."""
         ...
@@ -119,6 +123,8 @@ class EpisodeContext:
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
         recorded = self.cursor.upcoming_burst()
+        if recorded is not None and self.services.runs(player):
+            recorded = msgspec.structs.replace(recorded, keys=())
         return await self.game.run(player, min(most, BURST), recorded)
 
     def accepted(self, action: str) -> str:

@@ -11,7 +11,9 @@ from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.play import EpisodeContext, play
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import folder
+from balrog_rag.results.made_here import made_here
 from balrog_rag.run.episodes import GameSource
 from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import Unwatched
@@ -57,6 +59,23 @@ def refuse_misplaced(path: Path) -> None:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
+def own_player(path: Path, spec: EpisodeSpec) -> bool:
+    """Whether the players of a journal are those of a run that this user has made on this machine."""
+    run = folder.home_of(path)
+    if run is None or not made_here(run):
+        return False
+    own = [folder.frozen_config(run).config["agent"]]
+    own += [
+        msgspec.to_builtins(player.agent) for forked in folder.forked_specs(run) for player in players(forked)
+    ]
+    return all(msgspec.to_builtins(player.agent) in own for player in players(spec))
+
+
+def players(spec: EpisodeSpec) -> list[PlayerSpec]:
+    """All who decide in an episode."""
+    return [spec.player, *(fork.player for fork in spec.forks)]
+
+
 def recorded_only(recording: journal.Recording) -> JournalCursor:
     """A cursor that ends where the recording does."""
     return JournalCursor(recording, None)
@@ -68,10 +87,12 @@ async def replay(
     ttyrec: str | None = None,
     games: GameSource | None = None,
     cursor: Callable[[journal.Recording], JournalCursor] = recorded_only,
+    trusted: bool | None = None,
 ) -> Verdict:
     """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it.
 
     `games` opens the game, `cursor` reads the journal: a viewer that wants more of either brings its own.
+    `trusted`: code that it names may be run; null: where this user has made the run here, by this player.
     """
     recording = journal.read(path)
     if recording.header is None:
@@ -80,7 +101,7 @@ async def replay(
     if spec.digest != recording.header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not fit)")
     game = await (games or InlineGames()).open(spec.game, ttyrec)
-    services = ReplayServices()
+    services = ReplayServices(trusted=own_player(path, spec) if trusted is None else trusted)
     try:
         context = EpisodeContext(spec, game, cursor(recording), services, Unmetered(), watcher)
         await play(context)

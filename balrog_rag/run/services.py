@@ -12,7 +12,8 @@ from balrog_rag import models as llm
 from balrog_rag.config.frozen import plain, thaw, tree_digest
 from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
-from balrog_rag.contracts.data import Message, Reply, Request, TaskView
+from balrog_rag.contracts.data import Message, Player, Reply, Request, TaskView
+from balrog_rag.contracts.programs import program_of
 from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.knowledge.progress import end_bars
@@ -81,6 +82,10 @@ class LiveServices:
         make = lambda: knowledge.build(thaw(player.knowledge, KnowledgeConfig))  # noqa: E731
         return _once(self._retrievers, player.knowledge, make)
 
+    def runs(self, player: Player) -> bool:
+        """Every program is run again."""
+        return True
+
     def fit(self, player: PlayerSpec) -> Fit:
         """Leaves out the oldest turns of a prompt that is too long."""
         return fitting(player.prompt_tokens)
@@ -138,6 +143,15 @@ class PausableModel:
 
 class ReplayServices(LiveServices):
     """The services of a replay: agents are made, but no model and no knowledge base."""
+
+    def __init__(self, trusted: bool = False) -> None:
+        """`trusted`: code that the journal names is this user's own, and may be run."""
+        super().__init__()
+        self._trusted = trusted
+
+    def runs(self, player: Player) -> bool:
+        """A stranger's programs are not run."""
+        return self._trusted or not program_of(player.name).foreign
 
     def model(self, player: PlayerSpec) -> Model | None:
         """None: every answer is in the journal."""

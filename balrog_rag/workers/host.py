@@ -8,7 +8,7 @@ from balrog_rag.contracts.data import Burst, Call, GameSpec, Player, TaskView, T
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting, painted
-from balrog_rag.contracts.programs import Begin, Program, ProgramKind, offered, program_of
+from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.programs import Driver, Stepwise
 
 Beat = Callable[[], None]
@@ -68,6 +68,8 @@ class HostedGame:
         self, player: Player, most: int, beat: Beat = no_beat, recorded: Burst | None = None
     ) -> Transition:
         """Let a program play on; it is made at its first burst."""
+        if recorded is not None and recorded.keys:
+            return self._driver(pressing(recorded.keys)).burst(most, beat, recorded)
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
                 program = self._program(program_of(player.name), {}, player.seed, player.options)
@@ -114,6 +116,13 @@ class HostedGame:
         return kind.make(
             Begin(self._game.screen, arguments, self._environment.view, seed, options, self._alive)
         )
+
+
+def pressing(keys: Sequence[Press]) -> Program:
+    """A program that presses what another one has pressed before."""
+    for key in keys:  # noqa: UP028 - screens are sent in, which no tuple takes
+        yield key
+    return "what was recorded is pressed"
 
 
 def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:

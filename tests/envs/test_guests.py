@@ -1,6 +1,7 @@
 """Programs of others as players: real processes that walk, crash, hang, grow and cheat."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.envs.nethack.guests.folder import settled
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import End
@@ -16,7 +17,8 @@ from balrog_rag.results.folder import journal_path
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.begin import planned
 from balrog_rag.run.outward import outward
-from balrog_rag.run.replay import verify
+from balrog_rag.run.replay import replay, verify
+from balrog_rag.run.watchers import Unwatched
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
 BOT = """
@@ -59,7 +61,17 @@ def test_a_program_plays_and_its_game_is_replayed(play: Callable) -> None:
         header.spec.player.agent["options"]["digest"] == settled({"path": str(WALKER)}, "program")["digest"]
     )
     assert len({key for step in journal.read(path).steps for key in step.pressed}) > 3
+    assert asyncio.run(replay(path, Unwatched(), trusted=True)).complete
+
+
+def test_a_strangers_journal_is_replayed_without_its_program(play: Callable, tmp_path: Path) -> None:
+    """Its keys are pressed; the code that it names is run only where the run was made here."""
+    shutil.copytree(WALKER, tmp_path / "walker")
+    _, path = play("agent=program", f"agent.options.path={tmp_path / 'walker'}")
+    (tmp_path / "walker" / "bot.py").write_text("raise SystemExit('run after all')")
     assert asyncio.run(verify(path)).complete
+    with pytest.raises(BalrogError, match="is not the program that this run was begun with"):
+        asyncio.run(replay(path, Unwatched(), trusted=True))
 
 
 @pytest.mark.parametrize(

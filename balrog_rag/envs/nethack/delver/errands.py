@@ -14,6 +14,8 @@ from balrog_rag.envs.nethack.world.species import all_species
 
 Did = Generator[int, Any, bool]
 
+_STARVED = 0.6
+"""Part of the hit points until which one rests even though hunger presses."""
 _FRESH = 30
 """Turns for which a corpse is surely good."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
@@ -46,7 +48,8 @@ def _rest(bot: Bot) -> Did:
         return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True
-    if body.hp >= plan.rest_until * body.max_hp or body.hunger >= w.WEAK:
+    until = plan.rest_until if body.hunger < w.WEAK else _STARVED
+    if body.hp >= until * body.max_hp or body.hunger >= w.FAINTING:
         bot.resting = False
     if bot.resting and magic.can_cast(bot.player, magic.HEALING):
         yield from magic.cast(bot.player, magic.HEALING, bot.player.here)

@@ -20,9 +20,12 @@ def needs(bot: Bot) -> Generator[int, Any, bool]:
         if potion:
             yield from surviving.quaff(player, potion)
             return True
+        if surviving.may_pray(player, desperate=True):
+            yield from surviving.pray(player)
+            return True
     if body.hunger >= w.HUNGRY and not bot.enemies() and (yield from surviving.eat(player)) == "ate":
         return True
-    if body.hunger >= w.WEAK and surviving.may_pray(player):
+    if body.hunger >= w.WEAK and surviving.may_pray(player, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
         return True
     return False

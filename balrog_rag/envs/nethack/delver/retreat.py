@@ -43,6 +43,7 @@ def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
     body = bot.player.body
     if not on_base(bot) or not adjacent(bot.player, enemies) or body.hp > bot.plan.leave_below * body.max_hp:
         return False
+    bot.resting = True
     return (yield from stairs.take_stairs(bot.player, down=False)) == ARRIVED
 
 

@@ -38,7 +38,7 @@ class Plan:
     """Turn from which on the way down is dared: before, no prayer would be heard."""
     patience: int = 12_000
     """Turns after which growing is over."""
-    leave_below: float = 0.5
+    leave_below: float = 0.6
     """Part of the hit points below which one goes up from the stairs of the Mines to rest."""
     siege: int = 30
     """Turns without an enemy in sight after which the stairs of the Mines are left."""

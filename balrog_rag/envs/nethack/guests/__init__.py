@@ -39,6 +39,7 @@ PROGRAM = ProgramKind(
     make=make,
     games=("nle", "nethackers"),
     plays=True,
+    foreign=True,
     settle=lambda options: settled(options, "program"),
 )
 POLICY = ProgramKind(
@@ -46,6 +47,7 @@ POLICY = ProgramKind(
     make=make,
     games=("nle", "nethackers"),
     plays=True,
+    foreign=True,
     settle=lambda options: settled(options, "policy"),
 )
 """A function in a file of the user's: `agent=FILE.py:FUNCTION`."""

@@ -19,8 +19,10 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.paths import Ways
 
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
-_WRITINGS = 4
-"""Times Elbereth is written in one pit."""
+_WRITINGS = 9
+"""Times Elbereth is written in one pit, and before it is one."""
+_NEAR, _WILD = 8, 5
+"""Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
 _SPOTS = 4
 """Squares tried before the ground of a level is taken to be too hard."""
 _WALK = 30
@@ -109,9 +111,10 @@ def _untried(player: Player, place: int) -> bool:
 
 def guard(player: Player, pit: Pit) -> Skill:
     """See to it that Elbereth stands in the pit."""
-    if not pit.deep and not player.hostiles(within=8):
+    calm = not player.hostiles(within=_NEAR) and player.body.depth < _WILD
+    if not pit.deep and calm:
         return "no need"
-    if player.body.hp < pit.hp:
+    if player.body.hp < pit.hp or player.hostiles(within=1):  # who is scared off may wipe it out, too
         pit.guarded = False
     pit.hp = player.body.hp
     if pit.guarded or pit.writings >= _WRITINGS or player.body.condition & w.BLIND:

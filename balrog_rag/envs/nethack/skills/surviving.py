@@ -11,6 +11,8 @@ from balrog_rag.envs.nethack.world.items import Item
 ELBERETH = "Elbereth"
 _FIRST_PRAYER, _NEXT_PRAYER = 100, 700
 """Turns after which prayer is safe enough in great need: from the start, and after the last."""
+_LAST_RESORT = 300
+"""Turns after the last prayer from which about every second one is heard."""
 _LOW = 5
 _REST = 20
 
@@ -57,13 +59,13 @@ def in_mortal_need(player: Player) -> bool:
     return body.hp <= _LOW or body.hp * 7 <= body.max_hp
 
 
-def may_pray(player: Player) -> bool:
-    """Whether a prayer in great need is likely to be heard."""
+def may_pray(player: Player, desperate: bool = False) -> bool:
+    """Whether a prayer in great need is likely to be heard, or may be at least where nothing else is left."""
     if player.unlucky or player.murders:
         return False
     if player.prayed is None:
         return player.body.turn >= _FIRST_PRAYER
-    return player.body.turn - player.prayed >= _NEXT_PRAYER
+    return player.body.turn - player.prayed >= (_LAST_RESORT if desperate else _NEXT_PRAYER)
 
 
 def pray(player: Player) -> Skill:
