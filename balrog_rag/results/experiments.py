@@ -45,7 +45,7 @@ class Experiment(msgspec.Struct, frozen=True):
     """Of arms that need an extra: the package by which it is known to be there."""
 
     @property
-    def playable(self) -> tuple[Arm, ...]:
+    def playable(self) -> tuple[ExperimentArm, ...]:
         """The arms that can be played here."""
         return tuple(arm for arm in self.arms if not self.lacks(arm.name))
 
