@@ -50,9 +50,13 @@ def start(folder: Path, server: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
-def new_run(server: str, name: str, episodes: int, steps: int) -> list[str]:
+NAIVE = ("agent=naive",)
+SKILLS = ("agent=netplay", "env.actions=skills")
+
+
+def new_run(server: str, name: str, episodes: int, steps: int, players: tuple[str, ...] = NAIVE) -> list[str]:
     return [
-        *("agent=naive", "model=vllm", "model.name=hosted_vllm/test", f"model.base_url={server}/v1"),
+        *(*players, "model=vllm", "model.name=hosted_vllm/test", f"model.base_url={server}/v1"),
         *(f"env.episodes={episodes}", f"limits.steps={steps}", "runner.concurrency=8", f"run.name={name}"),
     ]
 
@@ -82,14 +86,16 @@ def timeless(path: Path) -> list[object]:
     return [strip(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
 
 
-def kill_and_resume(folder: Path, server: str, kills: int, episodes: int, steps: int) -> None:
-    whole = start(folder, server, *new_run(server, "whole", episodes, steps))
+def kill_and_resume(
+    folder: Path, server: str, kills: int, episodes: int, steps: int, players: tuple[str, ...] = NAIVE
+) -> None:
+    whole = start(folder, server, *new_run(server, "whole", episodes, steps, players))
     assert whole.wait(300) == 0
     calls = asked(server)
     assert calls == journaled(folder / "results/whole")
 
     run, luck, lost = folder / "results/killed", random.Random(1), 0
-    words = new_run(server, "killed", episodes, steps)
+    words = new_run(server, "killed", episodes, steps, players)
     for _ in range(kills):
         process = start(folder, server, *words)
         before = asked(server)
@@ -123,6 +129,12 @@ def wait_for_answers(server: str, process: subprocess.Popen[bytes], count: int) 
 
 def test_killed_twice(tmp_path: Path, server: str) -> None:
     kill_and_resume(tmp_path, server, kills=2, episodes=4, steps=30)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_killed_while_skills_are_at_work(tmp_path: Path, server: str) -> None:
+    kill_and_resume(tmp_path, server, kills=6, episodes=6, steps=30, players=SKILLS)
 
 
 @pytest.mark.slow

@@ -22,8 +22,9 @@ ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-def test_same_journals_as_here(tmp_path: Path) -> None:
-    words = ["agent=robust_cot", "env.episodes=4", "limits.steps=40"]
+@pytest.mark.parametrize("players", [["agent=robust_cot"], ["agent=netplay", "env.actions=skills"]])
+def test_same_journals_as_here(players: list[str], tmp_path: Path) -> None:
+    words = [*players, "env.episodes=4", "limits.steps=40"]
     assert evaluate(*words, "run.name=here", cwd=tmp_path).returncode == 0
     done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
