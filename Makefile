@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= local,dev
 JOBS ?= 2
-BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset
+BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
 
 .DEFAULT_GOAL := help
 .PHONY: help setup eval test test-all check bench index report view clean

@@ -67,6 +67,7 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results import folder
     from balrog_rag.results.arms import departures, load_arms
     from balrog_rag.results.leaderboard.board import build, lacking, orders, page
+    from balrog_rag.results.report.figures import drawn_against_dollars, saved
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
     from balrog_rag.results.scoring import PROGRESSION
@@ -91,8 +92,10 @@ def _build(options: argparse.Namespace) -> int:
         print(terminal_safe(f"note: {note}"))
     entries = build(arms, by)
     made = page(entries, arms, by, "Leaderboard", [*notes, *left_out])
-    folder.write_bytes(options.out / "leaderboard.html", html(made, {}).encode("utf-8", "replace"))
     folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
+    svgs = {name: saved(figure, "svg") for name, figure in drawn_against_dollars(arms).items()}
+    made.sections[0].figures = [*svgs]
+    folder.write_bytes(options.out / "leaderboard.html", html(made, svgs).encode("utf-8", "replace"))
     folder.write_json(options.out / "leaderboard.json", entries)
     print(f"leaderboard: {options.out / 'leaderboard.html'} ({sum(entry.own for entry in entries)} own rows)")
     return 0

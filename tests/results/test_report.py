@@ -61,18 +61,19 @@ def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_pat
         "Settings that differ", "Provenance", "Episodes",
     ]  # fmt: skip
     assert "rag against plain: undecided: +" in "".join(page.texts)
-    assert sum(tag == "img" for tag, _ in page.tags) == 6
+    assert sum(tag == "img" for tag, _ in page.tags) == 7
 
 
 def test_hostile_words_stay_words(sweep, tmp_path):
     main([str(sweep), "--out", str(tmp_path / "out")])
     page = Page((tmp_path / "out/report.html").read_text())
     tags = {tag for tag, _ in page.tags}
-    assert not tags & {"script", "iframe", "object", "embed", "form", "link", "base"}
+    assert not tags & {"iframe", "object", "embed", "form", "link", "base"}
     assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
     assert f"killed by {EVIL}|`*_[x](y)" in page.texts
+    assert sum(tag == "script" for tag, _ in page.tags) == 1  # the page's own, which sorts tables
     policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
-    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert re.match(r"default-src 'none'; script-src 'sha256-[\w+/=]{44}'; img-src data:; style", policy)
     markdown = (tmp_path / "out/report.md").read_text()
     assert "<script" not in markdown.replace("\\<script", "")
 

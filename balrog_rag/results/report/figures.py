@@ -9,6 +9,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
 from balrog_rag.results.report import style
+from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
 from balrog_rag.results.scoring import PROGRESSION, Scale, interval, measures_of, untold
 from balrog_rag.results.statistics.estimate import NOTHING
@@ -28,6 +29,7 @@ def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
         "scores": scores_figure,
         "progress_over_steps": lambda arms: progress_figure(arms, "step", "agent steps"),
         "progress_over_dollars": lambda arms: progress_figure(arms, "dollars", "dollars"),
+        "scores_over_dollars": dollars_figure,
         "survival": survival_figure,
         "outcomes": outcomes_figure,
         "retrieval": retrieval_figure,
@@ -36,6 +38,15 @@ def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
     with rc_context(style.SETTINGS):
         drawn = {name: make(played) for name, make in makers.items()} if played else {}
     return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def drawn_against_dollars(arms: Sequence[Arm]) -> dict[str, Any]:
+    """The one figure of a board; none where nothing is priced."""
+    from matplotlib import rc_context
+
+    with rc_context(style.SETTINGS):
+        figure = dollars_figure(arms)
+    return {} if figure is None else {"scores_over_dollars": figure}
 
 
 def saved(figure: Any, kind: str) -> bytes:

@@ -1,7 +1,8 @@
-"""The page as one HTML file: no script, no network, every text escaped, figures inside."""
+"""The page as one HTML file: no network, every text escaped, figures inside, one script that sorts tables."""
 
 from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from balrog_rag.results.report.page import ReportPage
@@ -10,6 +11,7 @@ TITLES = {
     "scores": "Scores of each arm: bars with intervals, every episode a point",
     "progress_over_steps": "Mean progression over steps",
     "progress_over_dollars": "Mean progression over dollars",
+    "scores_over_dollars": "Progression with intervals over the dollars of an episode",
     "survival": "Who is alive, and how deep, over the game's own time",
     "outcomes": "How episodes ended",
     "retrieval": "Tokens by purpose of the call, and retrieval's shares",
@@ -24,6 +26,7 @@ def title_of(figure: str) -> str:
 def html(page: ReportPage, svgs: Mapping[str, bytes]) -> str:
     """Write the page; `svgs` are the figures by name."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     # figures go in as images, where a browser runs no script of theirs
     figures = {name: b64encode(svg).decode() for name, svg in svgs.items()}
@@ -31,4 +34,8 @@ def html(page: ReportPage, svgs: Mapping[str, bytes]) -> str:
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True,
     )  # fmt: skip
-    return environment.get_template("report.html.j2").render(page=page, figures=figures, title_of=title_of)
+    script = (Path(__file__).parent / "tables.js").read_text("utf-8")
+    digest = b64encode(sha256(script.encode()).digest()).decode()  # a browser runs this script and no other
+    return environment.get_template("report.html.j2").render(
+        page=page, figures=figures, title_of=title_of, script=Markup(script), digest=digest
+    )

@@ -15,6 +15,8 @@ from balrog_rag.results.report.page import Cell, Link, Section, Table
 
 MOST_ROWS = 1_000
 """Episodes listed one by one; the data files beside the report hold all."""
+PAGE = "view.html"
+"""The page of a run, where somebody has written it."""
 EPISODES = ("arm", "episode", "%", "counted", "steps", "dollars", "ended", "in its words")
 
 
@@ -77,10 +79,21 @@ def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
         (arm.name, run.folder, episode) for arm in arms for run in arm.runs for episode in run.episodes
     ]
     rows = [_episode_row(name, run, episode, at) for name, run, episode in everything[:MOST_ROWS]]
-    note = "To see one step by step: python -m balrog_rag.episode show JOURNAL."
+    note = (
+        "Names lead to the page that `balrog-rag view RUN --out RUN/view.html` has written, else to "
+        "journals, which `balrog-rag view JOURNAL` shows."
+    )
     if len(rows) < len(everything):
         note += f" The first {len(rows):,} of {len(everything):,}; episodes.csv has all."
     return Section("Episodes", tables=[Table(list(EPISODES), rows, note)] if rows else [])
+
+
+def way_to(run: Path, episode: str, at: Path) -> str:
+    """From a page in the folder `at` to an episode: in the run's own page, or else to its journal."""
+    page = run / PAGE
+    if page.is_file():
+        return f"{quote(os.path.relpath(page.resolve(), at.resolve()))}#episode={quote(episode)}"
+    return quote(os.path.relpath(folder.journal_path(run, episode).resolve(), at.resolve()))
 
 
 def _measured(episode: Episode) -> str:
@@ -90,10 +103,9 @@ def _measured(episode: Episode) -> str:
 
 
 def _episode_row(arm: str, run: Path, episode: Episode, at: Path) -> list[Cell]:
-    path = folder.journal_path(run, episode.name)
     return [
         arm,
-        Link(episode.name, quote(os.path.relpath(path.resolve(), at.resolve()))),
+        Link(episode.name, way_to(run, episode.name, at)),
         f"{episode.percent:.2f}",
         _measured(episode),
         f"{episode.steps:,}",

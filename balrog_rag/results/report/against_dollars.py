@@ -1,0 +1,52 @@
+"""The picture that readers of a board look for: what a score costs."""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from balrog_rag.results.arms import Arm
+from balrog_rag.results.report import style
+from balrog_rag.results.scoring import overall_interval
+
+
+def dollars_figure(arms: Sequence[Arm]) -> Any:
+    """Each arm's progression with its interval over the dollars of an episode; None where nothing is priced.
+
+    An arm with a call of unknown price is left out, and so is one whose conclusions are withheld.
+    """
+    known = [(place, arm) for place, arm in enumerate(arms) if not arm.withheld and _priced(arm)]
+    if not any(_dollars(arm) for _, arm in known):
+        return None
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axis = figure.subplots()
+    for place, arm in known:
+        by_env = arm.by_env()
+        mean = fmean(fmean(episode.percent for episode in episodes) for episodes in by_env.values())
+        found, dollars = overall_interval(by_env), _dollars(arm)
+        axis.vlines(dollars, found.low, found.high, color=style.colour(place), linewidth=1.4)
+        axis.plot(
+            [dollars],
+            [mean],
+            style.mark(place),
+            color=style.colour(place),
+            markersize=7,
+            linestyle="none",
+            fillstyle=style.filling(place),
+            label=style.label(arm.name),
+        )
+    axis.set_xlabel("dollars an episode")
+    axis.set_ylabel("progression, %")
+    axis.set_xlim(left=0)
+    axis.set_ylim(bottom=0)
+    figure.legend(loc="outside right upper", frameon=False)
+    return figure
+
+
+def _priced(arm: Arm) -> bool:
+    return bool(arm.episodes) and not any(episode.total.unpriced for episode in arm.episodes)
+
+
+def _dollars(arm: Arm) -> float:
+    return fmean(episode.total.dollars for episode in arm.episodes)

@@ -1,0 +1,236 @@
+"""The viewer's figures: bytes a step, rebuilding, opening, seeking, searching, exporting, following.
+
+    python benchmarks/viewer.py            # everything; the page's own figures need chromium and chromedriver
+    python benchmarks/viewer.py size live
+
+Real games with the scripted model and retrieval; targets stand beside the figures.
+"""
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from balrog_rag.results.folder import journals
+from balrog_rag.viewer import bundle, recording
+from balrog_rag.viewer.listing import listed
+from balrog_rag.viewer.page import page
+from balrog_rag.viewer.rebuilding import Rebuilt
+
+TOP = Path(__file__).parents[1]
+WIKI = {
+    name: f"# {name}\n\nWhat there is to know about every {name}.\n" for name in ("newt", "stairs", "altar")
+}
+LONG, SHORT = 10_000, 1_000
+SEARCHED = 10_000_000
+
+
+def play(top: Path, name: str, steps: int, *words: str) -> Path:
+    """A run of one long episode; a game that ends early is no measure, so the seed is tried on."""
+    for seed in range(1, 40):
+        run = top / f"{name}{seed}"
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "balrog_rag.eval", *words, "env.episodes=1", "env.no_progress=0"),
+                *(f"limits.steps={steps}", f"run.seed={seed}", f"run.folder={top}", f"run.name={run.name}"),
+                *("run.csv=false", "runner.log=none"),
+            ],
+            capture_output=True,
+            text=True,
+            cwd=top,
+        )
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        if f'"steps":{steps},' in journals(run)[0].read_text().splitlines()[-1]:
+            return run
+    raise SystemExit(f"no game of {steps} steps among the seeds")
+
+
+def retrieving(top: Path) -> list[str]:
+    (top / "wiki").mkdir(exist_ok=True)
+    for name, text in WIKI.items():
+        (top / "wiki" / f"{name}.md").write_text(text)
+    corpus = [f"knowledge.corpus={top / 'wiki'}", "knowledge.index=bm25"]
+    # mostly actions that take no game time, so that hunger does not end the game before its steps are played
+    still = ",".join(["look", "inventory", "overview", "attributes", "'Query: stairs'"] * 4)
+    calm = f"model.options.answers=[{still},north,south,east,west]"
+    return ["model=scripted", "agent=naive_rag", calm, *corpus]
+
+
+def size(top: Path) -> None:
+    """Bytes of a page of 1,000 steps, three calls a step."""
+    out = top / "short.html"
+    bundle.write(listed([play(top, "short", SHORT, *retrieving(top))]), out)
+    bare = sum(map(len, page()))
+    told(f"page of {SHORT:,} steps with every prompt", f"{out.stat().st_size / 1e6:.2f} MB", "< 2 MB")
+    told("  of which the page itself", f"{bare / 1e3:.0f} kB")
+    told("  bytes a step", f"{(out.stat().st_size - bare) / SHORT:,.0f}")
+
+
+def long_page(top: Path) -> Path:
+    """A page of 10,000 steps; how long it takes to make."""
+    out, run = top / "long.html", play(top, "long", LONG, *retrieving(top))
+    begun = time.perf_counter()
+    rebuilt = Rebuilt(journals(run)[0])
+    rebuilt.run()
+    took = time.perf_counter() - begun
+    told(f"rebuild {LONG:,} steps", f"{took:.1f} s, {LONG / took:,.0f} steps/s")
+    begun = time.perf_counter()
+    recording.write(rebuilt.collector, top / "long.cast", "long", None)
+    told(f"export {LONG:,} steps as an asciicast", f"{time.perf_counter() - begun:.1f} s")
+    begun = time.perf_counter()
+    recording.write(rebuilt.collector, top / "long.gif", "long", "0:499")
+    told("export 500 steps as a GIF", f"{time.perf_counter() - begun:.1f} s")
+    bundle.write(listed([run]), out)
+    told(f"page of {LONG:,} steps", f"{out.stat().st_size / 1e6:.2f} MB")
+    return out
+
+
+SEEK = """
+const done = arguments[arguments.length - 1];
+(async () => {
+  const range = document.querySelector('.controls input[type=range]');
+  const number = document.querySelector('.count input');
+  const times = [];
+  for (let n = 0; n < 60; n++) {
+    const at = (n * 7919 + 13) % Number(range.max);
+    const begun = performance.now();
+    range.value = at;
+    range.dispatchEvent(new Event('input'));
+    const shows = () => document.querySelector('.decision .action .soft')?.textContent === 'step ' + at;
+    while (!shows()) await new Promise((next) => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = next;
+      channel.port2.postMessage(0);
+    });
+    times.push(performance.now() - begun);
+  }
+  times.sort((a, b) => a - b);
+  done([times[30], times[57]]);
+})();
+"""
+READY = "document.querySelector('.screen pre') && document.querySelector('.decision')"
+
+
+def browse(top: Path) -> None:
+    """Opening, seeking and searching, in headless Chromium."""
+    out = long_page(top)
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        print("  no chromium and chromedriver here; nothing of the page is measured")
+        return
+    sys.path.insert(0, str(TOP))
+    from tests.viewer.support import Browser, until
+
+    browser = Browser(str(shutil.which("chromium")), str(shutil.which("chromedriver")))
+    try:
+        opened = []
+        for _ in range(3):
+            browser.driver.get("about:blank")
+            begun = time.perf_counter()
+            browser.driver.get(out.as_uri() + "#step=5000")
+            until(lambda: browser.js(f"Boolean({READY})"), "open")
+            opened.append(time.perf_counter() - begun)
+        told(f"open {LONG:,} steps at step 5,000", f"{min(opened):.2f} s", "< 2 s")
+        middle, high = browser.driver.execute_async_script(SEEK)
+        told("seek, median of 60 places", f"{middle:.0f} ms", "< 50 ms")
+        told("seek, 95th of 100", f"{high:.0f} ms", "< 50 ms")
+        search(browser, out)
+    finally:
+        browser.close()
+
+
+def search(browser, out: Path) -> None:
+    """A word in everything that the model read and wrote."""
+    from tests.viewer.support import until
+
+    note = "document.querySelector('.search [role=status]').textContent"
+    begun = time.perf_counter()
+    browser.driver.get(out.as_uri() + "#search=")
+    until(lambda: browser.js(f"/can be searched/.test({note})"), "unpacked", 120)
+    unpacking = time.perf_counter() - begun
+    for words in ("horizontal", "zyzzyva"):
+        browser.js(f"document.querySelector('.search input').value = {words!r}")
+        browser.js("document.querySelector('.search input').dispatchEvent(new Event('input'))")
+        until(
+            lambda words=words: browser.js(f"location.hash.includes({words!r}) && / at /.test({note})"), words
+        )
+        time.sleep(0.5)
+        told(f"search for {words!r}", browser.js(note), f"< 1 s for {SEARCHED:,} characters")
+    told("  unpacked before the first search", f"{unpacking:.1f} s")
+
+
+def live(top: Path) -> None:
+    """A run of many episodes with and without somebody following one of them; the share that it costs."""
+    words = ["model=scripted", "agent=cot", "env.episodes=16", "env.no_progress=0", "limits.steps=400"]
+    alone, watched = [], []
+    for attempt in range(3):
+        alone.append(timed(top, f"alone{attempt}", words, watch=False))
+        watched.append(timed(top, f"watched{attempt}", words, watch=True))
+    share = min(watched) / min(alone) - 1
+    told(
+        "a run while one of its 16 episodes is followed, over the same alone",
+        f"{100 * share:+.1f} %",
+        "< 2 %",
+    )
+
+
+def timed(top: Path, name: str, words: list[str], watch: bool) -> float:
+    """Seconds of play of a run, from its first journal to its end."""
+    command = [
+        sys.executable,
+        "-m",
+        "balrog_rag.eval",
+        *words,
+        f"run.folder={top}",
+        f"run.name={name}",
+        "runner.log=none",
+    ]
+    process = subprocess.Popen(command, cwd=top, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not journals(top / name) and process.poll() is None:
+        time.sleep(0.01)
+    begun = time.perf_counter()
+    if watch:
+        asyncio.run(follow(top / name, process))
+    process.wait()
+    return time.perf_counter() - begun
+
+
+async def follow(run: Path, process: "subprocess.Popen[bytes]") -> None:
+    """Ask as a page does, once a second, until the run has ended."""
+    import aiohttp
+
+    command = [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        line = await asyncio.to_thread(server.stdout.readline)
+        address = line.split(" on ")[1].split()[0]
+        async with aiohttp.ClientSession() as session:
+            while process.poll() is None:
+                async with session.get(f"{address}data/0/head") as answer:
+                    await answer.read()
+                await asyncio.sleep(1)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def told(what: str, figure: str, target: str = "") -> None:
+    print(f"{what:70} {figure:>28}  {target}", flush=True)
+
+
+PARTS: dict[str, Callable[[Path], None]] = {"size": size, "browse": browse, "live": live}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="balrog-rag-bench-") as top:
+        for name in sys.argv[1:] or PARTS:
+            PARTS[name](Path(top))
+
+
+if __name__ == "__main__":
+    main()

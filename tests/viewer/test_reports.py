@@ -1,0 +1,58 @@
+"""Reports in a browser: tables that sort and filter, ways to episodes, phones, the dark."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.results.report.origins import way_to
+from balrog_rag.viewer import bundle
+from balrog_rag.viewer.listing import listed
+from tests.support import command
+from tests.viewer.support import Browser
+
+EPISODE = "nle/NetHackChallenge-v0/00"
+
+
+@pytest.fixture(scope="module")
+def report(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report on both runs, of which the one with retrieval has a page of its own."""
+    top = tmp_path_factory.mktemp("reported")
+    for name in ("told", "plain"):
+        shutil.copytree(runs / name, top / name)
+    bundle.write(listed([top / "told"]), top / "told" / "view.html")
+    done = command("balrog_rag.report", "told", "plain", "--out", "out", cwd=top)
+    assert done.returncode == 0, done.stderr
+    return top / "out" / "report.html"
+
+
+def test_an_episode_is_reached_in_its_runs_page_where_there_is_one(tmp_path: Path) -> None:
+    run = tmp_path / "a run"
+    run.mkdir()
+    journal = "../a%20run/nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.journal.jsonl"
+    assert way_to(run, EPISODE, tmp_path / "out") == journal
+    (run / "view.html").touch()
+    assert way_to(run, EPISODE, tmp_path / "out") == f"../a%20run/view.html#episode={EPISODE}"
+
+
+@pytest.mark.slow
+def test_a_report_leads_to_episodes_and_its_tables_sort_and_filter(browser: Browser, report: Path) -> None:
+    browser.size(1200)
+    browser.open(report.as_uri(), "document.querySelector('th button')")
+    table = "[...document.querySelectorAll('table')].at(-1)"
+    cells = f"[...{table}.tBodies[0].rows].map((row) => row.cells[4].textContent)"
+    steps = browser.js(cells)
+    assert sorted(map(int, steps)) == [20, 20, 70, 70]
+    for wanted in (["70", "70", "20", "20"], ["20", "20", "70", "70"]):
+        browser.js(f"{table}.tHead.rows[0].cells[4].querySelector('button').click()")
+        assert browser.js(cells) == wanted
+    complaints, asked = browser.logs()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+    browser.size(400, scheme="dark")
+    assert browser.js("document.documentElement.scrollWidth") <= 400
+    assert browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    browser.size(1200)
+    browser.js(f"[...{table}.querySelectorAll('a')].find((a) => a.href.includes('view.html')).click()")
+    browser.wait("document.querySelector('.screen pre')")
+    assert EPISODE[:-2] in browser.js("document.querySelector('h1').textContent")
