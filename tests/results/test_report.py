@@ -110,7 +110,8 @@ def test_figures_come_in_every_format_and_always_the_same(sweep, tmp_path):
     for out in ("one", "two"):
         main([str(sweep), "--out", str(tmp_path / out), "--formats", "png,svg,pdf"])
     files = sorted(path.name for path in (tmp_path / "one/figures").iterdir())
-    names = ["outcomes", "progress_over_dollars", "progress_over_steps", "retrieval", "scores", "survival"]
+    names = ["outcomes", "progress_over_dollars", "progress_over_steps", "retrieval", "scores"]
+    names += ["scores_over_dollars", "survival"]
     assert files == sorted(f"{name}.{kind}" for name in names for kind in ("png", "svg", "pdf"))
     for name in files:
         assert (tmp_path / "one/figures" / name).read_bytes() == (
