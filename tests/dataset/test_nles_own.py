@@ -24,7 +24,8 @@ def gen_ttyrecs(savedir):
     for folder in range(2):
         for number in range(3):
             spec = GameSpec("nle", "NetHackChallenge-v0", Seeds(number, folder), 1000, MONK)
-            press(spec, ["up", "y"], Path("nle_data") / str(folder) / f"nle.{number}.{2 * number}.ttyrec3.bz2")
+            name = f"nle.{number}.{2 * number}.ttyrec3.bz2"
+            press(spec, ["up", "y"], Path("nle_data") / str(folder) / name)
 
 test_db.gen_ttyrecs = gen_ttyrecs
 """

@@ -1,4 +1,5 @@
 """Players learnt from recorded games: behavioural cloning, and the program that plays what was learnt.
 
-PyTorch is loaded only where something is learnt or played: `pip install balrog_rag[learn]`.
+PyTorch is loaded only where something is learnt: `pip install balrog_rag[learn]`. What was learnt plays in
+NumPy.
 """
