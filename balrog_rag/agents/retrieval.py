@@ -13,6 +13,7 @@ from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import neutralised
+from balrog_rag.agents.worth import Worth
 from balrog_rag.config.schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
@@ -47,6 +48,7 @@ class Retrieval(Wrapper):
         self.config, self.llm, self.knowledge = config, llm, knowledge
         made_here = config.query in ("noticed", "truth")
         self._noticer = Noticer(self.senses, config.forget, config.low, states=made_here)
+        self._worth = Worth(config.every, config.forget, config.gate)
         self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
@@ -66,6 +68,8 @@ class Retrieval(Wrapper):
         if self.config.when == "asked":
             prompt.more.append(self._offer)
         found = await self._look_up(prompt, observation) if due else self._kept()
+        if due:
+            self._worth.took(self._steps, found.ids)
         self._show(prompt, found)
         return prompt
 
@@ -99,6 +103,8 @@ class Retrieval(Wrapper):
         self._steps += 1
         if self.config.when == "novelty":
             return bool(self._noticer.new(observation))
+        if self.config.when == "adaptive":
+            return self._worth.due(self._steps, self.senses.health(observation.numbers))
         if self.config.when == "interval":
             return self._looked_at is None or self._steps - self._looked_at >= self.config.every
         return self.config.when == "every"

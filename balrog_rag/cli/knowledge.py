@@ -84,6 +84,7 @@ def _parser() -> ArgumentParser:
     _with_settings(evaluate, _evaluate)
     _endings_parser(commands.add_parser("endings", help="would knowledge have prevented these ends?"))
     _judge_parser(commands.add_parser("judge", help="judge passages against logged queries"))
+    _gate_parser(commands.add_parser("gate", help="learn when a look-up is worth it"))
     serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
     serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
@@ -112,6 +113,14 @@ def _judge_parser(parser: ArgumentParser) -> None:
     parser.formatter_class = RawDescriptionHelpFormatter
     add_options(parser)
     _with_settings(parser, _judge)
+
+
+def _gate_parser(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    fit = actions.add_parser("fit", help="from a run's steps that `counterfactual` asked again")
+    fit.add_argument("run", type=Path, metavar="RUN", help="run folder with a counterfactual.json")
+    fit.add_argument("--json", action="store_true", help="print JSON")
+    _with_settings(fit, _gate)
 
 
 def _corpus_parser(parser: ArgumentParser) -> None:
@@ -251,6 +260,21 @@ def _judge(options: Namespace) -> int:
     from balrog_rag.cli.judging import judge
 
     return judge(options)
+
+
+def _gate(options: Namespace) -> int:
+    import msgspec
+
+    from balrog_rag.run.gate import fit
+
+    made = fit(options.run)
+    if options.json:
+        print(msgspec.json.encode(made).decode())
+        return 0
+    print(f"fitted on {made.steps} steps, of which reference text changed the action at {made.changed};")
+    print(f"on these same steps the gate opens at {made.opened} and keeps {made.kept_changes} of the changes")
+    print(f"play with it: {made.override}")
+    return 0
 
 
 def _serve(options: Namespace) -> int:

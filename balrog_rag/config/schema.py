@@ -113,10 +113,13 @@ class RetrievalConfig:
     memory: int = key("earlier queries that query=model_memory tells the model", ge=1)
     when: str = key(
         "every: each step; interval: each `every` steps; novelty: when something new appears; "
-        "asked: when the agent's answer asks for it",
-        choices=("every", "interval", "novelty", "asked"),
+        "asked: when the agent's answer asks for it; adaptive: by what the last look-ups brought",
+        choices=("every", "interval", "novelty", "asked", "adaptive"),
     )
-    every: int = key("steps from one look-up to the next with when=interval", ge=1)
+    every: int = key("steps from one look-up to the next with when=interval; the most with =adaptive", ge=1)
+    gate: dict[str, float] = key(
+        "weights by which when=adaptive decides, from `knowledge gate fit RUN`; {}: a rule of its own"
+    )
     low: float = key("share of hit points below which when=novelty takes notice", ge=0, le=1)
     forget: int = key(
         "steps after which a thing unseen since counts as new again, and a question of query=noticed is "

@@ -27,7 +27,7 @@ _SPARE = 30
 """Passages looked at beyond k where some are passed over."""
 EARLY = 5
 """Steps before the end by which a passage must have been shown to count as in time."""
-WHENS = ("every", "interval", "novelty", "asked")
+WHENS = ("every", "interval", "novelty", "adaptive", "asked")
 QUERIES = ("noticed", "observation", "short", "both")
 """Ways of making a query that need no model."""
 

@@ -26,8 +26,8 @@ from tests.agents.support import VIEW, Script, agent_config, made, moment, perfo
 OPTIONS = group_options()
 AGENTS = [name for name in OPTIONS["agent"] if name != "few_shot"]
 VALUES = {
-    "query": ["observation", "short", "both", "model", "model_memory"],
-    "when": ["every", "interval", "novelty", "asked"],
+    "query": ["observation", "short", "both", "model", "model_memory", "noticed", "truth"],
+    "when": ["every", "interval", "novelty", "asked", "adaptive"],
     "context": ["whole", "cut", "summary"],
     "place": ["before", "after", "system"],
     "reuse": ["never", "last", "seen"],

@@ -8,7 +8,8 @@ import pytest
 
 from balrog_rag.cli.counterfactual import main
 from balrog_rag.cli.episode import main as show
-from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, kept
+from balrog_rag.cli.knowledge import main as knowledge
+from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, keep, kept
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +85,18 @@ def test_the_sentence_counts_both():
         "without reference text the action differs at 3 of 4 steps (75 %, 29 to 97); "
         "asked again with it, it differs at 0 of 4 steps (0 %, 0 to 45)."
     )
+
+
+def test_a_gate_is_fitted_to_what_was_asked_again(runs, capsys):
+    assert main([str(runs / "naive_rag"), "--sample", "12"]) == 0
+    asked = kept(runs / "naive_rag").asked
+    capsys.readouterr()
+    assert knowledge(["gate", "fit", str(runs / "naive_rag")]) != 0
+    assert "12 steps were asked again, and a gate needs 20" in capsys.readouterr().err
+    keep(runs / "naive_rag", Counterfactual(asked * 2))
+    assert knowledge(["gate", "fit", str(runs / "naive_rag"), "--json"]) == 0
+    made = msgspec.json.decode(capsys.readouterr().out)
+    changed = 2 * sum(one.without != one.action == one.again for one in asked)
+    assert (made["steps"], made["changed"]) == (24, changed)
+    assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
+    assert "agent.retrieval.when=adaptive agent.retrieval.gate={bias:" in capsys.readouterr().out

@@ -1,0 +1,114 @@
+"""A gate for look-ups, learned from steps that were asked again without reference text.
+
+A step counts as changed where the action without reference text was another and the action asked for again
+with it was the same: what a model changes by chance is no worth of a look-up. Fitted is a logistic
+regression, shrunk towards nothing, on features that an agent knows before it looks up.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.agents.worth import FEATURES, Worth, chance
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode import journal
+from balrog_rag.results import folder
+from balrog_rag.results.counterfactual import AskedAgain, kept
+
+LEAST = 20
+"""Steps asked again that a fit needs."""
+_SHRUNK = 1.0
+_ROUNDS = 50
+Floats = NDArray[np.float64]
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """What was learned, and of how much."""
+
+    weights: dict[str, float]
+    steps: int
+    changed: int
+    opened: int
+    """Of the steps, at how many the gate would look something up."""
+    kept_changes: int
+    """Of the changed ones, how many of those."""
+
+    @property
+    def override(self) -> str:
+        """The words that play with it."""
+        inner = ",".join(f"{name}:{weight:.4g}" for name, weight in self.weights.items())
+        return f"agent.retrieval.when=adaptive agent.retrieval.gate={{{inner}}}"
+
+
+def fit(run: Path) -> Gate:
+    """The gate of a run's counterfactual record."""
+    found = kept(run)
+    if found is None or len(found.asked) < LEAST:
+        count = len(found.asked) if found else 0
+        raise ConfigError(
+            f"{run}: {count} steps were asked again, and a gate needs {LEAST}; "
+            f"run python -m balrog_rag.counterfactual {run} --sample 200"
+        )
+    rows = [(known, _changed(one)) for one in found.asked if (known := _known(run, one)) is not None]
+    x = np.array([[known[name] for name in FEATURES] for known, _ in rows])
+    y = np.array([float(changed) for _, changed in rows])
+    weights = dict(zip(FEATURES, map(float, logistic(x, y)), strict=True))
+    opened = [chance(weights, known) >= 0.5 for known, _ in rows]
+    both = sum(bool(changed and open_) for (_, changed), open_ in zip(rows, opened, strict=True))
+    return Gate(weights, len(rows), int(y.sum()), sum(opened), both)
+
+
+def _changed(one: AskedAgain) -> bool:
+    return one.without != one.action and one.again == one.action
+
+
+def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
+    """What the agent knew at that step before its look-up."""
+    recording = journal.read(folder.journal_path(run, one.episode))
+    if recording.header is None:
+        return None
+    spec = recording.header.spec
+    retrieval = spec.last_player.agent["retrieval"]
+    worth = Worth(int(retrieval["every"]), int(retrieval["forget"]), {})
+    senses = kind_of(spec.game.env).senses
+    for step, numbers, ids in _moments(recording):
+        known = worth.features(step, senses.health(numbers))
+        if step == one.step:
+            return known
+        if ids is not None:
+            worth.took(step, ids)
+    return None
+
+
+def _moments(recording: journal.Recording) -> Iterator[tuple[int, Mapping[str, int], list[str] | None]]:
+    """Each step with the numbers that the agent saw, and the passages found; None where it did not look."""
+    numbers: dict[str, int] = {}
+    ids: list[str] | None = None
+    for entry in recording.entries:
+        if isinstance(entry, journal.Start):
+            numbers = dict(entry.numbers)
+        elif isinstance(entry, journal.Lookup):
+            ids = [*(ids or []), *(each.id for each in entry.passages)]
+        elif isinstance(entry, journal.Step):
+            yield entry.n, dict(numbers), ids
+            numbers.update(entry.numbers)
+            ids = None
+
+
+def logistic(x: Floats, y: Floats) -> Floats:
+    """Newton's method on the shrunk likelihood; the first column is the constant and is not shrunk."""
+    weights = np.zeros(x.shape[1])
+    shrink = np.diag([1e-6, *[_SHRUNK] * (x.shape[1] - 1)])
+    for _ in range(_ROUNDS):
+        expected = 1 / (1 + np.exp(-np.clip(x @ weights, -50, 50)))
+        slope = x.T @ (y - expected) - shrink @ weights
+        curve = (x * (expected * (1 - expected))[:, None]).T @ x + shrink
+        step = np.clip(np.linalg.solve(curve + 1e-9 * np.eye(len(curve)), slope), -4, 4)
+        weights = weights + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return np.asarray(np.clip(weights, -25, 25))

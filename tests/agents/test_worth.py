@@ -1,0 +1,49 @@
+"""When a look-up is worth it: the rule, the gate, and the fit of one."""
+
+import numpy as np
+
+from balrog_rag.agents.worth import FEATURES, Worth, chance
+from balrog_rag.run.gate import logistic
+
+
+def looked_up(worth: Worth, found: list[list[str]]) -> list[int]:
+    """The steps at which something is looked up, where each look-up finds the next of these."""
+    steps, left = [], iter(found)
+    for step in range(1, 40):
+        if worth.due(step, 1.0):
+            steps.append(step)
+            worth.took(step, next(left, []))
+    return steps
+
+
+def test_what_brings_nothing_new_is_asked_ever_less_often() -> None:
+    assert looked_up(Worth(8, 50, {}), [["a", "b"]] * 20) == [1, 2, 4, 8, 16, 24, 32]
+
+
+def test_what_brings_something_new_is_asked_at_every_step() -> None:
+    assert looked_up(Worth(8, 50, {}), [[str(n)] for n in range(50)]) == list(range(1, 40))
+
+
+def test_passages_long_unseen_are_new_again() -> None:
+    often, seldom = (looked_up(Worth(8, forget, {}), [["a"]] * 40) for forget in (1, 50))
+    assert len(often) > len(seldom)
+
+
+def test_a_gate_decides_by_its_weights() -> None:
+    hurt = Worth(100, 50, {"bias": -5.0, "hurt": 10.0})
+    health = [1.0, 1.0, 0.5, 0.5, 0.25]
+    due = []
+    for step, share in enumerate(health, start=1):
+        due.append(hurt.due(step, share))
+        if due[-1]:
+            hurt.took(step, [])
+    assert due == [True, False, True, False, True]  # the first step always is
+
+
+def test_a_fit_finds_what_the_steps_were_made_with() -> None:
+    dice = np.random.default_rng(0)
+    x = np.c_[np.ones(4000), dice.random((4000, len(FEATURES) - 1))]
+    true = dict(zip(FEATURES, (-2.0, 3.0, 0.0, -1.0, 2.0), strict=True))
+    y = np.array([chance(true, dict(zip(FEATURES, row, strict=True))) > dice.random() for row in x], float)
+    assert np.abs(logistic(x, y) - list(true.values())).max() < 0.4
+    assert np.isfinite(logistic(x[:30], np.zeros(30))).all()
