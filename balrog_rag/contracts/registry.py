@@ -174,7 +174,6 @@ corpora: Registry[Any] = Registry(
 rerankers: Registry[Any] = Registry(
     "reranker",
     {
-        "cross_encoder": "balrog_rag.knowledge.rerank.cross_encoder:CrossEncoder",
         "litellm": "balrog_rag.knowledge.rerank.litellm:LiteLLMReranker",
     },
 )

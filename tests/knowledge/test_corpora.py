@@ -341,5 +341,5 @@ def test_a_missing_package_is_told_before_an_index_is_built(
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     before = set(own_cache.rglob("manifest.json"))
     with pytest.raises(KnowledgeError, match=r"balrog_rag\[sentence-transformers\]"):
-        open_searcher(settings(corpus=str(notes), prior=None, reranker="cross_encoder"))
+        open_searcher(settings(corpus=str(notes), prior=None, embedder="sentence_transformers"))
     assert set(own_cache.rglob("manifest.json")) == before
