@@ -46,7 +46,7 @@ def test_an_arm_whose_extra_is_missing_is_left_out(monkeypatch: pytest.MonkeyPat
         return [run.name for run in combinations(["experiment=ladder"])]
 
     monkeypatch.setattr(experiments, "find_spec", lambda package: None)
-    assert ladder() == ["random", "stairs", "delver"]
+    assert ladder() == ["random", "handcrafted", "stairs", "delver"]
     monkeypatch.setattr(experiments, "find_spec", lambda package: package)
     assert ladder()[-1] == "autoascend"
 
