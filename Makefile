@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 setup: $(VENV)/.installed  ## make .venv and install everything pinned
 
-eval: setup  ## play with the embedded model and show the results table (ARGS="agent=naive ...")
+eval: setup  ## play the embedded model and players without one, and show the table (ARGS="agent=naive ...")
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)
 
 test: setup  ## the test suite without the slow ones, on two cores (JOBS=2)

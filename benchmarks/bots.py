@@ -22,6 +22,7 @@ from rich.table import Table
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.envs.nethack.delver import delver
 from balrog_rag.envs.nethack.delver.state import Plan
+from balrog_rag.envs.nethack.held import Held
 from balrog_rag.envs.nethack.nethack import NetHackEngine
 from balrog_rag.envs.nethack.progression import table as worth
 from balrog_rag.episode.spec import episode_name, episode_seeds
@@ -53,7 +54,7 @@ def play(number: int, seed: int, character: str, plan: Plan) -> dict:
 def _play(engine: NetHackEngine, program) -> dict:
     stats, live = engine.arrays["blstats"], engine.arrays["blstats"].copy()
     deepest, grown, stood, turn, pressed, ended = 1, 1, 0, -1, 0, ""
-    longest = 0
+    longest, held, level = 0, Held(), 0
     events: dict[str, tuple[int, int, int]] = {}
     key = next(program)
     while True:
@@ -64,6 +65,9 @@ def _play(engine: NetHackEngine, program) -> dict:
             deepest, grown = max(deepest, int(stats[DEPTH])), max(grown, int(stats[XP]))
             stood = stood + 1 if turn == stats[TURN] else 0
             turn = int(stats[TURN])
+            if stats[DEPTH] != level:
+                level = int(stats[DEPTH])
+                held.see(moment(live), gap=False)
             longest = max(longest, stood)
             now = (turn, int(stats[XP]), int(stats[DEPTH]))
             if stats[DNUM] == MINES:
@@ -77,12 +81,14 @@ def _play(engine: NetHackEngine, program) -> dict:
         if ended:
             break
         key = program.send(engine.arrays)
+    held.see(moment(live), gap=False)
     end = engine.facts(ended, live)
     value = max(worth().get(f"Dlvl:{deepest}", 0), worth().get(f"Xp:{grown}", 0))
     return {
         "role": end["xlogfile"]["role"],
         "race": end["xlogfile"]["race"],
         "progression": value,
+        "held": held.told({}) / 100,
         "depth": deepest,
         "level": grown,
         "ended": str(ended),
@@ -93,6 +99,11 @@ def _play(engine: NetHackEngine, program) -> dict:
         "longest_standstill": longest,
         "events": events,
     }
+
+
+def moment(stats) -> dict[str, int]:
+    """What progression held is made of; it needs a moment at every change of level and the last one."""
+    return {"depth": int(stats[DEPTH]), "turn": int(stats[TURN]), "experience_level": int(stats[XP])}
 
 
 def plan_of(settings: list[str]) -> Plan:
@@ -180,6 +191,7 @@ def report(played: list[dict], console: Console) -> None:
     keys, seconds = sum(game["keys"] for game in played), sum(game["seconds"] for game in played)
     stopped = sum(game["ended"] == "no_progress" for game in played)
     console.print(f"games {len(played)}, mean progression {percent([g['progression'] for g in played])} %")
+    console.print(f"progression held {percent([game['held'] for game in played])} %")
     console.print(
         f"stopped by the {STANDSTILL}-key rule {stopped}, longest standstill "
         f"{max(game['longest_standstill'] for game in played)} keys"

@@ -1,6 +1,7 @@
 """What is carried, read from the lines of the inventory."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _LINE = re.compile(
@@ -66,6 +67,7 @@ def read_item(letter: str, text: str) -> Item:
     )
 
 
+@lru_cache(4096)
 def slot_of(name: str) -> str:
     """Where a piece of armour of this name is worn, or nothing for anything else."""
     words = name.split(" named ")[0].split(" called ")[0].replace("pair of ", "").split()
