@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from balrog_rag.envs.textworld.building import missing
 from balrog_rag.results.folder import journals
 from balrog_rag.results.runs import load
 from tests.run.support import CLEAN, Server, asked_once, completions, model_of, running, same_journals
@@ -25,6 +26,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 @pytest.mark.parametrize("players", [["agent=robust_cot"], ["agent=netplay", "env.actions=skills"]])
 def test_same_journals_as_here(players: list[str], tmp_path: Path) -> None:
     words = [*players, "env.episodes=4", "limits.steps=40"]
+    assert evaluate(*words, "run.name=here", cwd=tmp_path).returncode == 0
+    done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    same_journals(tmp_path / "results/here", tmp_path / "results/there")
+
+
+def test_the_small_games_make_the_same_journals_as_here(tmp_path: Path) -> None:
+    tasks = ["babyai/BabyAI-MixedTrainLocal-v0/open", "babaisai/env/two_room-make_you", "crafter/default"]
+    if not missing(tasks=["coin_collector"]):
+        tasks.append("textworld/coin_collector")
+    words = [f"env.tasks=[{','.join(tasks)}]", "agent=naive", "env.episodes=2", "limits.steps=30"]
     assert evaluate(*words, "run.name=here", cwd=tmp_path).returncode == 0
     done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
