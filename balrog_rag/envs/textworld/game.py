@@ -1,7 +1,8 @@
 """BALROG's TextWorld tasks as engines."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from bisect import insort_right
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,7 @@ class _Guide:
     """The same game once more, which follows what was typed and says what should be."""
 
     def __init__(self, path: Path) -> None:
+        _sort_alike()
         self._game = _start(path, policy_commands=True)
         self._state = self._game.reset()
         self._followed = 0
@@ -135,6 +137,24 @@ class _Guide:
     def close(self) -> None:
         """Give back the interpreter."""
         self._game.close()
+
+
+def _sort_alike() -> None:
+    """Let what TextWorld advises not depend on Python's version.
+
+    It sorts actions by a comparison that is no order, so that what comes first was Python's own choice, and
+    Python 3.13 sorts in other steps than 3.12.
+    """
+    from textworld.generator import game
+
+    game.sorted = _inserted
+
+
+def _inserted(items: Iterable[Any]) -> list[Any]:
+    made: list[Any] = []
+    for item in items:
+        insort_right(made, item)
+    return made
 
 
 def _start(path: Path, **also: bool) -> Any:
