@@ -84,7 +84,7 @@ def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
         plain = tuple(name for name in listed_actions(texts[-1:]) if "<" not in name and "[" not in name)
         return AnswerFormat(plain, thoughts=("observations", "reasoning", "speak"))
     if "<|ACTION|>" in last:
-        thinks = re.search(r"\bthink first\b", last, re.IGNORECASE) is not None
+        thinks = re.search(r"\b(?:think first|first think)\b", last, re.IGNORECASE) is not None
         return AnswerFormat(actions, TAGGED.before, TAGGED.after, thinks)
     if "ACTION:" in last:
         return AnswerFormat(actions, LABELLED.before, "", True)
