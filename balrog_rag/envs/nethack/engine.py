@@ -122,6 +122,11 @@ class NLEGame:
         if keys is None:
             raise EnvironmentFailure(f"{self.view.task}: {press!r} is no accepted action")
         before, reward, message, done = self._pressed, 0.0, "", KeyPress(0.0)
+        if (
+            not keys
+        ):  # an action without keys counts as one press, or a player who takes no other would never end
+            self._pressed, self._standstill = self._pressed + 1, self._standstill + 1
+            done = KeyPress(0.0, self._limit())
         for key in keys:
             done = self._press(key)
             reward, message = reward + done.reward, message + done.passed

@@ -95,7 +95,16 @@ def test_each_is_solved_through_the_whole_harness(
     assert asyncio.run(verify(path)).complete
 
 
-@pytest.mark.parametrize("task", [task for task in TASKS if task.startswith(("guided", "focused", "hint"))])
+MORE_WORDS = ("guided", "focused")
+"""How the names of scenarios begin that share another's level and judge."""
+
+
+def shared(task: str, *rest: object) -> object:
+    """A parameter that is slow where the same is tested under another name."""
+    return pytest.param(task, *rest, marks=[pytest.mark.slow] if task.startswith(MORE_WORDS) else [])
+
+
+@pytest.mark.parametrize("task", [shared(task) for task in TASKS if task.startswith((*MORE_WORDS, "hint"))])
 def test_those_with_more_instructions_are_solved_alike(task: str) -> None:
     scene = solved(task)
     assert scene.finish() == "solved"
@@ -252,7 +261,7 @@ WRONG: dict[str, list[Callable[[Scene], None]]] = {
 }
 
 
-@pytest.mark.parametrize(("task", "way"), [(task, way) for task, ways in WRONG.items() for way in ways])
+@pytest.mark.parametrize(("task", "way"), [shared(task, way) for task, ways in WRONG.items() for way in ways])
 def test_wrong_endings_are_refused(task: str, way: Callable[[Scene], None]) -> None:
     scene = Scene(task, seed_of(task))
     way(scene)

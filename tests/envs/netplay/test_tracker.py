@@ -2,6 +2,7 @@
 
 import pytest
 
+from balrog_rag.contracts.data import Player
 from tests.envs.netplay.made import HOUSE, ROOM, made
 
 LOOP = """MAP
@@ -117,3 +118,9 @@ def test_calls_that_take_no_time_end_the_game() -> None:
     for _ in range(20):
         game.do("set_avoid_monster_flag false")
     assert not game.last.ended
+
+
+def test_a_player_who_does_nothing_is_ended() -> None:
+    game = made(ROOM, no_progress=150)
+    done = game.game.run(Player("random", {}, 0), 4096)
+    assert (done.ended, set(done.pressed), done.count) == ("no_progress", {"nothing"}, 150)
