@@ -194,7 +194,7 @@ def _make_way(bot: Bot) -> Generator[int, Any, bool]:
     """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
     player = bot.player
     for enemy in player.hostiles():
-        species, name = enemy.species, f"way {id(enemy)}"
+        species, name = enemy.species, f"way {enemy.number}"
         if not species or not (species.stays or species.never_touch) or player.refusals[name] > _EFFORTS:
             continue
         if not _in_the_way(bot, enemy):
@@ -228,7 +228,7 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
-    tries = f"lure {id(enemy)}"
+    tries = f"lure {enemy.number}"
     if told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)

@@ -105,7 +105,8 @@ class Bot:
         return [
             m
             for m in found
-            if player.body.turn >= self.ignored.get(id(m), 0) and cost_of(player, [m]) < 0.7 * player.body.hp
+            if player.body.turn >= self.ignored.get(m.number, 0)
+            and cost_of(player, [m]) < 0.7 * player.body.hp
         ]
 
     def _matters(self, monster: Monster) -> bool:
@@ -115,18 +116,18 @@ class Bot:
             return False
         if species is None and not near:
             return False  # only felt, perhaps long ago
-        return near or self.player.body.turn >= self.ignored.get(id(monster), 0)
+        return near or self.player.body.turn >= self.ignored.get(monster.number, 0)
 
     def tire(self, monster: Monster, turns: int) -> None:
         """Count a step towards a monster; after many it is left alone for a while."""
-        self.chased[id(monster)] += 1
-        if self.chased[id(monster)] % _STEPS == 0:
+        self.chased[monster.number] += 1
+        if self.chased[monster.number] % _STEPS == 0:
             self.ignore([monster], turns)
 
     def ignore(self, monsters: list[Monster], turns: int) -> None:
         """Leave monsters out of account for a while, unless they come near."""
         for monster in monsters:
-            self.ignored[id(monster)] = self.player.body.turn + turns
+            self.ignored[monster.number] = self.player.body.turn + turns
 
     def alarm(self) -> bool:
         """Whether something came up that a longer undertaking should be left for."""

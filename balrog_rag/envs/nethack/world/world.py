@@ -40,6 +40,8 @@ class Monster:
     """The turn in which it was last seen."""
     helpless: int = 0
     """Until which turn it surely sleeps."""
+    number: int = 0
+    """Which of those met it is: a name that no other takes over, as objects' addresses are taken over."""
 
     @property
     def hostile(self) -> bool:
@@ -92,6 +94,7 @@ class World:
     _carried: bytes = b""
     _place: Place = field(default=Place(0, 0))
     _known: tuple[int, int, Place] | None = None
+    _met: int = 0
 
     @property
     def level(self) -> Level:
@@ -188,7 +191,8 @@ class World:
                     best = far, monster
         if best is None:
             peaceful = True if species and species.always_peaceful else None
-            return Monster(place, species, tame, peaceful, seen=turn)
+            self._met += 1
+            return Monster(place, species, tame, peaceful, seen=turn, number=self._met)
         known = best[1]
         old.remove(known)
         known.place, known.seen = place, turn
