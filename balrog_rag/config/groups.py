@@ -4,6 +4,7 @@ from typing import Any
 
 from balrog_rag.config import schema
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.programs import plays
 from balrog_rag.util.paths import data
 
 
@@ -20,8 +21,9 @@ def group_options() -> dict[str, list[str]]:
 
 
 def plugged_agents() -> tuple[str, ...]:
-    """Agents and programs of other packages, which have no file in conf/agent."""
-    players = {*registry.agents.names(), *registry.programs.names()}
+    """Agents and players of other packages, without a file in conf/agent; programs behind actions are none."""
+    programs = (name for name in registry.programs.names() if plays(name))
+    players = {*registry.agents.names(), *programs}
     return tuple(sorted(name for name in players if not (data("conf") / "agent" / f"{name}.yaml").exists()))
 
 
