@@ -21,7 +21,7 @@ def group_options() -> dict[str, list[str]]:
 
 
 def plugged_agents() -> tuple[str, ...]:
-    """Agents and players of other packages, without a file in conf/agent; programs behind actions are none."""
+    """Agents and players of other packages, without a file in conf/agent; not programs behind actions."""
     programs = (name for name in registry.programs.names() if plays(name))
     players = {*registry.agents.names(), *programs}
     return tuple(sorted(name for name in players if not (data("conf") / "agent" / f"{name}.yaml").exists()))
