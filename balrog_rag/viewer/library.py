@@ -1,6 +1,5 @@
 """The episodes that a server shows: listed, rebuilt when looked at, followed while they are played."""
 
-import os
 import threading
 import time
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ UNWATCHED_AFTER = 30.0
 FIRST_MOMENT = 20.0
 """Seconds in which a game begins."""
 YIELDING = 10
-"""How nice a replay is: a run that is being played comes first."""
+"""How nice a server is: a run that is being played comes first."""
 
 
 class Watched:
@@ -53,7 +52,6 @@ class Watched:
             time.sleep(0.02)
 
     def _work(self) -> None:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), YIELDING)
         self.rebuilt.run(waiting(self._unwatched))
 
     def _unwatched(self) -> bool:

@@ -1,6 +1,7 @@
 """The page served on loopback: to this machine's browser and nobody else, and nothing outside the runs."""
 
 import asyncio
+import os
 import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
@@ -12,7 +13,7 @@ from aiohttp import web
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util.wording import many
-from balrog_rag.viewer.library import Library
+from balrog_rag.viewer.library import YIELDING, Library
 from balrog_rag.viewer.notes import NoteChange, change_notes
 from balrog_rag.viewer.page import page, policy
 
@@ -25,7 +26,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def serve(paths: Sequence[Path], port: int, browser: bool) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted, at a low priority: a run that is being played comes first."""
+    os.nice(YIELDING)
     library = Library(paths)
 
     async def run() -> None:

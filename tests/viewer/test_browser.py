@@ -1,5 +1,8 @@
 """The page in a real browser, from a file: it opens, seeks, jumps, and takes no text for markup."""
 
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +12,12 @@ from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import packed
 from balrog_rag.viewer.page import page as page_of
+from tests.support import command
 from tests.viewer.support import HOSTILE, Browser, documents
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
 EPISODE = "nle/NetHackChallenge-v0/00"
 STEP = "document.querySelector('.count input').value"
 SCREEN = "document.querySelector('.screen').textContent"
@@ -225,4 +230,35 @@ def test_two_episodes_stand_side_by_side_from_their_first_difference(browser: Br
     browser.js("(document.querySelector('.controls select').value = 'turn')")
     browser.js("document.querySelector('.controls select').dispatchEvent(new Event('change'))")
     browser.wait("location.hash.includes('lock=turn')")
+    quiet(browser)
+
+
+def test_the_page_of_the_installed_wheel_opens_from_a_file(
+    browser: Browser, runs: Path, tmp_path: Path
+) -> None:
+    """Scripts and styles travel in the wheel; the checkout is out of its sight."""
+    build = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    site = tmp_path / "site"
+    zipfile.ZipFile(next(tmp_path.glob("*.whl"))).extractall(site)
+    words = ("view", str(runs / "told"), "--out", "page.html")
+    done = command("balrog_rag", *words, cwd=tmp_path, PYTHONPATH=str(site))
+    assert (done.returncode, done.stderr) == (0, "")
+    browser.open(f"{(tmp_path / 'page.html').as_uri()}#episode={EPISODE}&step=66")
+    browser.wait(f"{STEP} === '66'")
+    quiet(browser)
+
+
+def test_a_link_to_a_step_is_copied(browser: Browser, page: Path) -> None:
+    browser.open(f"{page.as_uri()}#episode={EPISODE}&step=9")
+    browser.wait(f"{STEP} === '9'")
+    browser.js(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }"
+    )
+    browser.press("\ue014", "c")
+    browser.wait("window.copied")
+    assert browser.js("window.copied") == f"{page.as_uri()}#episode={EPISODE}&step=10"
+    browser.press("m")
+    browser.wait("window.copied.startsWith('### ')")
+    assert "step 10" in browser.js("window.copied")
     quiet(browser)

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import re
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from balrog_rag.contracts.events import Answered, Asked, Searched, Stepped
 from balrog_rag.episode import journal as journals
+from balrog_rag.episode.journal import Lookup
+from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, keep
 from balrog_rag.results.folder import journals as journals_of
 from balrog_rag.run.replay import replay
 from balrog_rag.viewer import bundle
@@ -203,3 +206,23 @@ def test_a_damaged_journal_is_told_of_and_a_cut_one_shown_as_far_as_it_goes(
     assert done.returncode != 0
     assert "was changed" in done.stderr
     assert not (tmp_path / "bad.html").exists()
+
+
+def test_where_retrieval_changed_the_action_is_listed_with_what_was_found(runs: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(runs / "told", tmp_path / "told"))
+    journal = journals.read(journals_of(run)[0])
+    searched = next(entry for entry in journal.entries if isinstance(entry, Lookup) and entry.passages)
+    name, step = journal.header.spec.episode, searched.step
+    keep(
+        run,
+        Counterfactual(
+            (AskedAgain(name, step, "north", "east", "north"), AskedAgain(name, 0, "x", "x", "x"))
+        ),
+    )
+    bundle.write(listed([run]), tmp_path / "page.html")
+    (told,) = documents(tmp_path / "page.html")["run"]["retrieval"]
+    changed, same = told["asked"]
+    assert (changed["key"], changed["step"], changed["without"]) == (name, step, "east")
+    assert [passage[0] for passage in changed["passages"]] == [each.title for each in searched.passages]
+    assert same["passages"] == []  # nothing to blame
+    assert told["sentence"].startswith("without reference text the action differs at 1 of 2 steps")

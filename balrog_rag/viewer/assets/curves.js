@@ -25,9 +25,11 @@ class Timeline {
   }
 
   show(at, marks) {
+    const moved = this.marks === marks && this.drawn === this.episode.head;
     this.at = at;
     this.marks = marks;
-    this.draw();
+    if (moved) this.drawCursor();
+    else this.draw();
   }
 
   get curves() {
@@ -59,26 +61,44 @@ class Timeline {
   }
 
   draw() {
-    const curves = this.curves;
+    const curves = (this.shown = this.curves);
+    this.drawn = this.episode.head;
     const scale = window.devicePixelRatio || 1;
     this.width = this.element.clientWidth;
     const height = STRIP + curves.length * ROW + 4;
     if (!this.width) return;
-    this.canvas.width = this.width * scale;
-    this.canvas.height = height * scale;
+    // what does not move with the cursor is drawn once, and copied under it at every step
+    this.layer = h("canvas", { width: this.width * scale, height: height * scale });
+    this.canvas.width = this.layer.width;
+    this.canvas.height = this.layer.height;
     this.canvas.style.height = height + "px";
-    const paint = this.canvas.getContext("2d");
+    const paint = this.layer.getContext("2d");
     paint.scale(scale, scale);
     const style = getComputedStyle(this.element);
     this.ink = { faint: style.getPropertyValue("--line"), text: style.getPropertyValue("--soft"), strong: style.getPropertyValue("--ink"), curve: style.getPropertyValue("--accent"), face: style.fontFamily };
     this.drawStrip(paint);
     curves.forEach((curve, place) => this.drawCurve(paint, curve, STRIP + place * ROW));
+    this.drawCursor();
+  }
+
+  drawCursor() {
+    if (!this.layer) return;
+    const scale = this.layer.width / this.width;
+    const paint = this.canvas.getContext("2d");
+    paint.setTransform(1, 0, 0, 1, 0, 0);
+    paint.clearRect(0, 0, this.layer.width, this.layer.height);
+    paint.drawImage(this.layer, 0, 0);
+    paint.scale(scale, scale);
+    this.shown.forEach((curve, place) => {
+      const now = curve.values[Math.min(this.at, curve.values.length - 1)];
+      this.words(paint, curve.words(now), 0, STRIP + place * ROW + ROW / 2 + 7, "left", true);
+    });
     const x = Math.round(this.x(this.at)) + 0.5;
     paint.strokeStyle = this.ink.strong;
     paint.lineWidth = 1;
     paint.beginPath();
     paint.moveTo(x, 2);
-    paint.lineTo(x, height);
+    paint.lineTo(x, this.layer.height / scale);
     paint.stroke();
   }
 
@@ -121,9 +141,7 @@ class Timeline {
       if (most !== least) paint.lineTo(x, place(most));
     }
     paint.stroke();
-    const now = values[Math.min(this.at, values.length - 1)];
     this.words(paint, curve.title, 0, top + ROW / 2 - 6, "left");
-    this.words(paint, curve.words(now), 0, top + ROW / 2 + 7, "left", true);
   }
 
   words(paint, text, x, y, align, strong) {

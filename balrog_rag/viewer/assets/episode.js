@@ -46,10 +46,19 @@ class EpisodePage {
       h("div", { class: "read" }, this.tabs, this.panel));
   }
 
+  // The marks shown, in order; the same list as long as nothing has changed in it.
   get marks() {
+    const notes = this.app.notes.of(this.episode.key);
+    const made = [this.episode.head.marks.length, this.episode.last, [...this.shownKinds], notes.map((note) => [note.step, note.text])].join();
+    if (made !== this.markedBy) this.marked = this.allMarks(notes);
+    this.markedBy = made;
+    return this.marked;
+  }
+
+  allMarks(noted) {
     const asked = [...this.retrieval.values()].filter((one) => one.without !== one.action)
       .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
-    const notes = this.app.notes.of(this.episode.key).map((note) => [note.step, "reader", note.text.split("\n")[0]]);
+    const notes = noted.map((note) => [note.step, "reader", note.text.split("\n")[0]]);
     return [...this.episode.head.marks, ...asked, ...notes].filter(([, kind]) => this.shownKinds.has(kind)).sort((a, b) => a[0] - b[0]);
   }
 

@@ -96,7 +96,7 @@ class RunPage {
         [one.action, one.without, one.again].map((action) => h("td", { class: "words", dir: "auto" }, visible(action))),
         h("td", { class: "words" }, one.passages.map(([title, url, score], place) => h("div", {}, place === 0 && one.passages.length > 1 ? h("strong", {}, address(url, title)) : address(url, title), h("span", { class: "soft" }, ` ${score.toFixed(3)}`))))));
       return section(`Where retrieval changed the action: ${visible(found.run)}`, h("p", {}, found.sentence),
-        rows.length ? h("div", { class: "wide" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages found then, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
+        rows.length ? h("div", { class: "wide" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages of the last search, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
     });
   }
 
