@@ -24,7 +24,7 @@ eval: setup  ## play the embedded model and players without one, and show the ta
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)
 
 test: setup  ## the test suite without the slow ones, on two cores (JOBS=2)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
 
 test-all: setup  ## every test
 	@$(BIN)/python -m pytest $(ARGS)
