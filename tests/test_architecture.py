@@ -119,7 +119,7 @@ def test_configs_choose_no_code_by_path() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["main", "verbs", "episode", "knowledge", "models", "prompts", "report", "dataset"]
+    "module", ["main", "verbs", "episode", "knowledge", "models", "prompts", "report", "dataset", "learn"]
 )
 def test_help_loads_nothing_heavy(module: str) -> None:
     """A command's entry point imports no game, model, index or plot library."""
