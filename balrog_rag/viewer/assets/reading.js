@@ -200,16 +200,22 @@ function drawCosts(box, episode, moment) {
     });
   }
   if (!table.size) return fill(box, h("p", { class: "soft" }, episode.head.without || "No model was asked up to this step."));
-  const rows = [...table].map(([purpose, row]) => h("tr", {}, h("th", { scope: "row" }, PURPOSES[purpose] || purpose),
-    costCells(row.now, false), costCells(row.all, row.unknown)));
-  const sums = [...table.values()].reduce((sum, row) => ({ now: row.now.map((each, at) => each + sum.now[at]), all: row.all.map((each, at) => each + sum.all[at]), unknown: sum.unknown + row.unknown }), { now: [0, 0, 0, 0, 0], all: [0, 0, 0, 0, 0], unknown: 0 });
-  const names = ["calls", "tokens", "cached", "dollars", "seconds"];
-  return fill(box, h("div", { class: "wide" }, h("table", { class: "figures" },
-    h("thead", {}, h("tr", {}, h("td"), h("th", { colspan: 5, scope: "colgroup" }, "this step"), h("th", { colspan: 5, scope: "colgroup" }, "so far")),
-      h("tr", {}, h("th", { scope: "col" }, "for"), [...names, ...names].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, rows),
-    h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "all"), costCells(sums.now, false), costCells(sums.all, sums.unknown))))),
+  const sums = { now: [0, 0, 0, 0, 0], all: [0, 0, 0, 0, 0], unknown: 0 };
+  for (const row of table.values()) {
+    row.now.forEach((figure, place) => { sums.now[place] += figure; });
+    row.all.forEach((figure, place) => { sums.all[place] += figure; });
+    sums.unknown += row.unknown;
+  }
+  return fill(box, costTable("This step", table, sums, "now"), costTable("So far", table, sums, "all"),
     sums.unknown ? h("p", { class: "soft" }, "+? leaves out calls whose price is not known.") : null);
+}
+
+function costTable(title, table, sums, which) {
+  const row = (name, figures) => h("tr", {}, h("th", { scope: "row" }, name), costCells(figures[which], which === "all" && figures.unknown));
+  return section(title, h("div", { class: "wide" }, h("table", { class: "figures" },
+    h("thead", {}, h("tr", {}, ["for", "calls", "tokens", "cached", "dollars", "seconds"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, [...table].map(([purpose, figures]) => row(PURPOSES[purpose] || purpose, figures))),
+    h("tfoot", {}, row("all", sums)))));
 }
 
 function costCells(row, unknown) {
