@@ -125,7 +125,8 @@ def test_a_guess_that_is_far_off_does_not_hide_the_valid_names(words: str, says:
 def test_the_reader_of_folders_is_offered_as_no_corpus() -> None:
     with pytest.raises(
         KnowledgeError,
-        match=r"or file; valid names: babaisai, crafter, embedded, games, minihack, nethackwiki, textworld$",
+        match=r"or file; valid names: babaisai, crafter, embedded, games, minihack, nethack_common, "
+        r"nethackwiki, spoilers, textworld$",
     ):
         load("my_notes/", Cut(240, 0))
 

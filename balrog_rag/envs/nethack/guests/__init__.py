@@ -37,7 +37,7 @@ def with_autoascend(options: Mapping[str, Any]) -> dict[str, Any]:
 PROGRAM = ProgramKind(
     name="program",
     make=make,
-    games=("nle", "nethackers"),
+    games=("nle",),
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "program"),
@@ -45,7 +45,7 @@ PROGRAM = ProgramKind(
 POLICY = ProgramKind(
     name="policy",
     make=make,
-    games=("nle", "nethackers"),
+    games=("nle",),
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "policy"),
@@ -54,7 +54,7 @@ POLICY = ProgramKind(
 AUTOASCEND = ProgramKind(
     name="autoascend",
     make=make_autoascend,
-    games=("nle", "nethackers"),
+    games=("nle",),
     plays=True,
     settle=settle_autoascend,
 )
