@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -193,11 +194,13 @@ def timed(top: Path, name: str, words: list[str], watch: bool) -> float:
     process = subprocess.Popen(command, cwd=top, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not journals(top / name) and process.poll() is None:
         time.sleep(0.01)
-    begun = time.perf_counter()
+    begun, ended = time.perf_counter(), list[float]()
+    waiter = threading.Thread(target=lambda: (process.wait(), ended.append(time.perf_counter())))
+    waiter.start()
     if watch:
         asyncio.run(follow(top / name, process))
-    process.wait()
-    return time.perf_counter() - begun
+    waiter.join()
+    return ended[0] - begun
 
 
 async def follow(run: Path, process: "subprocess.Popen[bytes]") -> None:
