@@ -37,11 +37,11 @@ def played(tmp_path_factory):
         ("knowledge.tokens=200", 2),
         ("run.seed=7", 1),
         ("env.episodes=2", 1),
-        ("limits.run.dollars=5", 1),
+        pytest.param("limits.run.dollars=5", 1, marks=pytest.mark.slow),
         ("model.base_url=http://127.0.0.1:9/v1", 1),
-        ("model.concurrency=3", 1),
-        ("model.retry.attempts=2", 1),
-        ("knowledge.threads=1", 1),
+        pytest.param("model.concurrency=3", 1, marks=pytest.mark.slow),
+        pytest.param("model.retry.attempts=2", 1, marks=pytest.mark.slow),
+        pytest.param("knowledge.threads=1", 1, marks=pytest.mark.slow),
     ],
 )
 def test_what_makes_an_arm_is_who_played_what(played, word, arms):

@@ -286,9 +286,11 @@ def edit_a_trajectory(run):
         (drop_an_episode, "01: missing, though the configuration asks for it"),
         (hand_one_in_twice, "01: its game, seeds, limits, agent, model or knowledge are not"),
         (shop_for_seeds, "00: its game, seeds, limits"),
-        (claim_more_steps, "00: its game, seeds, limits"),
-        (claim_another_agent, "00: its game, seeds, limits"),
-        (claim_another_model_in_the_configuration, "00: its game, seeds, limits"),
+        pytest.param(claim_more_steps, "00: its game, seeds, limits", marks=pytest.mark.slow),
+        pytest.param(claim_another_agent, "00: its game, seeds, limits", marks=pytest.mark.slow),
+        pytest.param(
+            claim_another_model_in_the_configuration, "00: its game, seeds, limits", marks=pytest.mark.slow
+        ),
         (raise_a_score, "does not follow from the journals"),
         (raise_the_summary, "does not follow from the journals"),
         (edit_the_table, "episodes.csv: does not follow from the journals"),
