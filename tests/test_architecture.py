@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
     "display": {*LOW, "models", "results", "run"},
     "api": {*LOW, "workers", "models", "knowledge", "results", "run", "display", "cluster"},
-    "viewer": {*LOW, "workers", "results", "run"},
+    "viewer": {*LOW, "workers", "results", "run", "dataset"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
 """Who may import whom; `cli` may import all, and nobody imports `cli`."""

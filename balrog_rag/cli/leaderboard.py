@@ -91,7 +91,7 @@ def _build(options: argparse.Namespace) -> int:
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
     entries = build(arms, by)
-    made = page(entries, arms, by, "Leaderboard", [*notes, *left_out])
+    made = page(entries, arms, by, "Leaderboard", options.out, [*notes, *left_out])
     folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     svgs = {name: saved(figure, "svg") for name, figure in drawn_against_dollars(arms).items()}
     made.sections[0].figures = [*svgs]

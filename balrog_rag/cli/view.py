@@ -17,7 +17,8 @@ EPILOG = """examples:
   balrog-rag view results/RUN                       in the browser; goes on while the run is played
   balrog-rag view results/RUN --out run.html        one file that opens without a server
   balrog-rag view JOURNAL --out death.gif --steps 400:450
-  balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side"""
+  balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side
+  balrog-rag view results/RUN/nld                   recordings (*.ttyrec3.bz2), one or a folder of them"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +36,11 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="a run folder, a sweep, or a journal"
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a run folder, a sweep, a submission, a journal, a recording",
     )
     made.add_argument(
         "--out",

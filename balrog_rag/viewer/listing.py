@@ -1,4 +1,4 @@
-"""What there is to look at: the episodes of journals, runs and sweeps, and a line for each."""
+"""What there is to look at: the episodes of journals, runs, sweeps and recordings, and a line for each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.dataset.recordings import ENDING
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder, runs
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
-from balrog_rag.viewer import published
+from balrog_rag.viewer import published, recorded
 from balrog_rag.viewer.published import Published, csvs
 from balrog_rag.viewer.rebuilding import Rebuilt, header_of
+from balrog_rag.viewer.recorded import Recorded, is_recording, recordings
 
 JOURNAL = ".journal.jsonl"
 
@@ -30,8 +32,10 @@ class Listed(NamedTuple):
     env: str = ""
     """The environment of an episode that is no journal's but BALROG's."""
 
-    def source(self) -> Rebuilt | Published:
+    def source(self) -> Rebuilt | Published | Recorded:
         """What gives its documents."""
+        if is_recording(self.path):
+            return Recorded(self.path)
         return Published(self.path, self.env) if self.env else Rebuilt(self.path)
 
 
@@ -40,7 +44,7 @@ def listed(paths: Sequence[Path]) -> list[Listed]:
     found = [episode for path in paths for episode in _behind(path)]
     if not found:
         raise RunFolderError(
-            f"{paths[0]}: holds no episode; give a run folder, a submission, or a *{JOURNAL}"
+            f"{paths[0]}: holds no episode; give a run folder, a submission, a *{JOURNAL}, or a *{ENDING}"
         )
     several = len({episode.run for episode in found}) > 1
     taken: set[str] = set()
@@ -63,9 +67,12 @@ def run_folders(path: Path) -> list[Path]:
 
 def _behind(path: Path) -> Iterator[Listed]:
     if not path.exists():
-        raise RunFolderError(f"{path}: is not there; give a run folder or a *{JOURNAL}")
+        raise RunFolderError(f"{path}: is not there; give a run folder, a *{JOURNAL} or a *{ENDING}")
     if not path.is_dir():
-        yield _of_journal(path, folder.home_of(path))
+        if is_recording(path):
+            yield _of_recording(path, path.name)
+        else:
+            yield _of_journal(path, folder.home_of(path))
         return
     folders = run_folders(path)
     for run in folders:
@@ -73,6 +80,13 @@ def _behind(path: Path) -> Iterator[Listed]:
     for name, env, file in csvs(path) if not folders else ():
         about = published.row(published.record_of(file), name, env) | {"run": path.resolve().name}
         yield Listed(name, file, path.resolve(), about, env)
+    for name, file in recordings(path) if not folders else ():
+        yield _of_recording(file, name, path.resolve())
+
+
+def _of_recording(path: Path, name: str, home: Path | None = None) -> Listed:
+    name = name.removesuffix(ENDING)
+    return Listed(name, path, home, recorded.row(path, name) | {"run": home.name if home else ""})
 
 
 def _of_run(run: Path) -> Iterator[Listed]:

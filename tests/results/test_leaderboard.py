@@ -66,6 +66,7 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
         run = new_run(f"runs/{name}", agent=name)
         for number, level in enumerate(levels):
             run.nethack(number, [{"experience_level": level}])
+    (tmp_path / "runs/better/view.html").touch()
     assert main(["build", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
     rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
     own = [(row["name"], row["rank"], row["verified"]) for row in rows if row["own"]]
@@ -74,6 +75,8 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     page = (tmp_path / "out/leaderboard.html").read_text()
     assert "Gemini-2.0-Flash †" in page
     assert "better_rag / scripted" in page
+    assert "plain/view.html" not in page
+    assert page.count('href="../runs/better/view.html"') == 1
     page = (tmp_path / "out/leaderboard.md").read_text()
     assert "NetPlay unguided / GPT-4 †" in page
     assert "| APPO + BC / NLD-AA, random characters † | 10240 | 1,282.00 ± 275.00 |" in page

@@ -1,6 +1,7 @@
 """The board as a page: own runs ranked, published rows beside them, others' measures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 
 import msgspec
@@ -14,7 +15,8 @@ from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.provenance import origin
-from balrog_rag.results.report.page import Cell, ReportPage, Section, Table
+from balrog_rag.results.report.origins import page_of
+from balrog_rag.results.report.page import Cell, Link, ReportPage, Section, Table
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
@@ -185,9 +187,14 @@ def _published_figure(mean: float, error: float, count: int) -> str:
 
 
 def page(
-    entries: Sequence[BoardRow], arms: Sequence[Arm], by: Order, title: str, notes: Sequence[str] = ()
+    entries: Sequence[BoardRow],
+    arms: Sequence[Arm],
+    by: Order,
+    title: str,
+    at: Path,
+    notes: Sequence[str] = (),
 ) -> ReportPage:
-    """The board as a page; `notes` say who else is not on it, and why."""
+    """The board as a page in the folder `at`; `notes` say who else is not on it, and why."""
     sources = published().sources
     quoted = [
         f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()
@@ -195,7 +202,7 @@ def page(
     caveats = [f"{note}." for note in notes]
     caveats += [f"{told}." for told in departures(arms)]
     sections = [
-        Section(f"Ranked by {by.title}", caveats, [board_table(entries, by.name)]),
+        Section(f"Ranked by {by.title}", caveats, [board_table(entries, by.name, ways(arms, at))]),
         against_section(arms, by.env) if by.measure is PROGRESSION else Section(""),
         measures_section(arms),
         *rules_sections(arms),
@@ -211,13 +218,24 @@ def _title(entry: BoardRow) -> str:
     return title if entry.name in (title, entry.agent) else f"{title} ({entry.name})"
 
 
-def board_table(entries: Sequence[BoardRow], by: str) -> Table:
-    """The rows as a table."""
+def _named(entry: BoardRow, pages: Mapping[str, str]) -> Cell:
+    way = pages.get(entry.name) if entry.own else None
+    return Link(_title(entry), way) if way else _title(entry)
+
+
+def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
+    """By arm the way to the page of its run; of several runs to the first that has one."""
+    found = {arm.name: next(filter(None, (page_of(run.folder, at) for run in arm.runs)), "") for arm in arms}
+    return {name: way for name, way in found.items() if way}
+
+
+def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str]) -> Table:
+    """The rows as a table; own ones lead to their pages."""
     named = {env for entry in entries for env in entry.figures}
     envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]
     envs.sort(key=lambda env: env != by)
     rows: list[list[Cell]] = [
-        [_title(entry), entry.rank, *[entry.figures.get(env, "") for env in envs],
+        [_named(entry, pages), entry.rank, *[entry.figures.get(env, "") for env in envs],
          entry.dollars, entry.verified, entry.answered_by, entry.date]
         for entry in entries
     ]  # fmt: skip
@@ -226,7 +244,9 @@ def board_table(entries: Sequence[BoardRow], by: str) -> Table:
         "Brackets hold 95 % intervals; ± SE is what BALROG reports. Replayed: verified on the machine that "
         "made this page. Answered by: what the models called themselves, where that is no name they were "
         "asked by. † published elsewhere, without a rank here: other games, other versions, not replayed. An "
-        "average is over the environments shown, for published rows over all of BALROG's."
+        "average is over the environments shown, for published rows over all of BALROG's. Names "
+        "lead to the page that `balrog-rag view RUN --out RUN/view.html` has written; of several runs to the "
+        "first that has one."
     )
     return Table(
         ["agent / model", "rank", *envs, "dollars an episode", "verified", "answered by", "date"],

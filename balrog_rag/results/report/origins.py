@@ -90,10 +90,17 @@ def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
 
 def way_to(run: Path, episode: str, at: Path) -> str:
     """From a page in the folder `at` to an episode: in the run's own page, or else to its journal."""
-    page = run / PAGE
-    if page.is_file():
-        return f"{quote(os.path.relpath(page.resolve(), at.resolve()))}#episode={quote(episode)}"
-    return quote(os.path.relpath(folder.journal_path(run, episode).resolve(), at.resolve()))
+    page = page_of(run, at)
+    return f"{page}#episode={quote(episode)}" if page else _way(folder.journal_path(run, episode), at)
+
+
+def page_of(run: Path, at: Path) -> str:
+    """From a page in the folder `at` to the run's own page; empty where nobody has written it."""
+    return _way(run / PAGE, at) if (run / PAGE).is_file() else ""
+
+
+def _way(path: Path, at: Path) -> str:
+    return quote(os.path.relpath(path.resolve(), at.resolve()))
 
 
 def _measured(episode: Episode) -> str:

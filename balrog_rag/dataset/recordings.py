@@ -1,0 +1,100 @@
+"""Single recordings, read without a database: what each frame shows, and the key that was pressed at it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, kind_of
+from balrog_rag.contracts.painting import ColouredText
+from balrog_rag.dataset.streaming import key_name
+from balrog_rag.envs.nethack.colours import coloured
+from balrog_rag.envs.nethack.ending import parse_log_line
+from balrog_rag.envs.nethack.logged import numbers_in
+from balrog_rag.envs.nethack.senses import STATUS_LINES, NetHackSenses
+
+ENDING = ".ttyrec3.bz2"
+"""How a recording's name ends: NLE's third version, which holds keys and scores."""
+_VERSION, _ROWS, _COLUMNS, _BLOCK = 3, 24, 80, 512
+_PRAYER = "M-p"
+
+
+class Frame(NamedTuple):
+    """One moment of a recording."""
+
+    painting: ColouredText
+    key: str
+    """What was pressed at it."""
+    numbers: Numbers
+    """What its bottom lines show, the score, the seconds since the first frame; empty without such lines."""
+
+
+class _KeySenses(NetHackSenses):
+    """Knows a prayer by its key."""
+
+    def deed(self, action: str) -> str:
+        """What the key is for; a prompt may have taken it for something else."""
+        return f"{_PRAYER}, the key for prayer" if action == _PRAYER else ""
+
+
+def recorded_kind() -> EnvironmentKind:
+    """NetHack, as far as a terminal tells of it."""
+    kind = kind_of("nle")
+    seconds = Measure("seconds", "seconds since the first frame", "s", "seconds", "last", counted=True)
+    return replace(
+        kind, senses=_KeySenses(), measures=(*kind.measures, seconds), blank=lambda numbers: not numbers
+    )
+
+
+def frames_of(path: Path) -> Iterator[Frame]:
+    """Every frame of a recording in turn; one that is cut short ends early, in silence."""
+    started = None
+    for arrays in _arrays(path):
+        time = int(arrays["timestamps"])
+        started = time if started is None else started
+        more = {"score": int(arrays["scores"]), "seconds": (time - started) // 1_000_000}
+        painting = coloured(arrays)
+        shown = numbers_in("\n".join(painting.rows()[0][-STATUS_LINES:]))
+        numbers = {**shown, **more} if "turn" in shown else {}
+        yield Frame(painting, key_name(int(arrays["keypresses"])), numbers)
+
+
+def _arrays(path: Path) -> Iterator[dict[str, Any]]:
+    """The arrays of each frame, as nle.dataset names them; the next block is written over them."""
+    from nle._pyconverter import Converter
+
+    converter = Converter(_ROWS, _COLUMNS, _VERSION)
+    converter.load_ttyrec(str(path), 1, 0)
+    block: dict[str, NDArray[Any]] = {
+        "tty_chars": np.zeros((_BLOCK, _ROWS, _COLUMNS), np.uint8),
+        "tty_colors": np.zeros((_BLOCK, _ROWS, _COLUMNS), np.int8),
+        "tty_cursor": np.zeros((_BLOCK, 2), np.int16),
+        "timestamps": np.zeros(_BLOCK, np.int64),
+        "keypresses": np.zeros(_BLOCK, np.uint8),
+        "scores": np.zeros(_BLOCK, np.int32),
+    }
+    left = 0
+    while left == 0:
+        left = converter.convert(*block.values())
+        for place in range(_BLOCK - left):
+            yield {name: values[place] for name, values in block.items()}
+
+
+def log_line(path: Path) -> Mapping[str, Any]:
+    """The game's log line beside a recording; empty where none names it."""
+    stem = path.name.removesuffix(ENDING).rpartition(".")[0]
+    return _named(path.with_name(f"{stem}.xlogfile")).get(path.name, {})
+
+
+@lru_cache(maxsize=64)
+def _named(log: Path) -> dict[str, dict[str, Any]]:
+    """A log's lines by the recordings that they name."""
+    try:
+        lines = log.read_text("latin-1").splitlines()
+    except OSError:
+        return {}
+    return {line.rpartition("ttyrecname=")[2].strip(): parse_log_line(line) for line in lines}

@@ -1,0 +1,102 @@
+"""Recordings of a terminal: screens, keys, time and score, and nothing of what a model read or wrote."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from balrog_rag.contracts.data import Decision, Observation, Transition
+from balrog_rag.contracts.errors import BalrogError, RunFolderError
+from balrog_rag.contracts.events import Ended, Started, Stepped
+from balrog_rag.dataset.layouts import RECORDING, is_cut
+from balrog_rag.dataset.recordings import ENDING, Frame, frames_of, log_line, recorded_kind
+from balrog_rag.viewer.collecting import Collector
+from balrog_rag.viewer.painted_games import Seen
+from balrog_rag.viewer.published import Unknown
+
+WITHOUT = "A recording holds screens, keys, times and scores: no prompt, no answer, no passages, no cost."
+CUT = "is cut short; shown is what could be read"
+OUTCOME = "end of the recording"
+_UNREAD = Observation(())
+
+
+class Recorded:
+    """One recording, as a page reads it."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is read yet."""
+        self._path = path
+        self._moments: deque[Seen] = deque()
+        self.collector = Collector(recorded_kind(), Unknown(), lambda: [self._moments.popleft()])
+        self.done = False
+        self.failure = ""
+
+    def run(self, waits: Callable[[float], bool] | None = None) -> None:
+        """Read all of it; nothing more will ever come."""
+        try:
+            self._read(frames_of(self._path))
+            if is_cut(self._path):
+                self.failure = f"{self._path}: {CUT}"
+        except (BalrogError, OSError, RuntimeError) as error:
+            self.failure = f"{self._path}: cannot be read on ({error})"
+        finally:
+            self.done = True
+
+    def _read(self, frames: Iterable[Frame]) -> None:
+        """A key is the step from one frame to the next; where the last one led is not recorded."""
+        see, key, steps = self.collector.see, "", -1
+        for steps, frame in enumerate(frames):
+            self._moments.append(Seen(frame.painting, frame.numbers))
+            see(Stepped("", steps - 1, Decision(key), key, Transition(_UNREAD)) if steps else _begun())
+            key = frame.key
+        if steps < 0:
+            self.failure = f"{self._path}: holds no frame"
+            return
+        how = f"{key} was pressed last, and what it led to is not recorded"
+        see(Ended("", OUTCOME, steps, "; ".join(filter(None, [death_of(self._path), how]))))
+
+    def head(self) -> dict[str, Any]:
+        """What a page reads first."""
+        head = self.collector.head()
+        head["curves"] = [curve for curve in head["curves"] if curve["name"] != "progression"]
+        about = {"players": [], "versions": dict(log_line(self._path)), "without": WITHOUT}
+        return {"name": name_of(self._path), **about, "done": self.done, "failure": self.failure, **head}
+
+
+def _begun() -> Started:
+    return Started("", _UNREAD)
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a file is called as one; a RunFolderError where it is one of another version."""
+    if RECORDING.fullmatch(path.name) and not path.name.endswith(ENDING):
+        raise RunFolderError(f"{path}: only recordings of version 3 (*{ENDING}) can be shown")
+    return path.name.endswith(ENDING)
+
+
+def name_of(path: Path) -> str:
+    """What it is called without its ending."""
+    return path.name.removesuffix(ENDING)
+
+
+def death_of(path: Path) -> str:
+    """How its game ended, in the words of the log beside it; empty where there is none."""
+    return str(log_line(path).get("death", ""))
+
+
+def row(path: Path, name: str) -> dict[str, Any]:
+    """Its line in the list."""
+    return {
+        "name": name,
+        "kind": recorded_kind().title,
+        "task": "recording",
+        "state": "ended",
+        "outcome": "recorded",
+        "how": death_of(path),
+    }
+
+
+def recordings(folder: Path) -> list[tuple[str, Path]]:
+    """Name and file of every recording in a folder and those below it."""
+    found = sorted(folder.rglob(f"*{ENDING}"))
+    return [(str(path.relative_to(folder)), path) for path in found]

@@ -1,0 +1,102 @@
+"""Recordings of a terminal in the pages: what they hold beside the same run's journal, and what they lack."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.viewer import bundle
+from balrog_rag.viewer.listing import listed
+from balrog_rag.viewer.rebuilding import Rebuilt
+from balrog_rag.viewer.recorded import WITHOUT, Recorded
+from balrog_rag.viewer.recording import moments
+from tests.dataset.support import press
+from tests.support import command, evaluate
+from tests.viewer.support import documents
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run that was recorded."""
+    top = tmp_path_factory.mktemp("recorded")
+    done = evaluate(
+        "agent=random", "limits.steps=60", "env.episodes=1", "env.no_progress=0", "run.ttyrec=true",
+        f"run.folder={top}", "run.name=short", cwd=top,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return top / "short"
+
+
+def shown(source: Rebuilt | Recorded) -> list[Any]:
+    """Each moment: its screen in colours, and its cursor."""
+    source.run()
+    assert source.failure == ""
+    found = moments(source.collector, 0, source.collector.count)
+    return [(one.screen.rows, one.screen.colours, one.screen.cursor) for one in found]
+
+
+def test_a_recording_shows_every_screen_of_its_journal_in_turn(run: Path) -> None:
+    (recording,) = listed([run / "nld"])
+    frames = iter(shown(Recorded(recording.path)))
+    wanted = shown(Rebuilt(journals_of(run)[0]))
+    assert len({str(screen) for screen in wanted}) > 10
+    assert all(screen in frames for screen in wanted)  # `in` reads on from where the one before was found
+
+
+def test_figures_read_from_the_screens_are_the_games_own(run: Path, tmp_path: Path) -> None:
+    bundle.write(listed([journals_of(run)[0], run / "nld"]), tmp_path / "page.html")
+    found = documents(tmp_path / "page.html")
+    own, recorded = (
+        [
+            line
+            for name, part in found.items()
+            if name.startswith(f"{place}/")
+            for line in part.get("lines", ())
+        ]
+        for place in (0, 1)
+    )
+    frames = iter(recorded)
+    assert all(line in frames for line in dict.fromkeys(own))
+    head = found["1/head"]
+    assert head["without"] == WITHOUT
+    assert "progression" not in [curve["name"] for curve in head["curves"]]
+    assert head["clock"][-1] == found["0/head"]["clock"][-1]
+    assert head["marks"][-1][1] == "end"
+    assert "was pressed last" in head["how"]
+    assert head["versions"]["turns"] == head["clock"][-1]
+
+
+def test_a_recording_that_is_cut_is_shown_as_far_as_it_goes(run: Path, tmp_path: Path) -> None:
+    (whole,) = listed([run / "nld"])
+    data = whole.path.read_bytes()
+    (tmp_path / "cut.0.ttyrec3.bz2").write_bytes(data[: len(data) - 20])
+    done = command("balrog_rag", "view", "cut.0.ttyrec3.bz2", "--out", "x.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cut.0.ttyrec3.bz2: is cut short" in done.stdout
+    assert "is cut short" in documents(tmp_path / "x.html")["0/head"]["failure"]
+
+
+def test_a_step_is_the_key_that_was_pressed(tmp_path: Path) -> None:
+    path = tmp_path / "nle.0.0.ttyrec3.bz2"
+    spec = GameSpec("nle", "NetHackChallenge-v0", Seeds(1, 1), 100, {"no_progress": 0})
+    press(spec, ["far east", "search", "i", "esc", "pray"], path)
+    recorded = Recorded(path)
+    recorded.run()
+    found = list(moments(recorded.collector, 0, recorded.collector.count))
+    head = recorded.head()
+    keys = [head["actions"]["names"][place] for place in head["actions"]["of"]]
+    assert [key for key in keys if key != "Enter"][:5] == ["L", "s", "i", "ESC", "M-p"]
+    opened = keys.index("i")
+    pages = ["Weapons" in "".join(one.screen.rows) for one in found[opened : opened + 3]]
+    assert pages == [False, True, False]
+    assert [keys.index("M-p"), "deed", "M-p, the key for prayer"] in head["marks"]
+
+
+def test_recordings_of_other_versions_are_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "2010.ttyrec.bz2"
+    path.touch()
+    with pytest.raises(RunFolderError, match="only recordings of version 3"):
+        listed([path])
