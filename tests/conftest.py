@@ -64,10 +64,11 @@ def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
         limits: str = "limits.steps=null",
         stopping: Callable[[], bool] = lambda: False,
         run: Path = tmp_path / "run",
+        digest: str = "config",
     ) -> EpisodePlayer:
         return EpisodePlayer(
             run,
-            "config",
+            digest,
             {},
             games or InlineGames(),
             services or LiveServices(),
