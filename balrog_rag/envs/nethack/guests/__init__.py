@@ -6,21 +6,23 @@ its own, so that it may crash, hang or grow without harm to others, and begins e
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.nethack.guests.folder import autoascend_folder, checked, settled
-from balrog_rag.envs.nethack.guests.playing import play
 
 
 def make(begin: Begin) -> Program:
     """The program in agent.options.path."""
+    from balrog_rag.envs.nethack.guests.playing import play  # every run asks which players there are
+
     return play(begin, checked(begin.options))
 
 
 def make_autoascend(begin: Begin) -> Program:
     """AutoAscend as the package nethackers carries it."""
-    return play(begin, checked(with_autoascend(begin.options)))
+    return make(replace(begin, options=with_autoascend(begin.options)))
 
 
 def settle_autoascend(options: Mapping[str, Any]) -> Mapping[str, Any]:
