@@ -111,3 +111,13 @@ def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> Non
         raise ConfigError(f"{option} {path}: no folder {path.parent}; make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ConfigError(f"{option} {path}: cannot be written (permission denied)")
+
+
+def carried_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
+    """Do what the words ask for by the parser's `carry_out`; without a command, the help."""
+    options = parser.parse_args(words)
+    if "carry_out" not in options:
+        parser.print_help()
+        return 2
+    code: int = options.carry_out(options)
+    return code

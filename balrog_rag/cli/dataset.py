@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, within
+from balrog_rag.cli.command_line import Parser, called, carried_out, ended, within
 from balrog_rag.dataset.database import DATABASE
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many, short_number
@@ -17,17 +17,7 @@ Datasets are kept by name in a database that nle.dataset reads (--db, ./ttyrecs.
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; every mistake a user can make ends in one line and the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _run(words))
-
-
-def _run(words: list[str]) -> int:
-    parser = _parser()
-    options = parser.parse_args(words)
-    if "carry_out" not in options:
-        parser.print_help()
-        return 2
-    code: int = options.carry_out(options)
-    return code
+    return ended(lambda: carried_out(_parser(), words))
 
 
 def _parser() -> ArgumentParser:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, within
+from balrog_rag.cli.command_line import Parser, called, carried_out, ended, folder_to_write, within
 from balrog_rag.dataset.database import DATABASE
 from balrog_rag.util.terminal_safe import terminal_safe
 
@@ -18,17 +18,9 @@ _EXAMPLES = """examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; every mistake a user can make ends in one line and the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _run(words), "stopped; the same command goes on from the last save")
-
-
-def _run(words: list[str]) -> int:
-    parser = _parser()
-    options = parser.parse_args(words)
-    if "carry_out" not in options:
-        parser.print_help()
-        return 2
-    code: int = options.carry_out(options)
-    return code
+    return ended(
+        lambda: carried_out(_parser(), words), "stopped; the same command goes on from the last save"
+    )
 
 
 def _parser() -> ArgumentParser:
