@@ -1,6 +1,5 @@
 """LiteLLM, imported on first use in a thread, told to keep quiet and to stay off the network."""
 
-import asyncio
 import gc
 import importlib
 import logging
@@ -55,8 +54,3 @@ def _import_uncollected(name: str) -> Any:
         gc.freeze()
         if collecting:
             gc.enable()
-
-
-async def load_aside(price_table: str = "carried") -> Any:
-    """The litellm module, imported in a thread while the event loop goes on."""
-    return await asyncio.to_thread(load, price_table)

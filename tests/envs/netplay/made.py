@@ -4,21 +4,15 @@ from typing import Any
 
 from balrog_rag.contracts.data import GameSpec, Seeds, Transition
 from balrog_rag.workers.host import HostedGame
+from tests.envs.skills.made import HEAD
+from tests.envs.skills.made import ROOM as BARE_ROOM
 
-HEAD = """MAZE: "mylevel",' '
-GEOMETRY:center,center
-"""
-ROOM = """MAP
------------
-|.........|
-|.........|
-|.........|
------------
-ENDMAP
-REGION:(0,0,10,4),lit,"ordinary"
-NON_DIGGABLE:(0,0,10,4)
+ROOM = (
+    BARE_ROOM
+    + """NON_DIGGABLE:(0,0,10,4)
 BRANCH:(1,1,1,1),(0,0,0,0)
 """
+)
 HOUSE = """MAP
 -----------
 |....|....|

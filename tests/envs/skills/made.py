@@ -9,8 +9,16 @@ from balrog_rag.envs.nethack.skills.player import Player
 _KEYS = ("glyphs", "blstats", "message", "tty_chars", "tty_cursor", "inv_strs", "inv_letters")
 
 HEAD = """MAZE: "mylevel",' '
-FLAGS:premapped
 GEOMETRY:center,center
+"""
+ROOM = """MAP
+-----------
+|.........|
+|.........|
+|.........|
+-----------
+ENDMAP
+REGION:(0,0,10,4),lit,"ordinary"
 """
 
 
@@ -43,7 +51,7 @@ def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) ->
     from minihack import MiniHack
 
     task = MiniHack(
-        des_file=HEAD.replace("FLAGS:premapped\n", "") + description,
+        des_file=HEAD + description,
         character=character,
         observation_keys=_KEYS,
         pet=False,

@@ -1,17 +1,13 @@
 from balrog_rag.envs.nethack.skills import digging, gear, moving, surviving
+from tests.envs.skills.made import ROOM as BARE_ROOM
 from tests.envs.skills.made import made
 
-ROOM = """MAP
------------
-|.........|
-|.........|
-|.........|
------------
-ENDMAP
-REGION:(0,0,10,4),lit,"ordinary"
-BRANCH:(2,2,2,2),(0,0,0,0)
+ROOM = (
+    BARE_ROOM
+    + """BRANCH:(2,2,2,2),(0,0,0,0)
 OBJECT:('(',"pick-axe"),(2,2)
 """
+)
 
 
 def take_it(player):

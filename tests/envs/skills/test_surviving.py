@@ -4,19 +4,11 @@ from balrog_rag.envs.nethack.delver import journey
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import exploring, fighting, gear, moving, surviving
 from balrog_rag.envs.nethack.world import world as w
+from tests.envs.skills.made import ROOM as BARE_ROOM
 from tests.envs.skills.made import made
 from tests.envs.skills.test_moving import PASSAGE, explore_all
 
-ROOM = """MAP
------------
-|.........|
-|.........|
-|.........|
------------
-ENDMAP
-REGION:(0,0,10,4),lit,"ordinary"
-BRANCH:(1,1,1,1),(0,0,0,0)
-"""
+ROOM = BARE_ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\n"
 SHOP = """MAP
 -----------------
 |.......|.......|

@@ -146,11 +146,3 @@ def go_to(player: Player, goals: Collection[int], alarm: Alarm = never) -> Skill
         if told == ALARMED:
             return told
     return STUCK
-
-
-def step_onto(player: Player, place: int) -> Skill:
-    """Step onto a neighbouring square whatever lies there, a trap included."""
-    yield from player.command(t.heading(player.here, place))
-    if player.screen.question:
-        yield from player.answer(("", "y"))
-    return ARRIVED if player.here == place else STUCK

@@ -39,7 +39,6 @@ _DEADLY_TOUCH = frozenset(
 )
 _PETRIFYING = frozenset(("cockatrice", "chickatrice"))
 _EXPLODING = "gas spore"
-_THIEVES = frozenset(("water nymph", "wood nymph", "mountain nymph", "leprechaun", "monkey"))
 _SESSILE_SPEED = 1
 
 _HUMAN_CLASS, _MINOTAUR = 53, "minotaur"
@@ -87,7 +86,6 @@ class Species(NamedTuple):
     """Whether to touch it without a weapon is one's end."""
     explodes: bool
     """Whether it explodes beside us, and when it is killed."""
-    thief: bool
     fears_elbereth: bool
     always_hostile: bool
     always_peaceful: bool
@@ -125,7 +123,6 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         never_touch=name in _DEADLY_TOUCH,
         petrifies=name in _PETRIFYING,
         explodes=name == _EXPLODING,
-        thief=name in _THIEVES,
         fears_elbereth=ord(entry.mlet) != _HUMAN_CLASS and name != _MINOTAUR,
         always_hostile=bool(entry.mflags2 & _HOSTILE),
         always_peaceful=bool(entry.mflags2 & _PEACEFUL),

@@ -20,8 +20,6 @@ UP, DOWN = frozenset((STAIRS_UP, LADDER_UP)), frozenset((STAIRS_DOWN, LADDER_DOW
 STAIRS = UP | DOWN
 WET = frozenset((POOL, LAVA, WATER))
 TRAPS = frozenset(range(42, VIBRATING_SQUARE))
-FALLS = frozenset((HOLE, TRAP_DOOR))
-"""Traps that lead down."""
 HARMLESS = frozenset((45, 60))
 """Traps that only make a noise, or are a statue."""
 INDOORS = frozenset((FLOOR, DARK_FLOOR, *STAIRS, ALTAR, GRAVE, THRONE, SINK, FOUNTAIN, ICE, POOL))
