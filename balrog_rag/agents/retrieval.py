@@ -55,6 +55,7 @@ class Retrieval(Wrapper):
         self._order = self._query_order([])
         self._offer = self.prompts.render("lookup")
         self._steps = 0
+        self._done: dict[str, int] = {}
         self._looked_at: int | None = None
         self._shown, self._shown_at = LookedUp(""), 0
         self._how = ""
@@ -101,6 +102,7 @@ class Retrieval(Wrapper):
     def _due(self, observation: Observation) -> bool:
         """Whether this step looks something up by itself."""
         self._steps += 1
+        self._done.update(self.senses.deeds(observation))
         if self.config.when == "novelty":
             return bool(self._noticer.new(observation))
         if self.config.when == "adaptive":
@@ -146,8 +148,9 @@ class Retrieval(Wrapper):
         """The moment's questions that were not asked lately; at most so many, the most pressing first."""
         oldest = self._steps - self.config.forget
         self._questions = {question: step for question, step in self._questions.items() if step > oldest}
-        all_ = self.senses.truth if self.config.query == "truth" else self.senses.questions
-        open_ = [each for each in all_(observation) if each not in self._questions]
+        truth = self.config.query == "truth"
+        all_ = self.senses.truth(observation, self._done) if truth else self.senses.questions(observation)
+        open_ = [each for each in all_ if each not in self._questions]
         asked = open_[: self.config.queries]
         self._questions.update(dict.fromkeys(asked, self._steps))
         return asked

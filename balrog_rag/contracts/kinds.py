@@ -156,8 +156,15 @@ class Senses:
         """What a player should look up just now, each as a query, the most pressing first."""
         return [each for each in (self.news(seen).strip(), *self.states(seen), *self.things(seen)) if each]
 
-    def truth(self, seen: Observation) -> list[str]:
-        """Everything of the game's state that knowledge could bear on, each as a name or a query."""
+    def deeds(self, seen: Observation) -> Mapping[str, int]:
+        """What was just done that bears on the rest of the episode; by name, the game's own time."""
+        return {}
+
+    def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
+        """Everything of the game's state that knowledge could bear on, each as a name or a query.
+
+        `done` holds the last of each of the episode's `deeds` so far.
+        """
         return self.questions(seen)
 
     def things(self, seen: Observation) -> list[str]:

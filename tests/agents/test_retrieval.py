@@ -60,6 +60,25 @@ def test_what_is_looked_up(query: str, asked: str) -> None:
     assert ("query" in trial.purposes()) == query.startswith("model")
 
 
+def test_the_truth_knows_the_last_prayer() -> None:
+    trial = Trial("query=truth", "queries=20", "forget=1")
+    trial.play(
+        moment(1), moment(301), moment(310, "You begin praying to Thoth."), moment(1310, ""), moment(1311)
+    )
+    assert [query for query in trial.guide.queries if "prayed" in query] == [
+        "not prayed yet, before turn 300: is the first prayer safe",
+        "not prayed yet: what a first prayer mends",
+        *["prayed in the last 1000 turns: praying too soon"] * 2,
+        "prayed more than 1000 turns ago: is it safe to pray again",
+    ]
+
+
+def test_other_queries_do_not_speak_of_prayers() -> None:
+    trial = Trial("query=noticed")
+    trial.play(moment(1), moment(400))
+    assert not any("prayed" in query for query in trial.guide.queries)
+
+
 def test_a_query_with_memory_is_told_what_was_asked_before() -> None:
     trial = Trial("query=model_memory", "memory=2")
     for number in range(4):

@@ -95,6 +95,24 @@ def _of_message(message: str) -> Iterator[str]:
 _LONGEST = 120
 
 
+FIRST_PRAYER = 300
+"""Turns from the start until a prayer in great trouble is surely due."""
+
+NEXT_PRAYER = 1000
+"""Turns from one prayer until the next is likely due."""
+
+
+def prayer(turn: int, last: int | None) -> str:
+    """What to look up about praying, by the turn of the last prayer; the same words while they hold."""
+    if last is None and turn < FIRST_PRAYER:
+        return "not prayed yet, before turn 300: is the first prayer safe"
+    if last is None:
+        return "not prayed yet: what a first prayer mends"
+    if turn - last <= NEXT_PRAYER:
+        return "prayed in the last 1000 turns: praying too soon"
+    return "prayed more than 1000 turns ago: is it safe to pray again"
+
+
 def carried(inventory: str) -> list[str]:
     """The names of what an inventory lists, those in hand and worn first, without counts and curses."""
     lines = [line.partition(": ")[2] or line for line in inventory.splitlines()]

@@ -1,7 +1,7 @@
 """What can be noticed of a moment of NetHack: things in view, hit points, hunger, the map."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from balrog_rag.contracts.data import Observation
 from balrog_rag.contracts.kinds import Numbers, Senses
@@ -18,6 +18,8 @@ TERRAIN = frozenset((*_NOUNS, *(f"{noun}s" for noun in _NOUNS), "bars"))
 
 PET = "tame "
 """How a pet's noun begins: no news either, and no danger."""
+
+PRAYER = "prayer"
 
 HUNGRY = 2
 """NetHack's hunger states from here on ask for food."""
@@ -52,10 +54,15 @@ class NetHackSenses(Senses):
         """What kills, what the game says, what is in view."""
         return questions.questions(self.message(seen), self.things(seen), seen.numbers)
 
-    def truth(self, seen: Observation) -> list[str]:
-        """The moment's questions, then what is wielded, worn and carried."""
+    def deeds(self, seen: Observation) -> Mapping[str, int]:
+        """The turn of a prayer."""
+        return {PRAYER: seen.numbers["turn"]} if "You begin praying" in self.message(seen) else {}
+
+    def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
+        """The moment's questions, then whether a prayer is due, then what is wielded, worn and carried."""
+        prayer = questions.prayer(seen.numbers["turn"], done.get(PRAYER))
         carried = questions.carried(seen.text("inventory"))
-        return list(dict.fromkeys([*self.questions(seen), *carried]))
+        return list(dict.fromkeys([*self.questions(seen), prayer, *carried]))
 
     def health(self, numbers: Numbers) -> float:
         """Hit points as a share of their most."""
@@ -75,7 +82,7 @@ class NetHackSenses(Senses):
 
     def deed(self, action: str) -> str:
         """Prayers: one too many is a death."""
-        return "prayer" if action == "pray" else ""
+        return PRAYER if action == "pray" else ""
 
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
