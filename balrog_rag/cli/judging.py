@@ -7,6 +7,7 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -17,6 +18,7 @@ from balrog_rag.contracts.errors import ConfigError
 if TYPE_CHECKING:
     from balrog_rag.contracts.behaviour import Model
     from balrog_rag.contracts.data import Passage
+    from balrog_rag.knowledge.agreement import Agreement, Kappa
     from balrog_rag.knowledge.draws import Drawn
     from balrog_rag.knowledge.judging import Grade, Judgement, Score
     from balrog_rag.knowledge.search import Searcher
@@ -25,6 +27,7 @@ DESCRIPTION = """Draws queries from a log and keeps a judgement of each passage 
 
   balrog-rag knowledge judge LOG.tsv --out mine.jsonl --judge ann       by hand, in this terminal
   balrog-rag knowledge judge --like mine.jsonl --out its.jsonl model=openai model.name=openai/gpt-5.4
+  balrog-rag knowledge judge LOG.tsv --sheet sheet.jsonl                what a judge elsewhere reads
   balrog-rag knowledge judge --score mine.jsonl its.jsonl               figures, and how far they agree
 
 The scale:
@@ -50,6 +53,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.description = DESCRIPTION + SCALE
     parser.add_argument("log", nargs="?", type=Path, help="queries: a count, a tab and a query a line")
     parser.add_argument("--out", type=Path, help="file of judgements to write, or to go on with")
+    parser.add_argument(
+        "--sheet", type=Path, help="only write the queries and their passages there, ungraded"
+    )
     parser.add_argument("--judge", default="", help="who judges (default: the model's name, or `hand`)")
     parser.add_argument("--count", type=int, default=100, help="queries drawn, half by frequency (100)")
     parser.add_argument("--seed", type=int, default=0, help="which queries are drawn (0)")
@@ -66,8 +72,10 @@ def judge(options: Namespace) -> int:
         settings, options.log = [str(options.log), *settings], None
     if options.score:
         return _tell(options.score, options.json)
-    if options.out is None or (options.log is None and options.like is None):
-        raise ConfigError("judge: name a log of queries (or --like FILE) and --out FILE; or --score FILE")
+    if (options.out or options.sheet) is None or (options.log or options.like) is None:
+        raise ConfigError(
+            "judge: name a log of queries (or --like FILE) and --out FILE or --sheet FILE; or --score FILE"
+        )
     return _judge(options, settings)
 
 
@@ -79,9 +87,11 @@ def _judge(options: Namespace, settings: Sequence[str]) -> int:
 
     by_model = [word for word in settings if word.startswith(("model=", "model."))]
     config = compose([*settings] if by_model else ["model=scripted", *settings])
-    done = read_judgements(options.out)
     drawn = _queries(options)
     searcher = open_searcher(config.knowledge)
+    if options.sheet is not None:
+        return _sheet(_open(drawn, searcher, ()), options.sheet)
+    done = read_judgements(options.out)
     if by_model:
         model = models.build(config.model)
         name = options.judge or model.name
@@ -186,6 +196,20 @@ def grade_in(text: str) -> "Grade | None":
     return found[-1] if found else None
 
 
+def _sheet(open_ones: "Sequence[_Open]", path: Path) -> int:
+    """A line a passage: the fields of a judgement but its grade and judge, and what the passage says."""
+    from balrog_rag.knowledge.judging import judgement
+
+    lines = []
+    for one, rank, passage in open_ones:
+        made = judgement(one.query, one.how, rank, passage, "no", "")
+        told = {name: getattr(made, name) for name in ("query", "how", "rank", "passage", "said")}
+        lines.append(msgspec.json.encode({**told, "title": passage.title, "text": passage.text}) + b"\n")
+    path.write_bytes(b"".join(lines))
+    print(f"{len(lines)} passages for {len({one.query for one, _, _ in open_ones})} queries: {path}")
+    return 0
+
+
 def _keep(out: Path, one: "Drawn", rank: int, passage: "Passage", grade: "Grade", name: str) -> None:
     from balrog_rag.knowledge.judging import judgement
 
@@ -195,16 +219,17 @@ def _keep(out: Path, one: "Drawn", rank: int, passage: "Passage", grade: "Grade"
 
 
 def _tell(paths: Sequence[Path], as_json: bool) -> int:
-    from balrog_rag.knowledge.judging import agreement, read_judgements, score
+    from balrog_rag.knowledge.agreement import agreement, common
+    from balrog_rag.knowledge.judging import read_judgements, score
 
     files = [read_judgements(path) for path in paths]
     for path, judged in zip(paths, files, strict=True):
         if not judged:
             raise ConfigError(f"{path}: holds no judgement")
-    pairs = [
-        agreement(files[one], files[two]) for one in range(len(files)) for two in range(one + 1, len(files))
-    ]
+    pairs = [agreement(one, two) for one, two in combinations(files, 2) if common(one, two)]
     parts = {str(path): _parts(judged, score) for path, judged in zip(paths, files, strict=True)}
+    if len(files) > 1 and not _overlap(files):
+        parts["together"] = _parts([each for judged in files for each in judged], score)
     if as_json:
         print(msgspec.json.encode({"scores": parts, "agreement": pairs}).decode())
         return 0
@@ -213,11 +238,28 @@ def _tell(paths: Sequence[Path], as_json: bool) -> int:
         for name, one in found.items():
             print(f"  {name}: {_sentence(one)}")
     for pair in pairs:
-        print(
-            f"{pair.judges[0]} and {pair.judges[1]}: the same grade for {pair.same:.0%} of {pair.passages} "
-            f"passages (weighted kappa {pair.kappa:.2f}), one verdict on {pair.answered_alike:.0%} of queries"
-        )
+        print(_agreed(pair))
     return 0
+
+
+def _overlap(files: "Sequence[Sequence[Judgement]]") -> bool:
+    """Whether a query stands in two files, so that together it would count twice."""
+    queries = [{each.query for each in judged} for judged in files]
+    return sum(map(len, queries)) > len(set().union(*queries))
+
+
+def _agreed(pair: "Agreement") -> str:
+    return (
+        f"{pair.judges[0]} and {pair.judges[1]}\n"
+        f"  passages: the same grade for {pair.same:.0%} of {pair.passages}, kappa {_between(pair.kappa)}, "
+        f"weighted {_between(pair.weighted)}\n"
+        f"  queries: one verdict on {pair.alike:.0%} of {pair.queries}, kappa {_between(pair.verdicts)}; "
+        f"answer@3 {pair.answered[0]:.3f} and {pair.answered[1]:.3f}"
+    )
+
+
+def _between(kappa: "Kappa") -> str:
+    return f"{kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
 
 
 def _parts(

@@ -6,6 +6,7 @@ every different query is, so that the rare ones count at all. No query is drawn 
 
 import random
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -47,14 +48,16 @@ def _logged(line: str) -> Logged:
 
 
 def draw(logged: Sequence[Logged], count: int, seed: int, known: Sequence[str] = ()) -> list[Drawn]:
-    """So many queries, none of `known`; all where there are no more."""
+    """So many queries, none of `known`; all where there are no more.
+
+    The two kinds of draw take turns, so that a judge who stops early has judged as many of each.
+    """
     dice, passed = random.Random(seed), set(known)
     by_query = {each.query: each for each in logged if each.query not in passed}
-    left, chosen = list(by_query.values()), dict[str, How]()
-    while left and len(chosen) < (count + 1) // 2:
+    left, often = list(by_query.values()), list[Drawn]()
+    while left and len(often) < (count + 1) // 2:
         (one,) = dice.choices(left, [each.times for each in left])
-        chosen[one.query] = "frequency"
+        often.append(Drawn(one.query, "frequency"))
         left.remove(one)
-    for one in dice.sample(left, min(len(left), count - len(chosen))):
-        chosen[one.query] = "type"
-    return [Drawn(query, how) for query, how in chosen.items()]
+    rare = [Drawn(each.query, "type") for each in dice.sample(left, min(len(left), count - len(often)))]
+    return [one for pair in zip_longest(often, rare) for one in pair if one is not None]

@@ -4,7 +4,7 @@ A judgement names its judge, and the passage by id and content, so that it holds
 says the same. A query is answered where one of its first three passages answers it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
 from typing import Literal
@@ -75,12 +75,12 @@ def score(judgements: Sequence[Judgement]) -> Score:
     """Over the queries that were judged."""
     queries = by_query(judgements)
     count = len(queries)
-    answered = sum(any(each.grade == "answers" for each in row) for row in queries.values())
+    hits = sum(answered(row) for row in queries.values())
     helped = sum(any(each.grade != "no" for each in row) for row in queries.values())
     useless = sum(each.grade == "no" for each in judgements)
-    low, high = wilson(answered, count)
+    low, high = wilson(hits, count)
     shown = len(judgements)
-    return Score(count, answered / count, low, high, helped / count, useless / shown if shown else 0.0)
+    return Score(count, hits / count, low, high, helped / count, useless / shown if shown else 0.0)
 
 
 def by_query(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:
@@ -102,44 +102,6 @@ def wilson(hits: int, count: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-class Agreement(msgspec.Struct, frozen=True):
-    """How far two judges say the same of the same passages."""
-
-    judges: tuple[str, str]
-    passages: int
-    same: float
-    """Share of passages that got the same grade."""
-    kappa: float
-    """Cohen's, weighted by the squared distance between grades: 0 by chance, 1 where all are the same."""
-    answered_alike: float
-    """Share of queries on which they agree whether they are answered."""
-
-
-def agreement(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Agreement:
-    """Over what both judged; a KnowledgeError where that is nothing."""
-    pairs = _pairs(ours, theirs)
-    if not pairs:
-        raise KnowledgeError("the two files judge no passage in common, so nothing can be compared")
-    same = sum(mine.grade == other.grade for mine, other in pairs) / len(pairs)
-    mine, other = by_query(mine for mine, _ in pairs), by_query(other for _, other in pairs)
-    alike = [_answered(mine[query]) == _answered(other[query]) for query in mine]
-    names = (pairs[0][0].judge, pairs[0][1].judge)
-    return Agreement(names, len(pairs), same, _kappa(pairs), sum(alike) / len(alike))
-
-
-def _pairs(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> list[tuple[Judgement, Judgement]]:
-    known: Mapping[tuple[str, str], Judgement] = {(each.query, each.said): each for each in theirs}
-    return [(each, known[each.query, each.said]) for each in ours if (each.query, each.said) in known]
-
-
-def _answered(row: Sequence[Judgement]) -> bool:
+def answered(row: Sequence[Judgement]) -> bool:
+    """Whether a passage of a query answers it."""
     return any(each.grade == "answers" for each in row)
-
-
-def _kappa(pairs: Sequence[tuple[Judgement, Judgement]]) -> float:
-    """1 less what they differ by over what two such judges would differ by chance."""
-    mine = [GRADES.index(one.grade) for one, _ in pairs]
-    other = [GRADES.index(two.grade) for _, two in pairs]
-    seen = sum((one - two) ** 2 for one, two in zip(mine, other, strict=True)) / len(pairs)
-    chance = sum((one - two) ** 2 for one in mine for two in other) / len(pairs) ** 2
-    return 1 - seen / chance if chance else 1.0

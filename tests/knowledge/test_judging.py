@@ -4,12 +4,14 @@ import io
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from balrog_rag.cli import judging as command
 from balrog_rag.cli.knowledge import main
+from balrog_rag.knowledge.agreement import agreement
 from balrog_rag.knowledge.draws import Logged, draw, read_log
-from balrog_rag.knowledge.judging import Judgement, agreement, read_judgements, score, wilson
+from balrog_rag.knowledge.judging import Judgement, read_judgements, score, wilson
 from balrog_rag.knowledge.rewriting import parts, subject
 
 
@@ -21,7 +23,7 @@ def test_half_is_drawn_by_frequency_and_nothing_twice() -> None:
     logged = [Logged(1000, "often"), *(Logged(1, f"rare {n}") for n in range(200))]
     seen = [draw(logged, 20, seed) for seed in range(30)]
     assert all(len({one.query for one in drawn}) == 20 for drawn in seen)
-    assert all([one.how for one in drawn] == ["frequency"] * 10 + ["type"] * 10 for drawn in seen)
+    assert all([one.how for one in drawn] == ["frequency", "type"] * 10 for drawn in seen)
     assert sum(drawn[0].query == "often" for drawn in seen) > 15
     assert draw(logged, 20, 3) == draw(logged, 20, 3) != draw(logged, 20, 4)
     assert "often" not in {one.query for one in draw(logged, 400, 0, known=["often"])}
@@ -49,13 +51,31 @@ def test_scores_count_queries_and_useless_passages() -> None:
 def test_agreement_is_over_what_both_judged() -> None:
     ours = [made("a", 1, "answers"), made("a", 2, "no"), made("b", 1, "useful"), made("c", 1, "no")]
     same = agreement(ours, [made(each.query, each.rank, each.grade, "bob") for each in ours[:3]])
-    assert (same.passages, same.same, same.kappa, same.answered_alike) == (3, 1, 1, 1)
+    assert (same.passages, same.same, same.kappa.value, same.queries, same.alike) == (3, 1, 1, 2, 1)
+    assert same.answered == (0.5, 0.5)
     turned = {"answers": "no", "useful": "useful", "no": "answers"}
     other = agreement(ours, [made(each.query, each.rank, turned[each.grade], "bob") for each in ours])
-    assert other.kappa < 0
+    assert other.weighted.value < other.kappa.value < 0
     assert other.judges == ("ann", "bob")
     with pytest.raises(Exception, match="no passage in common"):
         agreement(ours, [made("z", 1, "no")])
+
+
+def test_kappa_is_cohens() -> None:
+    """A table of a textbook: 20, 5, 10, 15 of 50 is 0.70 agreed, 0.50 by chance, so 0.40."""
+    said = (
+        [("answers", "answers")] * 20
+        + [("answers", "no")] * 5
+        + [("no", "answers")] * 10
+        + [("no", "no")] * 15
+    )
+    ours = [made(f"q{place}", 1, one) for place, (one, _) in enumerate(said)]
+    theirs = [made(f"q{place}", 1, two, "bob") for place, (_, two) in enumerate(said)]
+    found = agreement(ours, theirs)
+    for kappa in (found.kappa, found.weighted, found.verdicts):
+        assert kappa.value == pytest.approx(0.4)
+        assert (kappa.low, kappa.high) == pytest.approx((0.4 - 0.25, 0.4 + 0.25), abs=0.04)
+    assert (found.same, found.alike, found.answered) == (0.7, 0.7, (0.5, 0.6))
 
 
 def test_a_grade_is_read_from_an_answer() -> None:
@@ -82,8 +102,28 @@ def test_judged_by_hand_and_gone_on_with(
     assert "answer@3 0.500" in capsys.readouterr().out
     assert main(["judge", "--score", str(out), str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["agreement"][0]["kappa"] == 1
+    assert told["agreement"][0]["kappa"]["value"] == 1
     assert told["scores"][str(out)]["all"]["queries"] == 2
+    assert "together" not in told["scores"]
+    sheet = tmp_path / "sheet.jsonl"
+    assert main(["judge", str(tmp_path / "log.tsv"), "--sheet", str(sheet), *settings]) == 0
+    lines = [json.loads(line) for line in sheet.read_bytes().splitlines()]
+    (about,) = [line for line in lines if line["query"] == "doors"]
+    judged = {each.said: msgspec.to_builtins(each) for each in read_judgements(out)}
+    assert {*judged[about["said"]]} - {*about} == {"grade", "judge"}
+    assert {**judged[about["said"]], **about} == {**about, "grade": "no", "judge": "ann"}
+    assert about["text"].startswith("About doors")
+
+
+def test_files_without_a_query_in_common_are_scored_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, grade in (("a", "answers"), ("b", "no")):
+        (tmp_path / name).write_bytes(msgspec.json.encode(made(name, 1, grade)))
+    assert main(["judge", "--score", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    told = capsys.readouterr().out
+    assert "together\n  all: 2 queries, answer@3 0.500" in told
+    assert "kappa" not in told
 
 
 @pytest.mark.parametrize(
