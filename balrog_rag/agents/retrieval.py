@@ -17,6 +17,7 @@ from balrog_rag.agents.worth import Worth
 from balrog_rag.config.schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
+from balrog_rag.util.tokens import count_text
 
 LABELLED = AnswerFormat((), before="Query: ")
 """Free text behind a label, for models that can be held to a shape."""
@@ -49,6 +50,8 @@ class Retrieval(Wrapper):
         made_here = config.query in ("noticed", "truth")
         self._noticer = Noticer(self.senses, config.forget, config.low, states=made_here)
         self._worth = Worth(config.every, config.forget, config.gate)
+        self._called = 0
+        """Tokens of this step's calls for queries and summaries."""
         self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
@@ -68,9 +71,12 @@ class Retrieval(Wrapper):
         due = self._due(observation)
         if self.config.when == "asked":
             prompt.more.append(self._offer)
+        self._called = 0
         found = await self._look_up(prompt, observation) if due else self._kept()
         if due:
-            self._worth.took(self._steps, found.ids)
+            self._worth.took(self._steps, found.ids, self._called + count_text(found.text))
+        else:
+            self._worth.kept(count_text(found.text))
         self._show(prompt, found)
         return prompt
 
@@ -134,12 +140,16 @@ class Retrieval(Wrapper):
         """The query that the model writes, or what is wrong with it."""
         asked = [neutralised(query) for query in self._asked.values()]
         order = self._query_order(asked) if self.config.query == "model_memory" else self._order
-        reply = await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED)
+        reply = self._counted(await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED))
         label = _QUERY.search(reply.text)
         if label is None:
             return "", "no label"
         query = tidy(label.group(1))
         return query, "" if query else "no query"
+
+    def _counted(self, reply: Reply) -> Reply:
+        self._called += reply.usage.input + reply.usage.output
+        return reply
 
     def _query_order(self, asked: Sequence[str]) -> str:
         return self.prompts.render("query", asked=asked, examples=self.config.examples)
@@ -208,7 +218,7 @@ class Retrieval(Wrapper):
         words = self.prompts.render(
             "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
         )
-        reply = await self.llm.complete([Message("user", words)], "summary")
+        reply = self._counted(await self.llm.complete([Message("user", words)], "summary"))
         summary = neutralised(reply.text.strip())
         if len(summary) > self.config.max_summary:
             return LookedUp("too long", query)

@@ -16,6 +16,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
+    from balrog_rag.contracts.events import Event
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.counterfactual import AskedAgain, Counterfactual
@@ -95,7 +96,7 @@ async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Aske
     without = await act(services, recording, without_retrieval(spec, at), at)
     # The agent itself goes on from its record: one that took over here would lack what it was shown before.
     again = await act(services, recording, spec, at)
-    return AskedAgain(spec.episode, at, done, without, again)
+    return AskedAgain(spec.episode, at, done, without.taken, again.taken, again.took.less(without.took))
 
 
 def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
@@ -109,28 +110,37 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
     return msgspec.structs.replace(spec, forks=(*earlier, fork))
 
 
-async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int) -> str:
+class Seen:
+    """What was done last, and what the answers took that were not recorded."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        from balrog_rag.results.counterfactual import Took
+
+        self.taken, self.took = "", Took()
+
+    def see(self, event: "Event") -> None:
+        """Count an answer, remember an action."""
+        from balrog_rag.contracts.events import Answered, Stepped
+
+        if isinstance(event, Stepped):
+            self.taken = event.taken
+        elif isinstance(event, Answered) and event.live:
+            self.took = self.took.plus(event.reply)
+
+
+async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int) -> Seen:
     """What the player of step `at` does there, everything before it as recorded."""
-    from balrog_rag.contracts.events import Event, Stepped
     from balrog_rag.episode.effects import JournalCursor
     from balrog_rag.episode.journal import Recording, Step, Writer
     from balrog_rag.episode.play import EpisodeContext, play
     from balrog_rag.run.replay import Unmetered
     from balrog_rag.workers.inline import InlineGames
 
-    class LastAction:
-        """Remembers what was done last."""
-
-        taken = ""
-
-        def see(self, event: Event) -> None:
-            if isinstance(event, Stepped):
-                self.taken = event.taken
-
     spec = msgspec.structs.replace(spec, steps=at + 1)
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]
     before = recording.entries[: steps[at - 1] + 1 if at else 1]
-    seen = LastAction()
+    seen = Seen()
     game = await InlineGames().open(spec.game)
     try:
         with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:
@@ -141,4 +151,4 @@ async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSp
             )
     finally:
         await game.close()
-    return seen.taken
+    return seen

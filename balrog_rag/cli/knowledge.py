@@ -119,6 +119,9 @@ def _gate_parser(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     fit = actions.add_parser("fit", help="from a run's steps that `counterfactual` asked again")
     fit.add_argument("run", type=Path, metavar="RUN", help="run folder with a counterfactual.json")
+    fit.add_argument(
+        "--worth", type=float, metavar="TOKENS", help="what a changed action is worth (as much as 2 look-ups)"
+    )
     fit.add_argument("--json", action="store_true", help="print JSON")
     _with_settings(fit, _gate)
 
@@ -265,15 +268,13 @@ def _judge(options: Namespace) -> int:
 def _gate(options: Namespace) -> int:
     import msgspec
 
+    from balrog_rag.contracts.errors import ConfigError
     from balrog_rag.run.gate import fit
 
-    made = fit(options.run)
-    if options.json:
-        print(msgspec.json.encode(made).decode())
-        return 0
-    print(f"fitted on {made.steps} steps, of which reference text changed the action at {made.changed};")
-    print(f"on these same steps the gate opens at {made.opened} and keeps {made.kept_changes} of the changes")
-    print(f"play with it: {made.override}")
+    if options.worth is not None and not 0 < options.worth < float("inf"):
+        raise ConfigError(f"--worth {options.worth:g}: must be a number of tokens above 0")
+    made = fit(options.run, options.worth)
+    print(msgspec.json.encode(made).decode() if options.json else made.told)
     return 0
 
 

@@ -118,7 +118,8 @@ class RetrievalConfig:
     )
     every: int = key("steps from one look-up to the next with when=interval; the most with =adaptive", ge=1)
     gate: dict[str, float] = key(
-        "weights by which when=adaptive decides, from `knowledge gate fit RUN`; {}: a rule of its own"
+        "weights by which when=adaptive decides, from `knowledge gate fit RUN`, and `worth`, the tokens that "
+        "a changed action is worth; {}: a rule of its own"
     )
     low: float = key("share of hit points below which when=novelty takes notice", ge=0, le=1)
     forget: int = key(

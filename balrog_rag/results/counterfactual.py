@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.contracts.data import Reply
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode import journal
 from balrog_rag.results import folder
@@ -21,7 +22,29 @@ from balrog_rag.util.files import read_file
 FILE = "counterfactual.json"
 
 
-class AskedAgain(msgspec.Struct, frozen=True):
+class Took(msgspec.Struct, frozen=True):
+    """What the calls of a step took; `dollars` only where every price is known."""
+
+    tokens: int = 0
+    dollars: float | None = 0.0
+    seconds: float = 0.0
+
+    def plus(self, reply: Reply) -> "Took":
+        """That and one more answer."""
+        return Took(
+            self.tokens + reply.usage.input + reply.usage.output,
+            None if self.dollars is None or reply.cost is None else self.dollars + reply.cost,
+            self.seconds + reply.latency,
+        )
+
+    def less(self, other: "Took") -> "Took":
+        """How much more this is."""
+        unpriced = self.dollars is None or other.dollars is None
+        dollars = None if unpriced else (self.dollars or 0.0) - (other.dollars or 0.0)
+        return Took(self.tokens - other.tokens, dollars, self.seconds - other.seconds)
+
+
+class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
     """One step: what was done, what is done without reference text, what when asked again with it."""
 
     episode: str
@@ -29,6 +52,8 @@ class AskedAgain(msgspec.Struct, frozen=True):
     action: str
     without: str
     again: str
+    more: Took | None = None
+    """What asking with reference text took beyond asking without; None in records that do not know."""
 
     @property
     def line(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from balrog_rag import agents
 from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
+from balrog_rag.agents.worth import check_gate
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
@@ -185,6 +186,7 @@ def check_games(specs: list[EpisodeSpec]) -> None:
 def check_new(config: Config) -> None:
     """Say what a new run could only fail at; what is resumed may have nothing left to ask."""
     check_together(config)
+    check_gate(config.agent.retrieval.gate)
     if agents.asks_model(config.agent) and config.runner.backend == "local":  # nodes have keys of their own
         refuse_unanswerable(config.model)
 

@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from balrog_rag.contracts.data import AnswerFormat, Decision, Passage
+from balrog_rag.contracts.data import AnswerFormat, Decision, Passage, Usage
+from balrog_rag.util.tokens import count_text
 from tests.agents.support import NEWT, STAIRS, VIEW, Guide, Script, agent_config, made, moment, perform
 
 ACT = "Well.\n<|ACTION|>north<|END|>"
@@ -22,8 +24,9 @@ class Trial:
         summary: str = SUMMARY,
         guide: Guide | None = None,
         act: str = ACT,
+        model: type[Script] = Script,
     ) -> None:
-        self.script = Script(act=act, query=query, summary=summary)
+        self.script = model(act=act, query=query, summary=summary)
         self.guide = guide or Guide(NEWT, STAIRS)
         config = agent_config(option, *(f"agent.retrieval.{each}" for each in overrides))
         self.agent = made(config, VIEW, self.script, self.guide)
@@ -71,6 +74,23 @@ def test_the_truth_knows_the_last_prayer() -> None:
         *["prayed in the last 1000 turns: praying too soon"] * 2,
         "prayed more than 1000 turns ago: is it safe to pray again",
     ]
+
+
+class Metered(Script):
+    """A model of which a call for look-ups takes seven tokens, and any other a great many."""
+
+    async def complete(self, messages, purpose="act", answer=None):  # type: ignore[no-untyped-def]
+        reply = await super().complete(messages, purpose, answer)
+        return replace(reply, usage=Usage(6, 1) if purpose != "act" else Usage(10**6, 10**6))
+
+
+@pytest.mark.parametrize("keep", [0, 3])
+def test_a_look_up_costs_its_calls_and_its_text(keep: int) -> None:
+    cost = 7 + 7 + count_text(SUMMARY)
+    for worth, hows in ((2 * cost, ["fresh"] * 4), (2 * cost - 1, ["fresh", *["kept" if keep else ""] * 3])):
+        words = f"gate={{bias:0,worth:{worth}}}"  # a change is as likely as not
+        trial = Trial("when=adaptive", words, f"keep={keep}", model=Metered)
+        assert trial.play(*map(moment, range(4))) == hows
 
 
 def test_other_queries_do_not_speak_of_prayers() -> None:

@@ -1,18 +1,20 @@
 """When a look-up is worth it: the rule, the gate, and the fit of one."""
 
 import numpy as np
+import pytest
 
-from balrog_rag.agents.worth import FEATURES, Worth, chance
+from balrog_rag.agents.worth import FEATURES, Worth, chance, check_gate
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.gate import logistic
 
 
-def looked_up(worth: Worth, found: list[list[str]]) -> list[int]:
-    """The steps at which something is looked up, where each look-up finds the next of these."""
+def looked_up(worth: Worth, found: list[list[str]], tokens: int = 0) -> list[int]:
+    """The steps at which something is looked up; each takes so many tokens and finds the next of these."""
     steps, left = [], iter(found)
     for step in range(1, 40):
         if worth.due(step, 1.0):
             steps.append(step)
-            worth.took(step, next(left, []))
+            worth.took(step, next(left, []), tokens)
     return steps
 
 
@@ -38,6 +40,41 @@ def test_a_gate_decides_by_its_weights() -> None:
         if due[-1]:
             hurt.took(step, [])
     assert due == [True, False, True, False, True]  # the first step always is
+
+
+HALF_NEW = [["a", str(n)] for n in range(50)]
+
+
+@pytest.mark.parametrize(("tokens", "steps"), [(100, 39), (499, 39), (501, 7)])
+def test_dear_look_ups_must_bring_more(tokens: int, steps: int) -> None:
+    # after the first, half of what is found is new each time
+    assert len(looked_up(Worth(8, 50, {"worth": 1000}), HALF_NEW, tokens)) == steps
+
+
+def test_a_gate_opens_at_a_likelier_change_where_look_ups_are_dear() -> None:
+    gate = {"bias": 0.0, "worth": 1000.0}  # a change is as likely as not
+    often, seldom = (looked_up(Worth(10, 50, gate), HALF_NEW, tokens) for tokens in (499, 501))
+    assert (len(often), seldom) == (39, [1, 11, 21, 31])
+
+
+def test_text_that_stays_is_paid_for_at_each_step() -> None:
+    worth = Worth(8, 50, {"worth": 1000})
+    worth.took(1, ["a"], 200)
+    assert worth.enough == 0.2
+    worth.kept(200)
+    assert worth.enough == 0.4
+    worth.took(3, ["b"], 4000)
+    assert worth.enough == 1.0  # never more than sure
+
+
+@pytest.mark.parametrize(
+    ("gate", "told"),
+    [({"helth": 1.0}, "gate.helth: no such weight; did you mean health"), ({"worth": 0.0}, "more than 0")],
+)
+def test_a_gate_of_nothing_known_is_a_mistake(gate: dict[str, float], told: str) -> None:
+    check_gate({"bias": 1.0, "worth": 3.0})
+    with pytest.raises(ConfigError, match=told):
+        check_gate(gate)
 
 
 def test_a_fit_finds_what_the_steps_were_made_with() -> None:

@@ -100,3 +100,45 @@ def test_a_gate_is_fitted_to_what_was_asked_again(runs, capsys):
     assert (made["steps"], made["changed"]) == (24, changed)
     assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
     assert "agent.retrieval.when=adaptive agent.retrieval.gate={bias:" in capsys.readouterr().out
+
+
+def test_a_gate_knows_what_reference_text_took(runs, capsys):
+    assert main([str(runs / "naive_rag"), "--sample", "12"]) == 0
+    asked = kept(runs / "naive_rag").asked
+    # queries, summaries and the text itself: more than the step without them, and priced at nothing
+    assert all(one.more.tokens > 0 and one.more.dollars == 0 for one in asked)
+    mean = round(sum(one.more.tokens for one in asked) / 12)
+    keep(runs / "naive_rag", Counterfactual(asked * 2))
+    fitted = {}
+    for worth in (None, mean, 1000 * mean):
+        words = [] if worth is None else ["--worth", str(worth)]
+        assert not capsys.readouterr().err
+        assert knowledge(["gate", "fit", str(runs / "naive_rag"), "--json", *words]) == 0
+        fitted[worth] = msgspec.json.decode(capsys.readouterr().out.splitlines()[-1])
+    assert {worth: made["enough"] for worth, made in fitted.items()} == {
+        None: 0.5,
+        mean: 1.0,
+        1000 * mean: 0.001,
+    }
+    assert {made["cost"]["tokens"] for made in fitted.values()} == {mean}
+    assert fitted[mean]["opened"] == 0
+    assert fitted[1000 * mean]["opened"] == fitted[1000 * mean]["steps"] == 24
+    assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
+    told = capsys.readouterr().out
+    assert f"with it a step took {mean} tokens, 0 dollars" in told
+    assert f",worth:{2 * mean:.4g}}}" in told
+    assert knowledge(["gate", "fit", str(runs / "naive_rag"), "--worth", "0"]) == 2
+    assert "--worth 0: must be a number of tokens above 0" in capsys.readouterr().err
+
+
+def test_a_record_without_costs_still_makes_a_gate(runs, capsys):
+    asked = tuple(AskedAgain("nle-1", 0, "a", "b", "a") for _ in range(20))
+    assert b"more" not in msgspec.json.encode(Counterfactual(asked))
+    assert main([str(runs / "naive_rag"), "--sample", "12"]) == 0
+    old = [msgspec.structs.replace(one, more=None) for one in kept(runs / "naive_rag").asked]
+    keep(runs / "naive_rag", Counterfactual(tuple(old * 2)))
+    capsys.readouterr()
+    assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
+    told = capsys.readouterr().out
+    assert "is not in this record" in told
+    assert "worth" not in told.splitlines()[-1]
