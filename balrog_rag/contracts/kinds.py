@@ -24,7 +24,7 @@ class Progress(Protocol):
     """How far one game has come: fed with every moment in turn, the first one's too."""
 
     value: float
-    """From 0 to 1; never falls."""
+    """From 0 to 1; never falls, but where the end of the game takes it away."""
     reached: str
     """What gave it, in the kind's own words; empty where nothing is named."""
 
@@ -111,6 +111,16 @@ class Played(Protocol):
         ...
 
     @property
+    def game(self) -> GameSpec:
+        """The game that was played."""
+        ...
+
+    @property
+    def keys(self) -> int:
+        """Key presses that it took."""
+        ...
+
+    @property
     def last(self) -> Numbers:
         """Every number of the game as it last stood."""
         ...
@@ -135,6 +145,8 @@ class Rules:
     """The part of `measured` in eval/published.yaml whose rows stand beside ours; empty: none."""
     names: tuple[str, ...] = ()
     """What those rows call each figure."""
+    apart: bool = False
+    """Whether a board shows each task's figures in a row of its own, too."""
 
 
 class Senses:

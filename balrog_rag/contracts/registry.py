@@ -140,6 +140,7 @@ environments: Registry[Any] = Registry(
         "nle": "balrog_rag.envs.nethack.kind:NETHACK",
         "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
         "netplay": "balrog_rag.envs.nethack.netplay.scenarios.kind:NETPLAY",
+        "nethackers": "balrog_rag.envs.nethack.nethackers.kind:NETHACKERS",
         "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
         "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
         "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",

@@ -104,8 +104,10 @@ class _Tally:
             self._note_height()
         self._progress.see(last, reward, ended)
         value = value_of(self._progress, self._kind)
-        if value > self.episode.progression:
+        risen = value > self.episode.progression
+        if risen or ended:
             self.episode.progression = value
+        if risen:
             self._mark(step)
 
     def _note_height(self, at_end: bool = False) -> None:

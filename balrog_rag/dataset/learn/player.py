@@ -54,4 +54,6 @@ def playing(screen: Any, network: Any, seed: int, temperature: float = 1.0) -> P
         screen = yield keys[before]
 
 
-CHECKPOINT = ProgramKind(name="checkpoint", make=play, games=("nle", "minihack"), plays=True, settle=settled)
+CHECKPOINT = ProgramKind(
+    name="checkpoint", make=play, games=("nle", "nethackers", "minihack"), plays=True, settle=settled
+)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
-from balrog_rag.envs.nethack.actions import NOTHING, nethack_actions
+from balrog_rag.envs.nethack.actions import NOTHING, ActionSet, nethack_actions
 from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.envs.nethack.ending import end_facts, outcome_of, press_through_end, quit_game
@@ -33,9 +33,13 @@ def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
     """The environment `nle`."""
     check_game(spec)
     actions = nethack_actions(nethack_options(spec).actions)
+    return NLEGame(spec, view_of(spec, actions), actions, NetHackEngine(spec, ttyrec))
+
+
+def view_of(spec: GameSpec, actions: ActionSet) -> TaskView:
+    """What an agent is told of a whole game."""
     default = DEFAULT_ACTION if DEFAULT_ACTION in actions.keys else NOTHING
-    view = TaskView(spec.env, spec.task, GOAL, actions.advertised, frozenset(actions.keys), default)
-    return NLEGame(spec, view, actions, NetHackEngine(spec, ttyrec))
+    return TaskView(spec.env, spec.task, GOAL, actions.advertised, frozenset(actions.keys), default)
 
 
 class NetHackEngine:

@@ -321,9 +321,11 @@ def rules_sections(arms: Sequence[Arm]) -> list[Section]:
             for rules in kind_of(env).rules if rules.published]  # fmt: skip
 
 
-def _published_cell(value: Sequence[float] | float) -> str:
-    """A mean with what is said to be around it, or alone."""
-    if isinstance(value, Sequence):
+def _published_cell(value: list[float] | float | str) -> str:
+    """A mean with what is said to be around it, or alone; words as they are."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
         mean, deviation = value
         return f"{mean:,.2f} ± {deviation:,.2f}"
     return f"{value:,.2f}"
@@ -331,12 +333,21 @@ def _published_cell(value: Sequence[float] | float) -> str:
 
 def _rules_section(arms: Sequence[Arm], env: str, rules: Rules) -> Section:
     rows: list[list[Cell]] = [
-        [arm.name, str(len(found)), *rules.figures([found])]
+        [name, str(len(found)), *rules.figures([found])]
         for arm in arms
-        if (found := arm.by_env().get(env))
+        if (played := arm.by_env().get(env))
+        for name, found in _rows_of(arm.name, played, rules)
     ]
     for row in published().measured.get(rules.published, ()):
         cells = [_published_cell(row[name]) for name in rules.names]
         rows.append([f"{row['agent']} / {row['name']} †", str(row["episodes"]), *cells])
     headings = [f"{rules.title}'s measures", "n", *rules.names]
     return Section(rules.title, tables=[Table(headings, rows, rules.note)])
+
+
+def _rows_of(name: str, played: list[Episode], rules: Rules) -> list[tuple[str, list[Episode]]]:
+    """All of an arm's episodes and, where the rules keep tasks apart, those of each of several."""
+    tasks = list(dict.fromkeys(episode.task for episode in played))
+    apart = sorted(tasks) if rules.apart and len(tasks) > 1 else []
+    each = [(f"{name}, {task}", [episode for episode in played if episode.task == task]) for task in apart]
+    return [(name, played), *each]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
 
 if TYPE_CHECKING:  # what plays is loaded with the first game; every command asks which players there are
     from balrog_rag.envs.nethack.delver.state import Plan
@@ -26,4 +27,4 @@ def make(begin: Begin) -> Program:
     return delver(begin.screen, plan_of(begin.options))
 
 
-DELVER = ProgramKind(name="delver", make=make, games=("nle",), plays=True)
+DELVER = ProgramKind(name="delver", make=make, games=WHOLE, plays=True)

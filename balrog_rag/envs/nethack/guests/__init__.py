@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
 from balrog_rag.envs.nethack.guests.folder import autoascend_folder, checked, settled
 
 
@@ -39,7 +40,7 @@ def with_autoascend(options: Mapping[str, Any]) -> dict[str, Any]:
 PROGRAM = ProgramKind(
     name="program",
     make=make,
-    games=("nle",),
+    games=WHOLE,
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "program"),
@@ -47,7 +48,7 @@ PROGRAM = ProgramKind(
 POLICY = ProgramKind(
     name="policy",
     make=make,
-    games=("nle",),
+    games=WHOLE,
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "policy"),
@@ -56,7 +57,7 @@ POLICY = ProgramKind(
 AUTOASCEND = ProgramKind(
     name="autoascend",
     make=make_autoascend,
-    games=("nle",),
+    games=WHOLE,
     plays=True,
     settle=settle_autoascend,
 )

@@ -25,7 +25,7 @@ class GuestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The function of a file that takes an observation and returns an action; empty for a folder."""
     digest: str | None = None
     """Content of that; taken when a run starts, and held to ever after."""
-    seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 30.0
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
     """Processor time that one action may take."""
     start_seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
     """The same for loading the program and its first look at the screen."""

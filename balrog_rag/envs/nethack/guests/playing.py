@@ -7,6 +7,7 @@ from typing import Any
 from balrog_rag.contracts.programs import Begin, Program
 from balrog_rag.envs.nethack.guests.folder import GuestOptions
 from balrog_rag.envs.nethack.guests.process import GuestProcess
+from balrog_rag.envs.nethack.nethackers import board
 from balrog_rag.envs.nethack.skills.keys import AUTOPICKUP
 
 SHOWN = (
@@ -22,10 +23,12 @@ def play(begin: Begin, options: GuestOptions) -> Program:
     from nle import nethack
 
     keys = [int(action) for action in nethack.ACTIONS]
-    screen = begin.screen
-    if begin.view.env == "nle":  # elsewhere the game's own options say it
+    screen, seed = begin.screen, begin.seed
+    if begin.view.env == board.KIND:  # its rules switch autopickup off, and say how a program's dice begin
+        seed = board.dice(seed).program
+    else:
         screen = yield from autopickup_off(screen)
-    with contextlib.closing(GuestProcess(options, begin.seed, len(keys), begin.beat)) as guest:
+    with contextlib.closing(GuestProcess(options, seed, len(keys), begin.beat)) as guest:
         guest.reset(_shown(screen))
         while True:
             screen = yield keys[guest.act(_shown(screen))]

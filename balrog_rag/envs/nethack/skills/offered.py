@@ -6,8 +6,9 @@ A call begins with nothing but the screen: what a skill remembers of the level e
 from collections.abc import Callable
 
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
 
-GAMES = ("nle", "minihack")
+GAMES = (*WHOLE, "minihack")
 TRIES, SIGHT = 6, 8
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
 
 OPTION = "paper_bug"
 
@@ -27,4 +28,4 @@ def make(begin: Begin) -> Program:
     return play(begin.screen, bug_of(begin.options))
 
 
-HANDCRAFTED = ProgramKind(name="handcrafted", make=make, games=("nle", "netplay"), plays=True)
+HANDCRAFTED = ProgramKind(name="handcrafted", make=make, games=(*WHOLE, "netplay"), plays=True)
