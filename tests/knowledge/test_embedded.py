@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
-from balrog_rag.knowledge.corpus.embedded import OURS, monsters, objects, read_notes, tables, world
+from balrog_rag.knowledge.corpus.embedded import OURS, monsters, objects, read_notes, tables
 from balrog_rag.knowledge.passages import Cut, slug
 from balrog_rag.util.paths import data
 from balrog_rag.util.terminal_safe import cleaned
@@ -179,5 +179,3 @@ def test_no_sentence_of_ours_ends_in_mid_air() -> None:
 @pytest.mark.parametrize("symbol", ["<", ">", "^", "{", "_", "#"])
 def test_map_symbols_are_explained(symbol: str) -> None:
     assert f"embedded/symbol/{ord(symbol)}" in passages()
-    assert world._holds("&? number_pad=0,-1")
-    assert not world._holds("&? debug")

@@ -1,29 +1,120 @@
-"""Debian's nethack-common: the Guidebook of its NetHack, section by section."""
+"""Debian's nethack-common: the Guidebook of its NetHack, and the texts of its data archive.
 
-from collections.abc import Iterator
+Of the archive are taken the encyclopaedia, what the Oracle says, true rumours, the help files and the
+history. False rumours would be quoted as advice; engravings, epitaphs, the quest's speeches and the tribute
+answer no question of play.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
 from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge.corpus import dlb
 from balrog_rag.knowledge.corpus.debian import files
-from balrog_rag.knowledge.corpus.embedded.texts import guidebook_pages
+from balrog_rag.knowledge.corpus.embedded.texts import entry, guidebook_pages, keys, oracle, rumour
 from balrog_rag.knowledge.passages import Page, slug
 
-UNDER = "usr/share/doc/nethack-common"
-VERSION = "3.6.6"
+DOCUMENTS, GAME = "usr/share/doc/nethack-common", "usr/lib/games/nethack"
+HELP = {
+    "help": "help: symbols and commands",
+    "hh": "help: list of commands",
+    "cmdhelp": "help: what each key does",
+    "keyhelp": "help: keys that do not reach the game",
+    "opthelp": "help: options",
+    "history": "history of NetHack",
+}
+MOST_ENTRIES, MOST_OF_ONE = 5_000, 1 << 16
+"""Entries of the encyclopaedia, and bytes of one."""
 
 
 def pages(source: Path) -> Iterator[Page]:
-    """The sections of the Guidebook."""
-    for name, content in files(source, UNDER):
-        if name == "Guidebook.txt":
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / name
-                file.write_bytes(content)
-                for page in guidebook_pages(file):
-                    path = "/".join(slug(part) for part in page.path.split("/"))
-                    yield replace(page, licence="NGPL", path=path, plain=True, version=VERSION)
-            return
-    raise KnowledgeError(f"{source} holds no Guidebook.txt; is it nethack-common?")
+    """The sections of the Guidebook, then the archive's texts."""
+    archive = dlb.members(_file(source, GAME, "nhdat"), f"{source}: nhdat")
+    guidebook = _file(source, DOCUMENTS, "Guidebook.txt")
+    version = _version(archive)
+    for page in (*_guidebook(guidebook), *archive_pages(archive)):
+        path = "/".join(slug(part) for part in page.path.split("/"))
+        yield replace(page, licence="NGPL", path=path, plain=True, version=version)
+
+
+def archive_pages(archive: Mapping[str, bytes]) -> Iterator[Page]:
+    """The texts of a data archive; a file that it lacks is passed over."""
+    try:
+        yield from _encyclopaedia(archive.get("data", b""))
+        yield from _oracles(archive.get("oracles", b""))
+        yield from _rumours(archive.get("rumors", b""))
+    except ValueError as error:
+        raise KnowledgeError(f"nhdat: a text's index is wrong: {error}") from error
+    for name, title in HELP.items():
+        if name not in archive:
+            continue
+        text = archive[name].decode("latin-1")
+        told = "\n".join(f"{key}  {words}" for key, words in keys(text)) if name == "cmdhelp" else text
+        yield Page(title=title, text=told, path=f"help/{name}")
+
+
+def _file(source: Path, under: str, wanted: str) -> bytes:
+    for name, content in files(source, under):
+        if name.rpartition("/")[2] == wanted:
+            return content
+    raise KnowledgeError(f"{source} holds no {wanted}; is it nethack-common?")
+
+
+def _version(archive: Mapping[str, bytes]) -> str:
+    """The game's version as the archive says it; empty where it does not."""
+    found = re.search(rb"NetHack version (\d+(?:\.\d+)+)", archive.get("options", b""))
+    return found.group(1).decode() if found else ""
+
+
+def _guidebook(text: bytes) -> list[Page]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "Guidebook.txt"
+        file.write_bytes(text)
+        return list(guidebook_pages(file))
+
+
+def _encyclopaedia(data: bytes) -> Iterator[Page]:
+    """First where the texts begin, in hexadecimal, then names; behind some a place and a number of lines."""
+    lines = data[:MOST_OF_ONE].split(b"\n", 2)
+    if len(lines) < 3:
+        return
+    begin, names, entries = int(lines[1], 16), list[str](), 0
+    for line in data[len(lines[0]) + len(lines[1]) + 2 : begin].decode("latin-1").splitlines():
+        found = re.fullmatch(r"(\d{1,9}),(\d{1,5})", line)
+        if found is None:
+            names.append(line)
+            continue
+        entries += 1
+        if entries > MOST_ENTRIES:
+            raise ValueError(f"more than {MOST_ENTRIES} entries")
+        place, count = begin + int(found.group(1)), int(found.group(2))
+        text = data[place : place + MOST_OF_ONE].decode("latin-1").splitlines()[:count]
+        if text:
+            shown = [name for name in names if not name.startswith("~")]
+            yield entry(shown, [each[1:].replace("\t", "  ") for each in text])
+        names = []
+
+
+def _oracles(data: bytes) -> Iterator[Page]:
+    """Sayings between lines of dashes, behind an index and what the Oracle says in delirium."""
+    for number, part in enumerate(data.split(b"---\n")[2:], start=1):
+        if text := dlb.deciphered(part).strip():
+            yield oracle(number, text)
+
+
+def _rumours(data: bytes) -> Iterator[Page]:
+    """The true ones: their number, bytes and place (in hexadecimal) stand first in the second line."""
+    index = data[:200].split(b"\n")
+    if len(index) < 3:
+        return
+    _, size, place = index[1].partition(b";")[0].split(b",")
+    begin = int(place, 16)
+    if min(begin, int(size)) < 0:
+        raise ValueError("it points before the text")
+    for number, line in enumerate(dlb.deciphered(data[begin : begin + int(size)]).splitlines(), start=1):
+        if text := line.rstrip("_").strip():
+            yield rumour(number, text)

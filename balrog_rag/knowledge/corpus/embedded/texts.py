@@ -48,13 +48,14 @@ def encyclopaedia(file: Path) -> Iterator[Page]:
             lines.append(line[1:].replace("\t", "  ") if line.strip() else "")
             continue
         if lines:
-            yield _entry(names, lines)
+            yield entry(names, lines)
             names, lines = [], []
         if not line.startswith("~"):
             names.append(line.strip().strip("*").strip())
 
 
-def _entry(names: list[str], lines: list[str]) -> Page:
+def entry(names: list[str], lines: list[str]) -> Page:
+    """A text of the encyclopaedia under the first of its names."""
     shown = [name.replace("*", " ").strip() for name in names if name.replace("*", "").strip()]
     title = shown[0] if shown else "entry"
     also = f"Also: {', '.join(shown[1:])}.\n\n" if len(shown) > 1 else ""
@@ -103,14 +104,24 @@ def reflowed(lines: list[str]) -> str:
 def _oracles(file: Path) -> Iterator[Page]:
     parts = [part.strip() for part in read(file).split("-----")[1:]]
     for number, part in enumerate((part for part in parts if part), start=1):
-        yield Page(title=f"what the Oracle says, {number}", text=part, path=f"oracle/{number}")
+        yield oracle(number, part)
+
+
+def oracle(number: int, text: str) -> Page:
+    """One of the Oracle's sayings."""
+    return Page(title=f"what the Oracle says, {number}", text=text, path=f"oracle/{number}")
 
 
 def _rumours(file: Path) -> Iterator[Page]:
     for number, line in enumerate(read(file).splitlines(), start=1):
         if line.strip():
-            text = f"A true rumour (fortune cookie): {line.strip()}"
-            yield Page(title="true rumour", text=text, path=f"rumour/{number}")
+            yield rumour(number, line.strip())
+
+
+def rumour(number: int, text: str) -> Page:
+    """One of the true rumours."""
+    said = f"A true rumour (fortune cookie): {text}"
+    return Page(title="true rumour", text=said, path=f"rumour/{number}")
 
 
 def _help(folder: Path) -> Iterator[Page]:
@@ -127,3 +138,26 @@ def _manual(file: Path) -> Iterator[Page]:
             heading, lines = line.strip(), []
         else:
             lines.append(line)
+
+
+def keys(help_: str) -> Iterator[tuple[str, str]]:
+    """Each key with what it does, out of `cmdhelp`, where letters are for movement and no debugging is on."""
+    shown, chosen = [True], [True]
+    for line in help_.splitlines():
+        if line.startswith("&?"):
+            chosen.append(_holds(line))
+            shown.append(shown[-1] and chosen[-1])
+        elif line.startswith("&:") and len(shown) > 1:
+            now = not chosen[-1] and _holds(line)
+            chosen[-1], shown[-1] = chosen[-1] or now, shown[-2] and now
+        elif line.startswith("&.") and len(shown) > 1:
+            del shown[-1], chosen[-1]
+        elif shown[-1] and "\t" in line and not line.startswith("&#"):
+            key, _, words = line.partition("\t")
+            yield key, words.strip()
+
+
+def _holds(line: str) -> bool:
+    """Whether a condition of `cmdhelp` holds in nle; one that says nothing stands for all the rest."""
+    name, _, values = line[2:].partition("#")[0].replace(" ", "").partition("=")
+    return not name or (name == "number_pad" and "0" in values.split(","))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.knowledge.corpus.embedded import tables
+from balrog_rag.knowledge.corpus.embedded.texts import keys, read
 from balrog_rag.knowledge.corpus.embedded.words import ALIGNMENTS, ATTRIBUTES, RACES, article, bits, listed
 from balrog_rag.knowledge.passages import Page
 
@@ -239,17 +240,8 @@ def _spoken(key: str) -> str:
 def _told(data: Path) -> dict[str, str]:
     """Keys with what the game's help says of them, as with letters for movement."""
     told: dict[str, str] = {}
-    shown = [True]
-    for line in (data / "cmdhelp").read_text(encoding="latin-1").splitlines():
-        if line.startswith("&?"):
-            shown.append(shown[-1] and _holds(line))
-        elif line.startswith("&:"):
-            shown[-1] = shown[-2] and not shown[-1]
-        elif line.startswith("&."):
-            shown.pop()
-        elif shown[-1] and "\t" in line and not line.startswith("&#"):
-            key, _, words = line.partition("\t")
-            told.setdefault(key, words.strip().rstrip("."))
+    for key, words in keys(read(data / "cmdhelp")):
+        told.setdefault(key, words.rstrip("."))
     for line in (data / "hh").read_text(encoding="latin-1").splitlines():
         if found := _META.match(line):
             told.setdefault(found.group(1), found.group(2).strip())
@@ -257,9 +249,3 @@ def _told(data: Path) -> dict[str, str]:
 
 
 _META = re.compile(r"(M-\S)\s+\S+\s+(.*)")
-
-
-def _holds(line: str) -> bool:
-    """Whether a condition of the help file holds in nle: letters for movement, no debugging, no shell."""
-    name, _, values = line.removeprefix("&?").replace(" ", "").partition("=")
-    return name == "number_pad" and "0" in values.split("#")[0].split(",")
