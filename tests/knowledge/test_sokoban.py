@@ -1,129 +1,18 @@
-"""Every solution of the guide, played on the map of nle's own level file by Sokoban's rules."""
+"""Every solution of the guide, on the maps of nle's level file: by the rules, and in the game itself."""
 
-import re
-from collections import defaultdict
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from balrog_rag.knowledge.corpus.embedded import guide
+from tests.knowledge.sokoban import CORNERS, STEPS, Game, Level, Place, levels, solutions
 
-Place = tuple[int, int]
-STEPS = {"east": (1, 0), "west": (-1, 0), "south": (0, 1), "north": (0, -1)}
-CORNERS = {
-    "soko4-1": (32, 6),
-    "soko4-2": (32, 6),
-    "soko3-1": (24, 6),
-    "soko3-2": (26, 6),
-    "soko2-1": (30, 6),
-    "soko2-2": (30, 6),
-    "soko1-1": (26, 4),
-    "soko1-2": (26, 4),
-}
-"""Where each map's first column and row stand on the screen, as seen in NetHack's wizard mode."""
+KEYS = {"east": "l", "west": "h", "south": "j", "north": "k"}
+HUNGRY = 2
 
 
-class Level(NamedTuple):
-    floor: frozenset[Place]
-    boulders: frozenset[Place]
-    holes: frozenset[Place]
-    start: Place
-
-
-@cache
-def levels() -> dict[str, Level]:
-    import nle
-
-    text = (Path(nle.__file__).parent / "nethackdir" / "dat" / "sokoban.des").read_text(encoding="latin-1")
-    return {
-        found[1]: _level(part) for part in text.split("MAZE:")[1:] if (found := re.match(r'"(.+?)"', part))
-    }
-
-
-def _level(part: str) -> Level:
-    found = re.search(r"^MAP\n(.*?)\nENDMAP", part, re.MULTILINE | re.DOTALL)
-    start = re.search(r"BRANCH:\((\d+),(\d+)", part) or re.search(r"STAIR:\((\d+),(\d+)\),down", part)
-    assert found
-    assert start
-    floor = {
-        (x, y) for y, row in enumerate(found[1].split("\n")) for x, sign in enumerate(row) if sign == "."
-    }
-    return Level(
-        frozenset(floor),
-        frozenset(_places(r'"boulder"\),\((\d+),(\d+)\)', part)),
-        frozenset(_places(r'TRAP:"(?:pit|hole)",\((\d+),(\d+)\)', part)),
-        (int(start[1]), int(start[2])),
-    )
-
-
-def _places(pattern: str, text: str) -> list[Place]:
-    return [(int(x), int(y)) for x, y in re.findall(pattern, text)]
-
-
-@cache
-def solutions() -> dict[str, list[tuple[Place, list[str]]]]:
-    """The steps of each map, its parts joined in order: a boulder's place, and its pushes."""
-    steps: dict[str, list[tuple[Place, list[str]]]] = defaultdict(list)
-    for entry in guide.entries():
-        if entry.subject == "sokoban-solutions":
-            for x, y, pushes in re.findall(
-                r"\((\d+),(\d+)\) ((?:(?:east|west|north|south) \d+(?:, )?)+)", entry.text
-            ):
-                words = re.findall(r"(\w+) (\d+)", pushes)
-                each = [word for word, count in words for _ in range(int(count))]
-                steps[entry.id.rsplit("-", 1)[0]].append(((int(x), int(y)), each))
-    return dict(steps)
-
-
-class Game:
-    """A player, boulders and holes; a move that the rules forbid is an AssertionError."""
-
-    def __init__(self, level: Level) -> None:
-        self.floor, self.player = level.floor, level.start
-        self.boulders, self.holes = set(level.boulders), set(level.holes)
-
-    def push(self, boulder: Place, way: str) -> Place:
-        (x, y), (right, down) = boulder, STEPS[way]
-        assert boulder in self.boulders
-        assert (x - right, y - down) in self.reached(), "the player cannot get behind the boulder"
-        target = (x + right, y + down)
-        assert target in self.floor
-        assert target not in self.boulders
-        self.boulders.remove(boulder)
-        if target in self.holes:
-            self.holes.remove(target)
-        else:
-            self.boulders.add(target)
-        self.player = boulder
-        return target
-
-    def reached(self) -> set[Place]:
-        """Where the player can walk; never over a hole, never diagonally between two boulders or walls."""
-        seen, todo = {self.player}, [self.player]
-        while todo:
-            x, y = todo.pop()
-            for right in (-1, 0, 1):
-                for down in (-1, 0, 1):
-                    place = (x + right, y + down)
-                    squeezed = (
-                        right and down and not (self._free((x + right, y)) or self._free((x, y + down)))
-                    )
-                    if place not in seen and self._free(place) and place not in self.holes and not squeezed:
-                        seen.add(place)
-                        todo.append(place)
-        return seen
-
-    def _free(self, place: Place) -> bool:
-        return place in self.floor and place not in self.boulders
-
-
-UNSOLVED = {"soko1-1"}
-"""The maps that the guide has no solution for yet."""
-
-
-@pytest.mark.parametrize("name", sorted(set(CORNERS) - UNSOLVED))
+@pytest.mark.parametrize("name", sorted(CORNERS))
 def test_the_solution_fills_every_hole(name: str) -> None:
     game, (left, top) = Game(levels()[name]), CORNERS[name]
     for (x, y), pushes in solutions()[name]:
@@ -134,9 +23,102 @@ def test_the_solution_fills_every_hole(name: str) -> None:
 
 
 def test_the_maps_are_all_there_and_the_rules_hold() -> None:
-    assert set(levels()) == set(CORNERS) == set(solutions()) | UNSOLVED
+    assert set(levels()) == set(CORNERS) == set(solutions())
     game = Game(levels()["soko4-1"])
     with pytest.raises(AssertionError):
         game.push((2, 2), "north")
     with pytest.raises(AssertionError):
         game.push((10, 2), "south")
+
+
+class Played:
+    """The game itself on one of the maps, its player led by the model of it; nobody else is there."""
+
+    def __init__(self, task: Any, level: Level, corner: Place) -> None:
+        self._game, self._corner, self.model = task.nethack, corner, Game(level)
+        self._arrays = task.nethack._obs_buffers
+
+    def push(self, boulder: Place, way: str) -> Place:
+        (x, y), (right, down) = boulder, STEPS[way]
+        for step in self.model.walk((x - right, y - down)):
+            self._move(step)
+        self._move(way)
+        return self.model.push(boulder, way)
+
+    def seen(self, sign: str) -> set[Place]:
+        """Where this sign stands on the screen, counted from the map's corner."""
+        left, top = self._corner
+        rows = [bytes(row).decode("latin-1") for row in self._arrays["tty_chars"]][1:22]
+        found = ((x, y) for y, row in enumerate(rows, 1) for x, each in enumerate(row) if each == sign)
+        return {(x - left, y - top) for x, y in found}
+
+    def _move(self, way: str) -> None:
+        if self._arrays["blstats"][21] >= HUNGRY:
+            self._press("e")
+            self._press(self._ration())
+        self._press(KEYS[way])
+
+    def _ration(self) -> str:
+        letters, words = self._arrays["inv_letters"], self._arrays["inv_strs"]
+        return next(
+            chr(letter) for letter, word in zip(letters, words, strict=True) if b"food ration" in bytes(word)
+        )
+
+    def _press(self, key: str) -> None:
+        self._game.step(ord(key))
+        while b"--More--" in bytes(self._arrays["tty_chars"]):
+            self._game.step(ord("\r"))
+
+
+@contextmanager
+def played(name: str) -> Iterator[Played]:
+    """The map with its boulders and holes, without its monsters, things and doors, in the game itself."""
+    from minihack import MiniHack
+
+    keys = ("glyphs", "blstats", "message", "tty_chars", "inv_strs", "inv_letters")
+    level = levels()[name]
+    task = MiniHack(
+        des_file=described(level),
+        character="arc-dwa-law-fem",
+        observation_keys=keys,
+        pet=False,
+        autopickup=False,
+        fix_moon_phase=True,
+        max_episode_steps=10**6,
+    )
+    try:
+        task.nethack.set_initial_seeds(1, 1, False, None)
+        task.reset()
+        yield Played(task, level, CORNERS[name])
+    finally:
+        task.close()
+
+
+def described(level: Level) -> str:
+    x, y = level.start
+    return "\n".join(
+        [
+            "MAZE:\"mylevel\",' '",
+            "FLAGS:noteleport,premapped,solidify",
+            "GEOMETRY:center,center",
+            f"MAP\n{level.drawn.replace('+', '|')}\nENDMAP",
+            f"BRANCH:({x},{y},{x},{y}),(0,0,0,0)",
+            'REGION:(0,0,75,19),lit,"ordinary"',
+            *(f"OBJECT:('`',\"boulder\"),({x},{y})" for x, y in sorted(level.boulders)),
+            *(f'TRAP:"{level.trap}",({x},{y})' for x, y in sorted(level.holes)),
+            "",
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", sorted(CORNERS))
+def test_the_solution_works_in_the_game_itself(name: str) -> None:
+    left, top = CORNERS[name]
+    with played(name) as game:
+        for (x, y), pushes in solutions()[name]:
+            boulder = (x - left, y - top)
+            for way in pushes:
+                boulder = game.push(boulder, way)
+            assert game.seen("`") == game.model.boulders
+            assert game.seen("^") == game.model.holes
+        assert not game.model.holes
