@@ -1,5 +1,6 @@
 """Passages at rest: one JSON object a line, read in place, so a big corpus costs no memory."""
 
+import codecs
 import mmap
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -13,6 +14,8 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import KnowledgeError
 
 _decoder = msgspec.json.Decoder(Passage)
+_LOOKED_AT = 1024
+"""Bytes of a file's beginning by which a list is told from lines."""
 
 
 class Passages(Sequence[Passage]):
@@ -28,10 +31,7 @@ class Passages(Sequence[Passage]):
             raise KnowledgeError(f"{path} holds no passages: it is empty; build it again") from error
         except OSError as error:
             raise KnowledgeError(f"cannot read the passages in {path}: {error.strerror}") from error
-        if self._bytes[:1] == b"[":
-            raise KnowledgeError(
-                f"{path} holds one JSON list; write one object a line instead, e.g. with `jq -c '.[]'`"
-            )
+        self._check_beginning()
         self._ends = np.flatnonzero(np.frombuffer(self._bytes, np.uint8) == 10)
         if self._bytes[-1:] != b"\n":
             self._ends = np.append(self._ends, len(self._bytes))
@@ -53,10 +53,26 @@ class Passages(Sequence[Passage]):
             raise IndexError(place)
         line = place % len(self)
         start = int(self._ends[line - 1]) + 1 if line else 0
+        said = self._bytes[start : int(self._ends[line])]
         try:
-            return _decoder.decode(self._bytes[start : int(self._ends[line])])
+            return _decoder.decode(said)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise KnowledgeError(f"{self.path}, line {line + 1}: not a passage ({error})") from error
+            what = f"not a passage ({error})" if said.strip() else "is empty; take it out"
+            raise KnowledgeError(f"{self.path}, line {line + 1}: {what}") from error
+
+    def _check_beginning(self) -> None:
+        """What is no file of passages at all is told by how it begins, before any line is read."""
+        if (
+            self._bytes[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            or self._bytes[:3] == codecs.BOM_UTF8
+        ):
+            raise KnowledgeError(
+                f"{self.path} begins with a byte order mark; save it as plain UTF-8, e.g. with iconv -t utf-8"
+            )
+        if self._bytes[:_LOOKED_AT].lstrip()[:1] == b"[":
+            raise KnowledgeError(
+                f"{self.path} holds one JSON list; write one object a line instead, e.g. with `jq -c '.[]'`"
+            )
 
     def _check_last_line(self) -> None:
         """A last line without its end is fine where it is whole; else the file was cut short."""
@@ -73,7 +89,10 @@ class Passages(Sequence[Passage]):
 
 
 def write_passages(path: Path, passages: Iterable[Passage]) -> int:
-    """Write one passage a line; returns how many. Two of one id would be taken for each other: refused."""
+    """Write one passage a line; returns how many.
+
+    Two of one id would be taken for each other, and one without id or text could not be shown: refused.
+    """
     lines: dict[str, int] = {}
     encoder = msgspec.json.Encoder()
     with path.open("wb") as file:
@@ -82,6 +101,9 @@ def write_passages(path: Path, passages: Iterable[Passage]) -> int:
                 raise KnowledgeError(
                     f"passages {first} and {number} are both called {passage.id!r}; give each its own id"
                 )
+            if not passage.id.strip() or not passage.text.strip():
+                lacks = "text" if passage.id.strip() else "id"
+                raise KnowledgeError(f"passage {number} ({passage.id or passage.title!r}) has no {lacks}")
             file.write(encoder.encode(passage) + b"\n")
     return len(lines)
 

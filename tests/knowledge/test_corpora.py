@@ -312,11 +312,47 @@ def test_a_file_of_passages_may_lack_its_last_line_end(tmp_path: Path) -> None:
         load(str(file), Cut(240))
 
 
-def test_a_json_list_gets_a_hint(tmp_path: Path) -> None:
+A = '{"id":"a","title":"A","text":"one"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (f"[{A}]\n".encode(), "one object a line"),
+        (f" \n[\n{A}\n]".encode(), "one object a line"),
+        (f"{A}\n".encode("utf-8-sig"), "byte order mark"),
+        (f"{A}\n".encode("utf-16"), "byte order mark"),
+        (f"{A}\n\n{A}\n".encode(), "line 2: is empty; take it out"),
+        (f"{A}\n".replace("one", " ").encode(), r"passage 1 \('a'\) has no text"),
+        (f"{A}\n".replace('"a"', '""').encode(), r"passage 1 \('A'\) has no id"),
+    ],
+)
+def test_what_is_no_file_of_passages_gets_a_hint(
+    tmp_path: Path, settings: Settings, content: bytes, told: str
+) -> None:
     file = tmp_path / "mine.jsonl"
-    file.write_text('[{"id":"a","title":"A","text":"one"}]\n', encoding="utf-8")
-    with pytest.raises(KnowledgeError, match="one object a line"):
-        load(str(file), Cut(240))
+    file.write_bytes(content)
+    with pytest.raises(KnowledgeError, match=told):
+        open_searcher(settings(corpus=str(file), index="bm25", prior=None))
+
+
+def test_no_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "note.md").write_text("Private.")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KnowledgeError, match=r"knowledge\.corpus is empty"):
+        load("", CUT)
+
+
+def test_a_link_does_not_lead_out_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "key.txt").write_text("secret")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "real.md").write_text("# Real\n\nOne.")
+    (notes / "again.md").symlink_to("real.md")
+    assert len(load(str(notes), CUT).passages) == 2
+    (notes / "out.txt").symlink_to(tmp_path / "key.txt")
+    with pytest.raises(KnowledgeError, match=r"out\.txt is a link that leads out of"):
+        load(str(notes), CUT)
 
 
 def test_two_passages_of_one_id_are_refused_before_anything_is_embedded(

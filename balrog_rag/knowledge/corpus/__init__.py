@@ -44,6 +44,8 @@ def built_folder() -> Path:
 
 def load(name: str, cut: Cut) -> Corpus:
     """The corpus of that name or path."""
+    if not name.strip():
+        raise KnowledgeError("knowledge.corpus is empty; name a corpus, a folder or a file of passages")
     place = Path(name).expanduser()
     if place.is_dir():
         return _read(place.name, registry.corpora.get(FOLDER)(place), cut)

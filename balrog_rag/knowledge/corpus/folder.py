@@ -17,10 +17,17 @@ def pages(folder: Path) -> Iterator[Page]:
     if not shown:
         raise KnowledgeError(f"{folder} holds no {', '.join(SUFFIXES)} file")
     for path in shown:
+        _refuse_leading_out(path, folder)
         name = path.relative_to(folder).with_suffix("").as_posix()
         plain = path.suffix.lower() == ".txt"
         title, text = ("", read_text(path)) if plain else _titled(read_text(path))
         yield Page(title=title or path.stem, text=text, path=name, plain=plain)
+
+
+def _refuse_leading_out(path: Path, folder: Path) -> None:
+    """A link to elsewhere would show a model what nobody put into the folder."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise KnowledgeError(f"{path} is a link that leads out of {folder}; copy the file, or leave it out")
 
 
 def read_text(path: Path) -> str:
