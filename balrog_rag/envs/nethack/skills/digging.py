@@ -21,8 +21,10 @@ from balrog_rag.envs.nethack.world.paths import Ways
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
 _WRITINGS = 9
 """Times Elbereth is written in one pit, and before it is one."""
-_NEAR, _WILD = 8, 5
+_NEAR, _WILD = 3, 10
 """Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
+_AT_ONCE = 4
+"""Times it is written in a row: a finger slips in every fourth."""
 _SPOTS = 4
 """Squares tried before the ground of a level is taken to be too hard."""
 _WALK = 30
@@ -122,9 +124,17 @@ def guard(player: Player, pit: Pit) -> Skill:
     if pit.writings and (yield from guarded(player)) == "guarded":
         pit.guarded = True
         return "guarded"
-    pit.writings += 1
-    yield from engrave(player)
-    pit.guarded = (yield from guarded(player)) == "guarded"
+    return (yield from _write(player, pit))
+
+
+def _write(player: Player, pit: Pit) -> Skill:
+    """Write Elbereth until it reads right, or until we are hurt while writing."""
+    for _ in range(_AT_ONCE):
+        pit.writings += 1
+        yield from engrave(player)
+        pit.guarded = (yield from guarded(player)) == "guarded"
+        if pit.guarded or player.body.hp < pit.hp or player.level is not pit.level:
+            break
     return "wrote"
 
 
