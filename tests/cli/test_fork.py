@@ -40,6 +40,31 @@ def test_another_agent_plays_on_and_the_whole_is_verified(played: Path, tmp_path
     assert done.returncode == 0, done.stderr
 
 
+def test_a_programs_game_is_handed_to_a_model_and_back(tmp_path: Path) -> None:
+    """In the middle of a burst; each of the three has its own steps, and the whole is verified."""
+    words = ("agent=delver", "env.tasks=[nethackers/val-dwa-law-fem]", "env.seeding=list", "env.seeds=[0]")
+    done = evaluate(*words, "env.episodes=1", "limits.steps=70", "run.name=r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    path, read = tmp_path / "results" / "r", []
+    for at, agent, steps in ((33, "agent=robust_cot", 38), (38, "agent=delver", 70)):
+        out = tmp_path / f"from_{at}"
+        more = ("--out", str(out), agent, "model=scripted", f"limits.steps={steps}")
+        done = command(
+            "balrog_rag.episode", "fork", str(journals(path)[0]), "--at", str(at), *more, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        read.append(journal.read(journals(path)[0]))
+        path = out
+    first, second, whole = *read, journal.read(journals(path)[0])
+    assert [fork.at for fork in whole.header.spec.forks] == [33, 38]
+    assert (first.count, second.count, whole.count) == (70, 38, 70)
+    keys = [key for step in first.steps for key in step.pressed]
+    assert [key for step in whole.steps for key in step.pressed][:33] == keys[:33]
+    assert [step.n for step in whole.steps if not step.pressed] == [*range(33, 38)]
+    done = command("balrog_rag.episode", "verify", str(path), cwd=tmp_path)
+    assert done.stdout.startswith("equal\t70 steps"), done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

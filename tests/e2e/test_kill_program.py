@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of games that a program plays, of the run and of a worker: no game is another for it."""
+"""`kill -9` while a program plays, of the whole run and of a worker: no game is another for it."""
 
 import os
 import signal
