@@ -295,6 +295,12 @@ class KnowledgeConfig:
         ge=0,
         le=1,
     )
+    cover: float = key(
+        "each part of a query, between its commas, gets a passage that speaks of it: one with at least this "
+        "share of the best score for that part; 0: as they come",
+        ge=0,
+        le=1,
+    )
     versions: list[str] = key(
         "only passages about a version of the game that begins so, such as 3.6, or that name none; []: all"
     )

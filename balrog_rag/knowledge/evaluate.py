@@ -54,7 +54,7 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
     check_answers(queries, corpus)
     names = options.index or registry.indexes.names()
     plain = [
-        replace(config, index=name, folder=None, prior={}, passing=[], parts=0.0, reranker=None)
+        replace(config, index=name, folder=None, prior={}, passing=[], parts=0.0, cover=0.0, reranker=None)
         for name in names
     ]
     outcomes = [measure(each, each.index, corpus, queries) for each in plain]

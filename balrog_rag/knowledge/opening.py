@@ -47,6 +47,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
         config.rerank,
         config.passing,
         config.parts,
+        config.cover,
         config.versions,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _LEAST = 2
-"""Words that a part must have to be searched for by itself."""
+"""Words that a part must have to be searched for by itself and weighed like the whole query."""
 _GAPS = re.compile(r"(?:\s*,)+\s*")
 
 
@@ -17,11 +17,16 @@ def subject(query: str, passing: Sequence[str]) -> str:
     return " ".join(left.split()) if re.search(r"\w", left) else query
 
 
-def parts(query: str) -> list[str]:
-    """What stands between the commas of a query that has any; parts of one word are too little."""
-    found = [part.strip() for part in query.split(",")]
-    long = [part for part in found if len(part.split()) >= _LEAST]
+def parts(query: str, least: int = _LEAST) -> list[str]:
+    """What stands between the commas of a query that has any, of so many words at least."""
+    found = [part.strip(" .?!") for part in query.split(",")]
+    long = [part for part in found if len(part.split()) >= least]
     return long if len(found) > 1 else []
+
+
+def is_long(part: str) -> bool:
+    """Whether a part says enough to be searched for by itself."""
+    return len(part.split()) >= _LEAST
 
 
 @lru_cache(maxsize=16)

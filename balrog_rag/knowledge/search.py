@@ -10,10 +10,11 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from balrog_rag.contracts.data import Passage
+from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
 from balrog_rag.knowledge.passages import wording
-from balrog_rag.knowledge.rewriting import parts, subject
+from balrog_rag.knowledge.rewriting import is_long, parts, subject
 from balrog_rag.util.terminal_safe import cleaned
 
 LONGEST_SEARCHED = 4000
@@ -45,15 +46,17 @@ class Searcher:
         rerank: int = 0,
         passing: Sequence[str] = (),
         parts: float = 0.0,
+        cover: float = 0.0,
         versions: Sequence[str] = (),
     ) -> None:
         """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
 
         Phrases of `passing` are left out of queries. The parts of a query are searched for, too, where
-        `parts`, the factor on what they find, is above 0. With `versions` only passages about a version
-        of the game that begins so, or about none in particular, are found.
+        `parts`, the factor on what they find, is above 0; where `cover` is, each has a passage that speaks of
+        it (`covering`). With `versions` only passages about a version of the game that begins so, or about
+        none in particular, are found.
         """
-        self._passing, self._parts = passing, parts
+        self._passing, self._parts, self._cover = passing, parts, cover
         self.passages, self._index, self._embedder = passages, index, embedder
         self._reranker, self._rerank = reranker, rerank
         self._factors = [_factor(passage.id, prior) for passage in passages] if prior else None
@@ -82,21 +85,27 @@ class Searcher:
     def _found(self, queries: Sequence[str], k: int) -> list[Hits]:
         """The best places for each query: for its subject, and for its parts where those are wanted."""
         subjects = [subject(query, self._passing) for query in queries]
-        families = [[one, *(parts(one) if self._parts > 0 else ())] for one in subjects]
+        families = [[one, *self._parts_of(one)] for one in subjects]
         flat = [text for family in families for text in family]
         vectors = self._embedder.queries(flat) if self._embedder else None
-        hits = iter(self._hits(flat, vectors, k))
-        return [self._joined([next(hits) for _ in family], k) for family in families]
+        hits = iter(self._hits(flat, vectors, max(k, _SPARE) if self._cover else k))
+        return [self._joined(family, [next(hits) for _ in family])[:k] for family in families]
 
-    def _joined(self, found: Sequence[Hits], k: int) -> Hits:
+    def _parts_of(self, query: str) -> list[str]:
+        """What is searched for by itself: parts of one word only to be spoken of as well."""
+        if self._cover:
+            return parts(query, least=1)
+        return parts(query) if self._parts else []
+
+    def _joined(self, family: Sequence[str], found: Sequence[Hits]) -> Hits:
         """What the whole query and its parts found, each place by the best score it got."""
         whole, *others = found
-        if not others:
-            return whole
         scores = dict(whole)
-        for place, score in (hit for hits in others for hit in hits):
-            scores[place] = max(scores.get(place, -inf), score - abs(score) * (1 - self._parts))
-        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
+        for text, hits in zip(family[1:], others, strict=True):
+            for place, score in hits if self._parts and is_long(text) else ():
+                scores[place] = max(scores.get(place, -inf), score - abs(score) * (1 - self._parts))
+        order = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+        return covering(order, whole, others, self._cover) if self._cover and others and order else order
 
     def near(self, vector: Vectors, k: int) -> list[Passage]:
         """The best passages for one raw vector."""

@@ -181,3 +181,18 @@ def test_an_entry_is_read_with_its_keys(tmp_path: Path) -> None:
     assert page.text == (
         "First line goes on.\n\nSecond.\nLikely, but not checked against the game.\nAsked as: what; how."
     )
+
+
+def test_who_follows_over_stairs_is_as_the_tables_say() -> None:
+    """A table of nle holds the kinds that come along; everything else stays behind."""
+    (entry,) = [each for each in entries() if each.title == "Using stairs to escape and to split enemies"]
+    follows = {tables.text(each.name).lower(): bool(each.flags2 & 0x01000000) for each in tables.monsters()}
+    coming, _, staying = entry.text.lower().partition("also your pet")
+    said = {name for name in follows if re.search(rf"\b{re.escape(name)}(s|es)?\b", coming)}
+    left = {name for name in follows if re.search(rf"\b{re.escape(name)}(s|es)?\b", staying)}
+    assert said >= {"soldier", "troll", "vampire", "wraith", "ghost", "imp", "tengu", "gremlin"}
+    assert left >= {"jackal", "dog", "kobold", "gnome"}
+    assert all(follows[name] for name in said)
+    assert not any(follows[name] for name in left)
+    assert all(follows[f"{kind} zombie"] for kind in ("kobold", "gnome", "giant"))
+    assert not any(follows[f"{kind} mummy"] for kind in ("kobold", "gnome", "giant"))

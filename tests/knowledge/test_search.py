@@ -1,12 +1,14 @@
 """Every index finds, and finds the same in any company."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.index import best
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.search import LONGEST_SEARCHED, tidy
@@ -77,3 +79,29 @@ def test_minus_one_and_not_a_number_are_no_hits_and_ties_go_by_place() -> None:
     scores = np.array([0.5, np.nan, 0.5, -np.inf, 0.9], np.float32)
     places = np.array([7, 1, 3, 2, -1], np.int64)
     assert best(scores, places, 5) == [(3, 0.5), (7, 0.5)]
+
+
+def test_each_part_of_a_query_has_a_passage_that_speaks_of_it(tmp_path: Path, settings: Settings) -> None:
+    for number in range(4):
+        (tmp_path / f"dark{number}.md").write_text(
+            f"# Dark {number}\nExplore dark areas and dark rooms {number}.\n"
+        )
+    other = "What else stands here says little and goes on for a while, as the texts of guides do. " * 3
+    (tmp_path / "tools.md").write_text(f"# Tools\n{other} A key opens a locked box.\n")
+    (tmp_path / "lizards.md").write_text(f"# Lizards\n{other} A newt is weak.\n")
+    plain = settings(corpus=str(tmp_path), index="bm25")
+
+    def titles(query: str, cover: float) -> list[str]:
+        return [each.title for each in open_searcher(replace(plain, cover=cover)).search([query], 3)[0]]
+
+    query = "Explore dark areas and dark rooms, key, newt"
+    assert {title[:4] for title in titles(query, 0)} == {"Dark"}
+    assert {title[:4] for title in titles(query, 0.8)} == {"Dark", "Tool", "Liza"}
+    assert titles("Explore dark areas", 0.8) == titles("Explore dark areas", 0)
+
+
+def test_a_part_that_was_spoken_of_is_left_at_that() -> None:
+    order = [(1, 0.9), (2, 0.8), (3, 0.7)]
+    assert covering(order, order, [[(1, 0.5), (9, 0.5)], []], 0.8) == order
+    assert covering(order, order, [[(9, 0.5), (1, 0.3)]], 0.8)[:2] == [(1, 0.9), (9, 0.5)]
+    assert covering(order, order, [[(9, 0.5), (3, 0.45)]], 0.8) == [(1, 0.9), (3, 0.7), (2, 0.8)]
