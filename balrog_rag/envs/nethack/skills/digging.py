@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import Any
 
 from balrog_rag.envs.nethack.skills import keys
-from balrog_rag.envs.nethack.skills.gear import digger
+from balrog_rag.envs.nethack.skills.gear import digger, free_hands
 from balrog_rag.envs.nethack.skills.looking import look_here
 from balrog_rag.envs.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.envs.nethack.skills.player import Pit, Player, Skill
@@ -35,7 +35,7 @@ _NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAI
 
 def diggable(level: Level, place: int) -> bool:
     """Whether a hole can be dug at a square."""
-    return level.terrain[place] not in _NO_HOLE and place not in level.objects
+    return level.terrain[place] not in _NO_HOLE and place not in level.boulders
 
 
 def wetness(level: Level, place: int) -> int:
@@ -90,13 +90,13 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     for _ in range(_SPOTS):
         ways = Ways(level, player.here, occupied(player))
         spots = [
-            (wetness(level, place), steps, place)
+            (wetness(level, place), place in level.objects, steps, place)
             for place, steps in enumerate(ways.steps)
             if 0 <= steps <= _WALK and _untried(player, place)
         ]
         if not spots:
             return NO_WAY
-        place = min(spots)[2]
+        place = min(spots)[3]
         if place == player.here:
             return ""
         told = yield from follow(player, ways.to(place), alarm)
@@ -107,7 +107,7 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
 
 def _untried(player: Player, place: int) -> bool:
     level = player.level
-    floor = level.terrain[place] in _GROUND or place == player.here
+    floor = (level.terrain[place] in _GROUND or place == player.here) and place not in level.shop
     return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
 
 
@@ -143,6 +143,7 @@ def _dig(player: Player, pit: Pit) -> Skill:
     tool = digger(player)
     if tool is None:
         return NO_TOOL
+    yield from free_hands(player, tool)
     turn = player.body.turn
     yield from player.ask(
         keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", ">")

@@ -70,10 +70,19 @@ class Hopes:
         ground = self._level.terrain
         corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
         if corridor or ground[place] == t.DOORWAY:
-            end = len(self._level.steps(place)) <= 1
-            weight = _DEAD_END if end else _PASSAGE
+            weight = _DEAD_END if self._ends(place) else _PASSAGE
             return sum(weight * self._left(near) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
         return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
+
+    def _ends(self, place: int) -> bool:
+        """Whether a corridor goes no further: the squares one can step to are all one clump."""
+        steps = set(self._level.steps(place))
+        edge = [steps.pop()] if steps else []
+        while edge:
+            clump = steps.intersection(t.NEAR[edge.pop()])
+            steps -= clump
+            edge.extend(clump)
+        return not steps
 
     def _left(self, place: int) -> float:
         return float(_KEPT ** self._level.searched[place])

@@ -26,7 +26,7 @@ LAUNCHED = {
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
 """What is shot from what, by words of their names."""
-_KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe")
+_KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wand", "sword", "axe", "mace")
 """Words of things that are not thrown away even if nothing else is there to throw."""
 
 
@@ -109,7 +109,8 @@ def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, ne
     for enemy in enemies:
         if in_range(player, player.here, enemy, nearest):
             key = chr(t.heading(player.here, enemy.place))
-            player.thrown |= {item.name for item in player.world.items if item.letter == missile}
+            if missile == missile_of(player):
+                player.thrown |= {item.name for item in player.world.items if item.letter == missile}
             yield from player.ask(keys.THROW, ("want to throw", missile), ("In what direction", key))
             return THREW
     return "nobody in line"
@@ -169,12 +170,12 @@ def missile_of(player: Player) -> str | None:
 
 
 def spare(player: Player) -> str | None:
-    """The letter of something to throw for want of missiles; what is in hand last of all."""
-    items = [item for item in player.world.items if not item.worn and "gold piece" not in item.name]
-    for item in reversed(items):
-        if not item.wielded and not any(word in item.name for word in _KEPT):
+    """The letter of something to throw for want of missiles."""
+    for item in reversed(player.world.items):
+        held = item.worn or item.wielded or "gold piece" in item.name
+        if not held and not any(word in item.name for word in _KEPT):
             return item.letter
-    return next((item.letter for item in items if item.wielded), None)
+    return None
 
 
 def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bool:

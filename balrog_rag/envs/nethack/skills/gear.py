@@ -12,6 +12,7 @@ from balrog_rag.envs.nethack.world.items import Item, slot_of
 Wish = Callable[[str], bool]
 """Whether a thing of this description is wanted."""
 
+_TRIES = 2
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _PAGES = 10
 DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
@@ -63,7 +64,63 @@ GOOD_ARMOR = (
 
 def digger(player: Player) -> Item | None:
     """What we can dig with."""
-    return player.world.item(*DIGGERS)
+    tool = player.world.item(*DIGGERS)
+    stuck = player.refusals["take off the shield"] > _TRIES
+    return None if tool and stuck and _two_handed(tool) and shield(player) else tool
+
+
+def shield(player: Player) -> Item | None:
+    """The shield on our arm."""
+    return next((item for item in player.world.items if item.slot == "shield" and item.worn), None)
+
+
+def free_hands(player: Player, tool: Item) -> Skill:
+    """Take the shield off, if the tool needs both hands."""
+    worn = shield(player)
+    if worn is None or not _two_handed(tool):
+        return "free"
+    player.refusals["take off the shield"] += 1
+    yield from player.ask(keys.TAKE_OFF, ("want to take off", worn.letter))
+    return "took it off"
+
+
+def _two_handed(item: Item) -> bool:
+    return any(name in item.name for name in TWO_HANDED)
+
+
+_JUNK = (
+    *("statue", "rock", "flint", "gray stone", "lance", "spellbook", "sling", "boulder", "chest", "box"),
+    *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
+    *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
+)
+"""Words of things that are left behind by who carries too much, the first ones first."""
+
+
+def burden(player: Player) -> Item | None:
+    """What is best left behind, if we carry too much to be quick."""
+    if not player.body.load:
+        return None
+    best = best_weapon(player)
+    spare = [
+        item
+        for item in player.world.items
+        if not (item.worn or item.wielded or item is best or any(name in item.name for name in DIGGERS))
+        and not player.refusals[f"drop {item.text}"]
+    ]
+    return next((item for word in _JUNK for item in spare if word in item.name), None)
+
+
+def drop(player: Player, item: Item) -> Skill:
+    """Leave a thing behind."""
+    player.refusals[f"drop {item.text}"] += 1
+    yield from player.ask(keys.DROP, ("want to drop", item.letter))
+    return "dropped"
+
+
+def pay(player: Player) -> Skill:
+    """Pay for what was taken up in a shop."""
+    yield from player.ask(keys.PAY, ("Itemized", "n"), ("Pay", "y"), ("pay", "y"))
+    return "paid" if player.said("bought") else "could not pay"
 
 
 def autopickup_off(player: Player) -> Skill:
@@ -81,6 +138,9 @@ def pick_up(player: Player, wish: Wish) -> Skill:
     yield from player.press(keys.PICK_UP)
     if player.screen.menu:
         yield from _choose(player, wish)
+    if player.screen.question:  # so heavy that the game asks whether to lift it
+        worth = any(name in player.screen.question for name in DIGGERS)
+        yield from player.answer(("Continue", "y" if worth else "n"), ("", "n"))
     yield from player.close()
     return "took" if player.said(" - ") else "took nothing"
 
@@ -96,8 +156,6 @@ def _choose(player: Player, wish: Wish) -> Skill:
         yield from player.press(keys.ENTER if last else ord(">"))
         if last or not player.screen.menu:
             break
-    if player.screen.question:  # a thing so heavy that the game asks whether to lift it
-        yield from player.answer(("Continue", "n"), ("", "n"))
     return "chosen"
 
 
@@ -134,7 +192,9 @@ def could_wear(player: Player, name: str) -> bool:
 
 
 def _both_hands(player: Player) -> bool:
-    return any(two in item.name for item in player.world.items if item.wielded for two in TWO_HANDED)
+    """Whether we have something in hand, or to dig with, that leaves no hand for a shield."""
+    tool = player.world.item(*DIGGERS)
+    return any(_two_handed(item) for item in player.world.items if item.wielded or item is tool)
 
 
 TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pick", "quarterstaff", "tsurugi")

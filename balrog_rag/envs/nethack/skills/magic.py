@@ -11,8 +11,12 @@ from balrog_rag.envs.nethack.world.items import Item
 NO_SPELL = "no such spell"
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
+_ZAPS = 2
+"""Zaps of a wand of digging that may fail."""
 _LIKELY = 50
 """Percent of failure above which a spell is not tried."""
+_FAILURES = 4
+"""Failures after which a spell is not tried again: what is worn now may hinder us."""
 _SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
 
 ATTACK_WANDS = ("sleep", "striking", "magic missile", "cold", "fire", "lightning", "slow monster")
@@ -49,6 +53,10 @@ def cast(player: Player, name: str, place: int) -> Skill:
         yield from player.press(ord(player.spells[name]))
         yield from player.answer(("In what direction", key), ("", "\x1b"))
     yield from player.close()
+    if player.said("You fail to cast"):
+        player.refusals[f"cast {name}"] += 1
+        if player.refusals[f"cast {name}"] >= _FAILURES:
+            player.spells.pop(name)
     return "cast"
 
 
@@ -68,6 +76,26 @@ def zap(player: Player, item: Item, direction: str) -> Skill:
     if player.said("You wrest", "nothing happens", "Nothing happens"):
         player.refusals[f"zap {item.text}"] += 1
     return "zapped"
+
+
+def digging_wand(player: Player) -> Item | None:
+    """A wand that may make a hole here."""
+    if player.level.terrain[player.here] in t.STAIRS:
+        return None
+    for item in player.world.items:
+        if "wand of digging" in item.name and player.refusals[f"zap {item.text}"] < _ZAPS:
+            return item
+    return None
+
+
+def zap_down(player: Player, item: Item) -> Skill:
+    """Make a hole with a wand of digging, and fall through it."""
+    level = player.level
+    yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", ">"))
+    if player.level is not level:
+        return "fell"
+    player.refusals[f"zap {item.text}"] += 1
+    return "no hole"
 
 
 def unknown_wand(player: Player) -> Item | None:

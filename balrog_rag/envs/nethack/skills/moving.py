@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 
 from balrog_rag.envs.nethack.skills import keys
+from balrog_rag.envs.nethack.skills.looking import engraving, look_here
 from balrog_rag.envs.nethack.skills.player import Player, Skill
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.paths import first
@@ -106,7 +107,12 @@ def open_door(player: Player, place: int) -> Skill:
     yield from player.ask(keys.OPEN, ("In what direction", chr(key)))
     if player.said("This door is locked"):
         player.refusals[name + " locked"] += 1
-    elif player.said("no door", "already open", "broken"):
+        yield from look_here(player)
+        if engraving(player):  # most likely a shopkeeper's, who is away and wants nobody in
+            level.forbid([place])
+    elif player.said("no door", "broken"):
+        level.set_terrain(place, t.DOORWAY)
+    elif player.said("already open"):
         level.refuse(here, place)
     return "opened the door"
 

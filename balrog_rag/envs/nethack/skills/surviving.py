@@ -50,6 +50,7 @@ RATIONS = (
     ),
 )
 """Food that is safe to eat as it is, the best first."""
+_NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
 _HEALING = ("full healing", "extra healing", "healing")
 
 
@@ -101,8 +102,12 @@ def rations(player: Player) -> list[Item]:
     """Food carried that is safe to eat, the best first."""
     found = []
     for name in RATIONS:
-        found += [item for item in player.world.items if name in item.name and "corpse" not in item.name]
+        found += [item for item in player.world.items if _is_food(item.name, name)]
     return found
+
+
+def _is_food(text: str, name: str) -> bool:
+    return f" {name}" in f" {text}" and not any(word in text for word in _NO_FOOD)
 
 
 def eat(player: Player) -> Skill:

@@ -99,6 +99,8 @@ class Level:
             self.changed(place)
         if self.terrain[place] in t.WALLS:  # dug through since it was seen
             self.set_terrain(place, t.FLOOR)
+        elif self.terrain[place] in t.CLOSED_DOORS:  # nothing lies in a closed door: it is broken
+            self.set_terrain(place, t.DOORWAY)
 
     def set_terrain(self, place: int, code: int) -> None:
         """Remember the ground of a square."""

@@ -84,6 +84,8 @@ class Species(NamedTuple):
     """Whether to hit it, or to be near it when it dies, may be one's end."""
     petrifies: bool
     """Whether to touch it without a weapon is one's end."""
+    paralyses: bool
+    """Whether all that comes of hitting it is that one cannot move for a while."""
     explodes: bool
     """Whether it explodes beside us, and when it is killed."""
     fears_elbereth: bool
@@ -122,6 +124,7 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         damage=damage.get(name, 1 + 1.2 * level),
         never_touch=name in _DEADLY_TOUCH,
         petrifies=name in _PETRIFYING,
+        paralyses=name == "floating eye",
         explodes=name == _EXPLODING,
         fears_elbereth=ord(entry.mlet) != _HUMAN_CLASS and name != _MINOTAUR,
         always_hostile=bool(entry.mflags2 & _HOSTILE),

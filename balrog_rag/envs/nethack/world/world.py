@@ -22,6 +22,7 @@ STONED, SLIMED, STRANGLED, FOOD_POISONED, ILL, BLIND, DEAF, STUNNED, CONFUSED, H
 DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
 
 _REMEMBERED_TURNS = 40
+_LARGEST_SHOP = 120
 _STRIDE = 3
 """Squares a monster may have moved between two looks at it and still be taken for the same one."""
 
@@ -77,6 +78,14 @@ class Body:
         self.score = s[9]
 
 
+_BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
+
+
+def _attacked(message: str, monster: Monster) -> bool:
+    """Whether a message says that such a monster struck at us."""
+    return monster.species is not None and any(f"{monster.species.name} {blow}" in message for blow in _BLOWS)
+
+
 @dataclass
 class World:
     """Everything that was seen, brought up to date by every screen."""
@@ -122,11 +131,17 @@ class World:
     def _read(self, message: str) -> None:
         """Learn from what is said about the place where we are."""
         level, here = self.level, self.body.place
+        for monster in self.monsters:
+            if monster.peaceful and _attacked(message, monster) and self._is_near(monster):
+                monster.peaceful = None  # taken for another one, or no longer what it was
         if "Closed for inventory" in message:
             level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
         elif "(for sale" in message:
             level.terrain[here] = level.terrain[here] if level.terrain[here] in t.INDOORS else t.FLOOR
             self._see_shop(here)
+
+    def _is_near(self, monster: Monster) -> bool:
+        return t.distance(monster.place, self.body.place) == 1
 
     def _enter(self, place: Place) -> None:
         if place != self._place or place not in self.levels:
@@ -172,7 +187,10 @@ class World:
         if level.terrain[inside] not in t.INDOORS:
             return
         if inside not in level.shop:
-            level.shop |= level.room(inside)
+            room = level.room(inside)
+            if len(room) > _LARGEST_SHOP:
+                return  # a shopkeeper out in the open
+            level.shop |= room
             level.forbid(level.shop)
         if self.body.place in level.shop and level.forbidden & level.shop:
             level.allow(level.shop)

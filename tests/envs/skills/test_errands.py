@@ -1,0 +1,137 @@
+"""What is taken along, bought, left behind and fled with: each provoked on a made level."""
+
+import pytest
+
+from balrog_rag.envs.nethack.delver.errands import buy
+from balrog_rag.envs.nethack.delver.retreat import fall
+from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.skills import exploring, fighting, gear, magic, moving, surviving
+from balrog_rag.envs.nethack.world import kinds
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import read_item
+from tests.envs.skills.made import made
+from tests.envs.skills.test_moving import HOUSE, explore_all
+from tests.envs.skills.test_surviving import ROOM, SHOP, take
+
+STUB = """MAP
+---------------
+|.....|       |
+|......###### |
+|.....|  #    |
+---------------
+ENDMAP
+REGION:(0,0,14,4),lit,"ordinary"
+NON_DIGGABLE:(0,0,14,4)
+BRANCH:(1,1,1,1),(0,0,0,0)
+"""
+
+
+def lift(player, name):
+    """Go and take a thing that is hard to carry."""
+    table = kinds.kinds()
+    places = [place for place, glyph in player.level.objects.items() if table.name[glyph] == name]
+    yield from moving.go_to(player, places)
+    yield from player.begin()
+    yield from player.press(ord(","))
+    yield from player.answer(("Continue", "y"))
+    yield from player.close()
+
+
+def go_shopping(player):
+    bot = Bot(player)
+    for _ in range(40):
+        if not (yield from buy(bot)):
+            yield from exploring.search(player, 1)
+        if gear.digger(player):
+            return "bought"
+    return "not bought"
+
+
+def test_a_pick_axe_is_lifted_though_it_is_hard_to_carry_and_junk_is_left_behind():
+    with made(ROOM + "OBJECT:('(',\"chest\"),(2,1)\nOBJECT:('(',\"pick-axe\"),(5,2)\n") as game:
+        player = game.player
+        game.run(lift, "chest")
+        assert player.body.load
+        game.run(take, "pick-axe")
+        assert gear.digger(player)
+        junk = gear.burden(player)
+        assert junk
+        assert "chest" in junk.name
+        game.run(gear.drop, junk)
+        assert not player.body.load
+
+
+def test_a_pick_axe_is_bought_where_a_shop_sells_one():
+    with made(SHOP + "OBJECT:('(',\"pick-axe\"),(12,2)\n", character="tou-hum-neu-fem") as game:
+        player = game.player
+        gold = player.body.gold
+        game.run(explore_all)
+        assert game.run(go_shopping) == "bought"
+        assert 50 <= gold - player.body.gold <= 150
+        assert "unpaid" not in gear.digger(player).text
+
+
+@pytest.mark.parametrize(
+    ("text", "food"),
+    [
+        ("a spear", False),
+        ("3 orange potions", False),
+        ("a blessed spellbook of light", False),
+        ("2 oranges", True),
+        ("an uncursed pear", True),
+        ("3 uncursed food rations", True),
+    ],
+)
+def test_words_of_food_in_other_names_are_no_food(text: str, food: bool):
+    with made(ROOM) as game:
+        game.player.world.items = [read_item("a", text)]
+        assert bool(surviving.rations(game.player)) is food
+
+
+def test_what_is_in_hand_or_worn_is_never_thrown_away():
+    with made(ROOM) as game:
+        used = {item.letter for item in game.player.world.items if item.wielded or item.worn}
+        assert used
+        assert fighting.spare(game.player) not in used
+
+
+def test_a_wand_of_digging_is_a_way_out():
+    with made(ROOM + "OBJECT:('/',\"digging\"),(5,2)\n") as game:
+        player = game.player
+        bot = Bot(player)
+        game.run(take, "wand")
+        game.run(lambda player: magic.try_wand(player, magic.unknown_wand(player)))
+        assert magic.digging_wand(player)
+        assert not game.run(lambda _: fall(bot, 0.5))
+        assert game.run(lambda _: fall(bot, 1.0))
+        assert player.body.depth == 2
+
+
+def test_a_peaceful_creature_that_strikes_is_looked_at_again():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),hostile\n") as game:
+        (hobbit,) = game.player.world.monsters
+        hobbit.peaceful = True
+        hp = game.player.body.hp
+        while game.player.body.hp == hp:
+            game.run(exploring.search, 1)
+        assert hobbit.peaceful is None
+
+
+def test_where_something_lies_is_no_closed_door():
+    with made(HOUSE.format(door="closed")) as game:
+        level, table = game.player.level, kinds.kinds()
+        (door,) = level.spots(t.CLOSED_DOORS)
+        level._lay(door, table.name.index("dagger"), table)
+        assert level.terrain[door] == t.DOORWAY
+
+
+def test_the_ends_of_a_corridor_are_searched_before_its_sides():
+    with made(STUB) as game:
+        level = game.player.level
+        game.run(explore_all)
+        hopes = exploring.Hopes(level)
+        corridor = level.spots((t.CORRIDOR, t.LIT_CORRIDOR))
+        ends = [place for place in corridor if hopes._ends(place)]
+        sides = [hopes.at(place) for place in corridor if place not in ends]
+        assert {t.xy(place)[1] - t.xy(min(ends))[1] for place in ends} == {0, 1}
+        assert min(hopes.at(place) for place in ends) > max(sides)
