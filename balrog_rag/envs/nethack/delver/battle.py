@@ -3,9 +3,17 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from balrog_rag.envs.nethack.delver.retreat import leave_by_stairs, losing, on_base, retreat
+from balrog_rag.envs.nethack.delver.retreat import (
+    fall,
+    hold,
+    in_haven,
+    leave_by_stairs,
+    losing,
+    on_base,
+    retreat,
+)
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import fighting, keys, magic, stairs
+from balrog_rag.envs.nethack.skills import fighting, gear, keys, magic, stairs
 from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of
 from balrog_rag.envs.nethack.skills.moving import occupied, step
 from balrog_rag.envs.nethack.world import terrain as t
@@ -17,12 +25,18 @@ Did = Generator[int, Any, bool]
 _NEAR = 6
 _PATIENCE = 25
 """Turns waited on the stairs of the Mines for enemies in sight to come."""
-_SLEEP, _RAY = 8, 7
+_SLEEP, _RAY = 8, 5
 _OUT_OF_REACH = 20
 _CHASE = 30
 _TIRED = 60
 """Turns for which an enemy that was chased in vain is left alone."""
 _BLAST = 2
+_AROUND = 3
+"""Squares within which enemies are reckoned with before a weak one is fought in the pit."""
+_EASY = 0.3
+"""Part of the hit points that a fight may cost to be no reason to stay on Elbereth."""
+_SERIOUS = 8
+"""Hit points that a fight must be likely to cost to be worth a turn for another weapon."""
 
 
 def engulfed(bot: Bot) -> Did:
@@ -46,16 +60,19 @@ def battle(bot: Bot) -> Did:
     if (yield from _avoid_blast(bot)):
         return True
     if digging_down(bot):
-        fought = while_digging(bot, enemies)
-        if fought:
-            yield from fighting.attack(player, fighting.weakest(player, fought))
-        return bool(fought)
+        return (yield from _defend(bot, while_digging(bot, enemies)))
+    if (
+        in_haven(bot)
+        and cost_of(player, enemies) > _EASY * player.body.hp
+        and (yield from hold(bot, enemies))
+    ):
+        return True
     hopeless = losing(bot, enemies)
     if (yield from leave_by_stairs(bot, enemies)) or (yield from _magic(bot, enemies, hopeless)):
         return True
     if hopeless and (yield from retreat(bot, enemies)):
         return True
-    if on_base(bot) and not adjacent(player, enemies) and bot.waited < _PATIENCE:
+    if (on_base(bot) or hopeless) and not adjacent(player, enemies) and bot.waited < _PATIENCE:
         bot.waited += 1
         if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
             yield from player.command(keys.SEARCH)
@@ -121,9 +138,14 @@ def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
         if worthy and magic.can_cast(player, magic.FORCE_BOLT):
             yield from magic.cast(player, magic.FORCE_BOLT, enemy.place)
             return True
-        if hopeless and (yield from _stop(bot, enemy)):
+        if (hopeless or _dangerous_digger(bot, enemy)) and (yield from _stop(bot, enemy)):
             return True
     return False
+
+
+def _dangerous_digger(bot: Bot, enemy: Monster) -> bool:
+    """Whether it is a dwarf, whose blows are hard and whose pick-axe we want."""
+    return enemy.species is not None and "dwarf" in enemy.species.name and not gear.digger(bot.player)
 
 
 def _stop(bot: Bot, enemy: Monster) -> Did:
@@ -150,7 +172,7 @@ def _safe_ray(bot: Bot, enemy: Monster) -> bool:
     player = bot.player
     here, level = player.here, player.level
     step = t.line(here, here + 9 * (enemy.place - here) // t.distance(here, enemy.place))[:1]
-    if player.race == "elven" or not step or abs(step[0] - here) not in (1, t.WIDTH):
+    if player.race == "elven" or not step:
         return True
     place, run = here, 0
     while run < _RAY and t.DARING[level.terrain[place + step[0] - here]]:
@@ -158,12 +180,31 @@ def _safe_ray(bot: Bot, enemy: Monster) -> bool:
     return run >= _RAY
 
 
+def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
+    """Fight who keeps us from digging, with the better weapon if it will take long; or drop out of reach."""
+    player = bot.player
+    if not fought:
+        return False
+    cost = cost_of(player, fought)
+    if cost > player.body.hp / 2 and (yield from fall(bot, 1.0)):
+        return True
+    best = gear.best_weapon(player)
+    if best and not best.wielded and cost > _SERIOUS:
+        yield from gear.wield(player, best)
+    else:
+        yield from fighting.attack(player, fighting.weakest(player, fought))
+    return True
+
+
 def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
-    """Those to be fought while digging down: the weak, and who can be beaten and does not fear Elbereth."""
+    """Whom to fight while digging down: who does not fear Elbereth, as blows stop all digging; the weak."""
     player = bot.player
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
-    return [] if cost_of(player, fought) > 0.6 * player.body.hp else fought
+    if any(enemy.species and not enemy.species.fears_elbereth for enemy in fought):
+        return fought
+    around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _AROUND]
+    return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
 
 
 def _fought(bot: Bot, enemy: Monster) -> bool:

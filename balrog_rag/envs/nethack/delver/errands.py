@@ -1,11 +1,14 @@
 """What is done between fights: rest, armour, weapons, food and things that lie about."""
 
+import re
 from collections.abc import Generator
 from typing import Any
 
 from balrog_rag.envs.nethack.delver.battle import digging_down
+from balrog_rag.envs.nethack.delver.retreat import escape
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import exploring, gear, magic, moving, surviving
+from balrog_rag.envs.nethack.skills.looking import look_here
 from balrog_rag.envs.nethack.world import kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
@@ -16,8 +19,17 @@ Did = Generator[int, Any, bool]
 
 _STARVED = 0.6
 """Part of the hit points until which one rests even though hunger presses."""
+_ELSEWHERE = 20
+"""Turns for which one does not rest after having been shot at from out of sight."""
+_RICH = 140
+"""Gold pieces that are enough to buy something to dig with."""
+_CHEAP = 50
+"""Gold pieces below which nothing to dig with can be bought."""
+_PRICE = re.compile(r"(?:pick-axe|mattock|broad pick)[^.]*?\(for sale, (\d+) zorkmids?\)")
 _FRESH = 30
 """Turns for which a corpse is surely good."""
+_DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
+"""Words of what dwarves leave behind, sometimes on top of what they dig with."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
 _OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
 
@@ -30,6 +42,10 @@ def upkeep(bot: Bot) -> Did:
     armor = gear.to_wear(player)
     if armor:
         yield from gear.wear(player, armor)
+        return True
+    burden = gear.burden(player)
+    if burden:
+        yield from gear.drop(player, burden)
         return True
     best = gear.best_weapon(player)
     if best and not best.wielded and not gear.digger(player):
@@ -44,7 +60,7 @@ def upkeep(bot: Bot) -> Did:
 
 def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
-    if digging_down(bot) and body.depth > plan.rest_depth:
+    if body.turn - bot.shot_at < _ELSEWHERE or (digging_down(bot) and body.depth > plan.rest_depth):
         return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True
@@ -54,8 +70,19 @@ def _rest(bot: Bot) -> Did:
     if bot.resting and magic.can_cast(bot.player, magic.HEALING):
         yield from magic.cast(bot.player, magic.HEALING, bot.player.here)
     elif bot.resting:
-        yield from exploring.search(bot.player, 20)
+        yield from _rest_a_while(bot)
     return bot.resting
+
+
+def _rest_a_while(bot: Bot) -> Did:
+    """Rest, and be gone if somebody out of sight shoots at us meanwhile."""
+    player, hp = bot.player, bot.player.body.hp
+    yield from exploring.search(player, 20)
+    if player.body.hp < hp and not bot.enemies():
+        bot.shot_at = player.body.turn
+        if player.level.terrain[player.here] in t.UP and player.body.depth > 1:
+            return (yield from escape(bot, down=False))
+    return False
 
 
 def eat_corpses(bot: Bot) -> Did:
@@ -98,6 +125,8 @@ def wanted(bot: Bot, text: str) -> bool:
     words = text.split(" (")[0]
     if any(word in words for word in ("corpse", "statue", "wand of nothing")):
         return False
+    if "gold piece" in words:
+        return True
     if any(name in words for name in (*gear.DIGGERS, "dagger", *bot.player.thrown)):
         return True
     if slot_of(words):
@@ -105,10 +134,37 @@ def wanted(bot: Bot, text: str) -> bool:
     return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)
 
 
+def buy(bot: Bot) -> Did:
+    """Buy something to dig with, where a shop is seen to have it and the price may be paid."""
+    player, level = bot.player, bot.player.level
+    if not bot.plan.dig or gear.digger(player) or bot.enemies() or player.body.gold < _CHEAP:
+        return False
+    goals = [place for place in level.objects if place in level.shop and _sells_digger(bot, place)]
+    if not goals:
+        return False
+    level.allow(level.shop)
+    told = yield from moving.go_to(player, goals, bot.alarm)
+    if player.here in goals or told != moving.ALARMED:
+        bot.looked.update((level.place, place, level.objects.get(place, 0)) for place in goals)
+    if player.here in goals:
+        yield from look_here(player)
+        price = _PRICE.search(" ".join(player.heard))
+        if price and int(price[1]) <= player.body.gold:
+            yield from gear.pick_up(player, lambda text: any(name in text for name in gear.DIGGERS))
+            yield from gear.pay(player)
+    return True
+
+
+def _sells_digger(bot: Bot, place: int) -> bool:
+    level = bot.player.level
+    glyph = level.objects[place]
+    return k.kinds().name[glyph] in gear.DIGGERS and (level.place, place, glyph) not in bot.looked
+
+
 def collect(bot: Bot) -> Did:
     """Take wanted things that lie about."""
     player, level = bot.player, bot.player.level
-    if bot.enemies():
+    if bot.enemies() or (digging_down(bot) and player.body.depth > bot.plan.rest_depth):
         return False
     goals = [place for place in level.objects if _worth_a_walk(bot, place)]
     if not goals:
@@ -131,5 +187,9 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         return False
     if table.shows[glyph] == k.CORPSE:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
+    if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
+        return True
+    if table.name[glyph] == "gold piece" and bot.player.body.gold < _RICH and not gear.digger(bot.player):
+        return True
     symbols = "/)" if bot.player.thrown else "/"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

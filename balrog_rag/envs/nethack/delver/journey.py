@@ -4,9 +4,10 @@ from collections.abc import Generator
 from typing import Any
 
 from balrog_rag.envs.nethack.delver.battle import while_digging
-from balrog_rag.envs.nethack.delver.retreat import on_base
+from balrog_rag.envs.nethack.delver.retreat import fall, on_base
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving
+from balrog_rag.envs.nethack.skills.judging import adjacent
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
@@ -15,8 +16,11 @@ from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
 _STRIDES, _STRIDES_DWARF = 14, 7
+_CROWD, _STRIDES_CROWD = 8, 30
 _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
+_STUCK = 15
+"""Searches on a level after which a floating eye in the way is hit, come what may."""
 _FORGIVING = 12
 """Searches for hidden passages after which doors and steps that failed are tried again."""
 _BLAST = 20
@@ -29,6 +33,11 @@ def journey(bot: Bot) -> Generator[int, Any, bool]:
     """One leg of the way."""
     player = bot.player
     branch = player.world.place.branch
+    if bot.recovering() and not adjacent(player, bot.enemies()):
+        yield from exploring.search(player, _SHORT_WAIT)
+        return True
+    if bot.starving() and (yield from fall(bot, 1.0)):
+        return True
     if bot.digger():
         if branch == stairs.MAIN:
             yield from _dig(bot)
@@ -43,6 +52,8 @@ def journey(bot: Bot) -> Generator[int, Any, bool]:
 
 def _dig(bot: Bot) -> Skill:
     player, plan = bot.player, bot.plan
+    if len(player.hostiles()) >= _CROWD and (yield from fall(bot, 1.0)):
+        return "fell"
     if player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
@@ -70,10 +81,17 @@ def _near_stairs(bot: Bot) -> Generator[int, Any, bool]:
     way = first(
         level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
     )
-    if way is None or len(way) > (_STRIDES_DWARF if player.race == "dwarven" else _STRIDES):
+    if way is None or len(way) > _strides(bot):
         return False
     told = yield from stairs.go_by_stairs(player, True, None, lambda: dig_alarm(bot))
     return told == moving.ARRIVED
+
+
+def _strides(bot: Bot) -> int:
+    """How far stairs may be to be nearer than a hole: dwarves dig faster; in a crowd nobody does."""
+    if len(bot.player.hostiles()) >= _CROWD:
+        return _STRIDES_CROWD
+    return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES
 
 
 def dig_alarm(bot: Bot) -> bool:
@@ -98,9 +116,10 @@ def _hunt(bot: Bot) -> Skill:
         return (yield from exploring.search(bot.player, _SHORT_WAIT))
     if not on_base(bot):
         bot.quiet = 0
-    told = yield from exploring.explore(bot.player, bot.alarm)
-    if told != exploring.EXPLORED:
-        return told
+    if not bot.starving():
+        told = yield from exploring.explore(bot.player, bot.alarm)
+        if told != exploring.EXPLORED:
+            return told
     return (yield from _down(bot, None))
 
 
@@ -108,16 +127,30 @@ def _main(bot: Bot) -> Skill:
     """Through the first levels of the main dungeon, and into the Mines."""
     player, plan = bot.player, bot.plan
     body = player.body
+    if bot.starving():
+        return (yield from _down(bot, stairs.MAIN))
     told = yield from _explore(bot)
     if told != exploring.EXPLORED:
         return told
-    grown = body.turn > plan.patience or starving(bot)
+    grown = body.turn > plan.patience
     mines = _way_to_mines(bot)
+    if mines is None and not grown and (yield from _seek(bot)):
+        return "searched"
     if mines is not None and body.depth <= _DEEPEST_ENTRANCE + 1:
         if body.level < plan.mines and not grown:
             return (yield from exploring.search(player, _WAIT))
         return (yield from _towards(bot, *mines))
     return (yield from _down(bot, stairs.MAIN))
+
+
+def _seek(bot: Bot) -> Generator[int, Any, bool]:
+    """Search for hidden passages where the stairs to the Mines may be, for a while."""
+    player = bot.player
+    name = f"seek {player.world.place}"
+    if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
+        return False
+    player.refusals[name] += 1
+    return (yield from exploring.search_for_exits(player, bot.alarm)) != moving.NO_WAY
 
 
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
@@ -195,14 +228,26 @@ def _make_way(bot: Bot) -> Generator[int, Any, bool]:
     player = bot.player
     for enemy in player.hostiles():
         species, name = enemy.species, f"way {enemy.number}"
-        if not species or not (species.stays or species.never_touch) or player.refusals[name] > _EFFORTS:
+        if not species or not (species.stays or species.never_touch) or not _in_the_way(bot, enemy):
             continue
-        if not _in_the_way(bot, enemy):
+        if player.refusals[name] > _EFFORTS:
+            if _alone_with(bot, enemy):
+                yield from fighting.attack(player, enemy)
+                return True
             continue
         player.refusals[name] += 1
         if (yield from _deal_with(bot, enemy)) not in (fighting.NOTHING_TO_THROW, moving.NO_WAY):
             return True
     return False
+
+
+def _alone_with(bot: Bot, enemy: Monster) -> bool:
+    """Whether a monster beside us can at worst make us lose time: nobody else is there to use that."""
+    near = t.distance(enemy.place, bot.player.here) == 1
+    harmless = enemy.species is not None and enemy.species.paralyses
+    stuck = bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK
+    well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
+    return near and harmless and stuck and well and not bot.enemies()
 
 
 def _in_the_way(bot: Bot, enemy: Monster) -> bool:
@@ -241,9 +286,3 @@ def _set_off(bot: Bot, enemy: Monster) -> Skill:
     if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
         return (yield from exploring.search(player, _WAIT))
     return (yield from fighting.attack(player, enemy))
-
-
-def starving(bot: Bot) -> bool:
-    """Whether hunger will end the game soon, whatever we do."""
-    player = bot.player
-    return player.body.hunger >= w.WEAK and not surviving.rations(player)

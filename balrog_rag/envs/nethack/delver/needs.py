@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
+from balrog_rag.envs.nethack.delver.retreat import fall
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import surviving
 from balrog_rag.envs.nethack.world import world as w
@@ -19,6 +20,8 @@ def needs(bot: Bot) -> Generator[int, Any, bool]:
         potion = surviving.healing(player)
         if potion:
             yield from surviving.quaff(player, potion)
+            return True
+        if (yield from fall(bot, 1.0)):
             return True
         if surviving.may_pray(player, desperate=True):
             yield from surviving.pray(player)

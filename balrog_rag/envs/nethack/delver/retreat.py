@@ -4,9 +4,9 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import stairs, surviving
+from balrog_rag.envs.nethack.skills import magic, stairs, surviving
 from balrog_rag.envs.nethack.skills.exploring import search
-from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of, worst_a_turn
+from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of, damage_a_turn, worst_a_turn
 from balrog_rag.envs.nethack.skills.moving import ARRIVED, step
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
@@ -16,13 +16,19 @@ from balrog_rag.envs.nethack.world.world import Monster
 Did = Generator[int, Any, bool]
 
 _HOLD_TRIES = 3
-_FAST, _FAR = 9, 40
-"""Speed from which an enemy cannot be outrun, and steps to stairs that are too many to run."""
+_WORN, _RESTED = 0.7, 0.9
+"""Parts of the hit points below which one writes Elbereth to rest on it, and from which one leaves it."""
+_SLOW, _FAR = 6, 40
+"""Speed up to which an enemy is left behind, and steps to stairs that are too many to run."""
+_NEAR = 4
+"""Squares within which enemies are a reason to write Elbereth before they come."""
 
 
 def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
     """Whether the fight against these enemies should not go on."""
     player = bot.player
+    if on_base(bot):
+        return False  # who stands on the stairs can fight until it becomes serious
     hp, cost = player.body.hp, cost_of(player, enemies)
     near = adjacent(player, enemies)
     if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
@@ -40,23 +46,52 @@ def on_base(bot: Bot) -> bool:
 
 def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """From the stairs of the Mines, go up and rest before things become serious."""
-    body = bot.player.body
-    if not on_base(bot) or not adjacent(bot.player, enemies) or body.hp > bot.plan.leave_below * body.max_hp:
+    body, near = bot.player.body, adjacent(bot.player, enemies)
+    if not on_base(bot) or not near or bot.starving():
         return False
+    if body.hp > bot.plan.leave_below * body.max_hp and _next_blows(bot, near) < body.hp:
+        return False
+    return (yield from escape(bot, down=False))
+
+
+def _next_blows(bot: Bot, near: Sequence[Monster]) -> float:
+    """What they may well do to us before our next move: the worst of one of them, the average of the rest."""
+    player = bot.player
+    usual = [damage_a_turn(player, enemy.species) for enemy in near] or [0.0]
+    worst = [worst_a_turn(player, enemy.species) for enemy in near] or [0.0]
+    return sum(usual) + max(most - average for most, average in zip(worst, usual, strict=True))
+
+
+def escape(bot: Bot, down: bool) -> Did:
+    """Take the stairs underfoot, and do not come back before we are well."""
     bot.resting = True
-    return (yield from stairs.take_stairs(bot.player, down=False)) == ARRIVED
+    bot.fled[bot.player.world.place] = bot.player.body.turn
+    bot.flights[bot.player.world.place] += 1
+    return (yield from stairs.take_stairs(bot.player, down)) == ARRIVED
 
 
 def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Leave a fight that would be lost, if there is a way."""
     player = bot.player
     potion = surviving.healing(player)
-    if potion and player.body.hp < player.body.max_hp / 3:
+    body, near = player.body, adjacent(player, enemies)
+    if potion and (
+        body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
+    ):
         yield from surviving.quaff(player, potion)
         return True
-    if (yield from _flee(bot, enemies)):
+    if (yield from _flee(bot, enemies)) or (yield from fall(bot, 0.4)):
         return True
-    return (yield from _hold(bot, enemies))
+    return (yield from hold(bot, enemies)) or (yield from fall(bot, 0.7))
+
+
+def fall(bot: Bot, below: float) -> Did:
+    """Leave through a hole made with a wand of digging, at this part of the hit points or below."""
+    player = bot.player
+    wand = magic.digging_wand(player)
+    if wand is None or player.body.hp > below * player.body.max_hp:
+        return False
+    return (yield from magic.zap_down(player, wand)) == "fell"
 
 
 def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
@@ -65,26 +100,36 @@ def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
     ground, depth = level.terrain[player.here], player.body.depth
     down = ground in t.DOWN and player.world.place.branch == stairs.MAIN and depth < 4
     if (ground in t.UP and depth > 1) or down:
-        return (yield from stairs.take_stairs(player, down=down)) == ARRIVED
-    if depth <= 1 or any(enemy.species is None or enemy.species.speed > _FAST for enemy in enemies):
+        return not bot.fled_from(level.links.get(player.here)) and (yield from escape(bot, down))
+    if depth <= 1:
         return False
     ways = Ways(level, player.here, {enemy.place for enemy in player.world.monsters})
     goal = ways.nearest(stairs.known_stairs(player, down=False))
-    if goal is None or ways.steps[goal] > _FAR:
+    if goal is None or bot.fled_from(level.links.get(goal)) or ways.steps[goal] > _FAR:
+        return False
+    hunters = [enemy for enemy in enemies if enemy.species is None or enemy.species.speed > _SLOW]
+    if ways.steps[goal] * sum(damage_a_turn(player, enemy.species) for enemy in hunters) > player.body.hp / 2:
         return False
     return (yield from step(player, ways.to(goal)[0])) == ARRIVED
 
 
-def _hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
+def in_haven(bot: Bot) -> bool:
+    """Whether we stand where we wrote Elbereth to rest on it."""
+    return bot.haven == (bot.player.world.place, bot.player.here)
+
+
+def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Write Elbereth and rest on it."""
     player = bot.player
-    near = adjacent(player, enemies)
+    near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
     if not near or not all(enemy.species is None or enemy.species.fears_elbereth for enemy in near):
         return False
     unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
-    if unable or player.body.hp > 0.7 * player.body.max_hp:
-        return False
+    enough = _RESTED if in_haven(bot) else _WORN
     name = f"hold {player.world.place} {player.here} {player.body.turn // 30}"
+    if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > _HOLD_TRIES:
+        return False
+    bot.haven = player.world.place, player.here
     if (yield from surviving.guarded(player)) == "guarded":
         before = player.body.hp
         yield from search(player, 2)

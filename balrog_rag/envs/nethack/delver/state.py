@@ -10,6 +10,7 @@ from balrog_rag.contracts.registry import nearest
 from balrog_rag.envs.nethack.skills import gear, surviving
 from balrog_rag.envs.nethack.skills.judging import cost_of
 from balrog_rag.envs.nethack.skills.player import Player
+from balrog_rag.envs.nethack.skills.stairs import MAIN
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
@@ -18,6 +19,8 @@ from balrog_rag.envs.nethack.world.world import Monster
 
 _STEPS = 15
 """Steps towards a monster in vain after which it is left alone for a while."""
+_SHUN = 300
+"""Turns for which a level that we fled from is not gone to with wounds."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -36,6 +39,10 @@ class Plan:
     """How many levels these are."""
     dive_turn: int = 105
     """Turn from which on the way down is dared: before, no prayer would be heard."""
+    seek: int = 12
+    """How often one searches a level from which stairs may lead to the Mines for what is hidden."""
+    repelled: int = 60
+    """Turns that one keeps away from where one fled, the more often, the longer."""
     patience: int = 12_000
     """Turns after which growing is over."""
     leave_below: float = 0.6
@@ -75,6 +82,14 @@ class Bot:
     """Turns spent waiting for enemies in sight to come."""
     quiet: int = 0
     """Turns spent on stairs in the Mines without an enemy in sight."""
+    fled: dict[Place, int] = field(default_factory=dict)
+    """When which level was left in flight."""
+    flights: Counter[Place] = field(default_factory=Counter)
+    """How often."""
+    haven: tuple[Place, int] | None = None
+    """Where Elbereth was written to rest on it."""
+    shot_at: int = -100
+    """The turn in which somebody unseen hurt us as we rested."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
     """Things that were looked at: level, square, glyph."""
     ignored: dict[int, int] = field(default_factory=dict)
@@ -85,6 +100,23 @@ class Bot:
     def digger(self) -> Item | None:
         """What we mean to dig down with."""
         return gear.digger(self.player) if self.plan.dig else None
+
+    def fled_from(self, place: Place | None) -> bool:
+        """Whether a level was left in flight not long ago."""
+        return place in self.fled and self.player.body.turn - self.fled[place] < _SHUN
+
+    def starving(self) -> bool:
+        """Whether hunger will end the game soon, whatever we do."""
+        return self.player.body.hunger >= w.WEAK and not surviving.rations(self.player)
+
+    def recovering(self) -> bool:
+        """Whether we wait for wounds to heal before we go back to where we fled from."""
+        body = self.player.body
+        if self.digger() and self.player.world.place.branch == MAIN:
+            return False
+        fled = [place for place in self.player.level.links.values() if self.fled_from(place)]
+        wait = any(body.turn - self.fled[place] < self.plan.repelled * self.flights[place] for place in fled)
+        return bool(fled) and (wait or body.hp < 0.9 * body.max_hp) and body.hunger < w.WEAK
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""
