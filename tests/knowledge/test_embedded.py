@@ -1,5 +1,6 @@
 """The embedded corpus says what NetHack's tables say, and is what its builder builds."""
 
+import ctypes
 import re
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from omegaconf import OmegaConf
 
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
-from balrog_rag.knowledge.corpus.embedded import OURS, monsters, objects, read_notes, tables
+from balrog_rag.knowledge.corpus.embedded import OURS, corpses, monsters, objects, read_notes, tables
 from balrog_rag.knowledge.passages import Cut, slug
 from balrog_rag.util.paths import data
 from balrog_rag.util.terminal_safe import cleaned
@@ -111,9 +112,84 @@ def test_corpses_give_only_what_eating_gives() -> None:
         assert "acid" not in gives
 
 
+def test_lycanthropes_die_as_humans_and_have_an_entry_in_either_form() -> None:
+    for name in ("werejackal", "werewolf", "wererat"):
+        beast, human = (passages()[f"embedded/monster/{name}{form}"] for form in ("", "-in-human-form"))
+        assert "shown as @" in human
+        assert "When it dies it is a human again, and leaves such a corpse." in beast
+        for text in (beast, human):
+            assert "leaves no corpse" not in text
+            assert "Never eat the corpse: it gives you lycanthropy." in text
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        ("it turns you to stone", {"cockatrice", "chickatrice", "Medusa"}),
+        ("that kills at once", {"Death", "Pestilence", "Famine"}),
+        ("notice you for good", {"little dog", "dog", "large dog", "kitten", "housecat", "large cat"}),
+        ("changes you into another monster", {"chameleon", "doppelganger"}),
+        ("makes you hallucinate", {"yellow mold", "violet fungus", "abbot"}),
+        ("For dwarves eating it is cannibalism", {"dwarf", "dwarf lord", "dwarf king"}),
+    ],
+)
+def test_corpses_that_harm_say_so(told: str, names: set[str]) -> None:
+    kinds = {tables.text(each.name): monsters.describe(each) for each in tables.monsters()}
+    assert {name for name, text in kinds.items() if told in text} == names
+
+
+def test_effects_are_of_kinds_that_leave_a_corpse() -> None:
+    for name, words in corpses.AFTER.items():
+        assert words in monsters.describe(monster(name)), name
+
+
 def test_globs_are_no_corpses() -> None:
     assert "never eat it" in monsters.describe(monster("green slime"))
     assert "can be eaten" in monsters.describe(monster("brown pudding"))
+
+
+def span(dice: str) -> tuple[int, int]:
+    """The least and the most of `d6+2d4` or `d8+1`."""
+    parts = [re.fullmatch(r"(\d*)d(\d+)|(\d+)", part) for part in dice.split("+")]
+    least = sum(int(part[3] or part[1] or 1) for part in parts if part)
+    return least, sum(int(part[3] or int(part[1] or 1) * int(part[2])) for part in parts if part)
+
+
+def struck(number: int, kind: int, target: tables.Monster) -> tuple[int, int]:
+    """The least and the most of many blows with an object, as the game's own function says."""
+    weapon, victim = (ctypes.c_ubyte * 256)(), (ctypes.c_ubyte * 512)()
+    ctypes.c_short.from_buffer(weapon, 30).value = number
+    ctypes.c_ubyte.from_buffer(weapon, 49).value = kind
+    ctypes.c_void_p.from_buffer(victim, 8).value = ctypes.addressof(target)
+    dealt = [tables._library().dmgval(ctypes.byref(weapon), ctypes.byref(victim)) for _ in range(4 * BLOWS)]
+    return min(dealt), max(dealt)
+
+
+BLOWS = 700
+"""The rarest sum is one in 216."""
+
+
+def test_weapons_do_what_the_game_deals() -> None:
+    from nle import nethack
+
+    small, large = monster("newt"), monster("stone giant")
+    numbers = {nethack.objdescr.from_idx(n).oc_name: n for n in range(nethack.NUM_OBJECTS)}
+    said = 0
+    for thing in tables.objects():
+        if thing.data.class_ != objects.WEAPON or not thing.name:
+            continue
+        told = re.search(r"does (\S+) damage to small and (\S+) to large", objects.describe(thing))
+        assert told
+        for dice, target in zip(told.groups(), (small, large), strict=True):
+            assert span(dice) == struck(numbers[thing.name], objects.WEAPON, target), (thing.name, dice)
+            said += "+" in dice
+    assert said == 34
+
+
+def test_objects_are_described_in_plain_sentences() -> None:
+    for name, text in passages().items():
+        if name.startswith("embedded/object/"):
+            assert not re.search(r"mysterious|class by 0|Amulet of Yendor amulet|and magic canc", text), name
 
 
 @pytest.mark.parametrize("name", ["pick-axe", "unicorn horn", "grappling hook"])

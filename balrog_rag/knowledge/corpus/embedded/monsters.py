@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from balrog_rag.knowledge.corpus.embedded import tables
+from balrog_rag.knowledge.corpus.embedded.corpses import corpse
 from balrog_rag.knowledge.corpus.embedded.words import (
     ABILITIES,
     ALIGNMENTS,
@@ -19,16 +20,11 @@ from balrog_rag.knowledge.corpus.embedded.words import (
 )
 from balrog_rag.knowledge.passages import Page
 
-_ACID, _POISON = 0x08000000, 0x10000000
 _CARNIVORE, _HERBIVORE, _METALLIVORE = 0x20000000, 0x40000000, 0x80000000
 _INFRAVISIBLE = 0x200
 _UNIQUE, _NO_GEHENNOM, _GEHENNOM_ONLY, _NOT_RANDOM = 0x1000, 0x0800, 0x0400, 0x0200
-_SMALL_GROUP, _LARGE_GROUP, _GENOCIDE, _NO_CORPSE = 0x80, 0x40, 0x20, 0x10
+_SMALL_GROUP, _LARGE_GROUP, _GENOCIDE = 0x80, 0x40, 0x20
 _PASSIVE, _WHEN_IT_DIES = 0, 14
-_BY_EATING = 0x3F
-"""Resistances that a corpse can give in 3.6: not acid, not petrification, though the table marks them."""
-_SLIME = 40
-_GLOBS = ("gray ooze", "brown pudding", "green slime", "black pudding")
 YOUR_SPEED = 12
 
 
@@ -37,17 +33,16 @@ def pages() -> Iterator[Page]:
     seen: set[str] = set()
     for monster in tables.monsters():
         name = tables.text(monster.name)
-        if name in seen:
-            continue
+        human = " in human form" if name in seen else ""  # lycanthropes alone share a name
         seen.add(name)
-        yield Page(title=f"{name} (monster)", text=describe(monster), path=f"monster/{name}")
+        yield Page(title=f"{name}{human} (monster)", text=describe(monster), path=f"monster/{name}{human}")
     yield from _classes()
 
 
 def describe(monster: Any) -> str:
     """What the table says of a monster."""
     parts = [_looks(monster), _strength(monster), _attacks(monster), _passive(monster), _resists(monster)]
-    parts += [_corpse(monster), _habits(monster), _found(monster)]
+    parts += [corpse(monster), _habits(monster), _found(monster)]
     return "\n".join(part for part in parts if part)
 
 
@@ -112,32 +107,6 @@ def _resists(monster: Any) -> str:
         said.append(f"It {listed(can)}.")
     if monster.flags3 & _INFRAVISIBLE:
         said.append("Infravision shows it in the dark.")
-    return " ".join(said)
-
-
-def _corpse(monster: Any) -> str:
-    if once := tables.living(monster):
-        body = tables.text(once.name)
-        return (
-            f"It leaves a {body} corpse that counts as 100 turns old at once: never eat it, it may be "
-            "deadly. Its name does not tell it from a fresh one."
-        )
-    if tables.text(monster.name) in _GLOBS:
-        slimes = any(attack.damage == _SLIME for attack in monster.attacks)
-        eaten = "never eat it: it turns you into slime" if slimes else "it can be eaten and never rots"
-        return f"It leaves no corpse but a glob; {eaten}."
-    if monster.generation & _NO_CORPSE:
-        return "It leaves no corpse."
-    said = [f"Its corpse weighs {monster.weight} and gives {monster.nutrition} nutrition when eaten."]
-    if monster.flags1 & _POISON:
-        said.append("The corpse is poisonous to eat.")
-    if monster.flags1 & _ACID:
-        said.append("The corpse is acidic to eat.")
-    if any(attack.damage == 18 and attack.kind in (0, 5) for attack in monster.attacks):
-        said.append("Never eat or touch the corpse with bare hands: it turns you to stone.")
-    conveys = bits(RESISTANCES, monster.conveys & _BY_EATING)
-    if conveys:
-        said.append(f"Eating the corpse may give resistance to {listed(conveys, 'or')}.")
     return " ".join(said)
 
 

@@ -6,6 +6,7 @@ from functools import cache
 
 from balrog_rag.knowledge.corpus.embedded import tables
 from balrog_rag.knowledge.corpus.embedded.tables import Thing
+from balrog_rag.knowledge.corpus.embedded.weapons import damage
 from balrog_rag.knowledge.corpus.embedded.words import (
     ARMOR_PLACES,
     DIRECTIONS,
@@ -64,6 +65,10 @@ _SHUFFLED_RUNS = (
     ("speed boots", "levitation boots"),
 )
 _LARGEST_LAUNCHER = 23
+_AMULET = "Amulet of Yendor"
+"""What the real one and the imitation look like; no appearance of amulets."""
+_UNKNOWN = "mysterious"
+"""The material of what is made of nothing that the table knows."""
 _A_PAGE = 14
 
 
@@ -102,19 +107,19 @@ def _plain(thing: Thing) -> str:
     data = thing.data
     material = tables.materials()[data.bit(12, 5)]
     material = {"wooden": "wood", "organic": "organic matter"}.get(material, material)
+    made = "" if material == _UNKNOWN else f"is made of {material}, "
     symbol = tables.object_classes()[data.class_][0]
     return (
-        f"{full_name(thing)}: {article(_KINDS[data.class_])}, shown as {symbol}. It is made of {material}, "
+        f"{full_name(thing)}: {article(_KINDS[data.class_])}, shown as {symbol}. It {made}"
         f"weighs {data.weight} and has a base price of {data.cost} zorkmids."
     )
 
 
 def _weapon(thing: Thing) -> str:
     data = thing.data
-    hits = f"It does d{data.small_damage} damage to small and d{data.large_damage} to large monsters"
     bonus = f", with {data.one:+d} to hit" if data.one else ""
     hands = "It needs two hands." if data.bit(_TWO_HANDED) else ""
-    return f"{hits}{bonus}. {_skill(data.skill)} {hands}".strip()
+    return f"It does {damage(thing)}{bonus}. {_skill(data.skill)} {hands}".strip()
 
 
 def _skill(skill: int) -> str:
@@ -131,9 +136,10 @@ def _skill(skill: int) -> str:
 def _armor(thing: Thing) -> str:
     data = thing.data
     place = ARMOR_PLACES[data.skill]
-    cancels = f" and magic cancellation {data.two}" if data.two else ""
+    lowers = f"lowers armor class by {data.one}" if data.one else "does not lower armor class"
+    cancels = f" and gives magic cancellation {data.two}" if data.two else ""
     turns = f" It takes {data.delay} turns to put on." if data.delay > 1 else ""
-    return f"It is worn as {place} and lowers armor class by {data.one}{cancels}.{turns}"
+    return f"It is worn as {place} and {lowers}{cancels}.{turns}"
 
 
 def _food(thing: Thing) -> str:
@@ -161,10 +167,7 @@ def _tool(thing: Thing) -> str:
     data = thing.data
     said = []
     if data.skill in SKILLS and data.small_damage:
-        said.append(
-            f"As a weapon it does d{data.small_damage} damage to small and d{data.large_damage} to large "
-            f"monsters and uses the {SKILLS[data.skill]} skill."
-        )
+        said.append(f"As a weapon it does {damage(thing)} and uses the {SKILLS[data.skill]} skill.")
     if data.bit(_CHARGED):
         said.append(
             "Its number, as in +1, is an enchantment; it never runs out of charges."
@@ -188,7 +191,9 @@ def _looks_like(thing: Thing) -> str:
         return ""
     if is_shuffled(thing):
         return f"What it looks like before it is identified differs from game to game: {_shuffled_as(thing)}"
-    return f"Until it is identified it is called {article(_look(thing))}."
+    look = _look(thing)
+    several = look.endswith("s") and not look.endswith("ss")  # a pair of boots
+    return f"Until it is identified it is called {look if several else article(look)}."
 
 
 def _shuffled_as(thing: Thing) -> str:
@@ -200,6 +205,8 @@ def _look(thing: Thing) -> str:
     if thing.data.class_ == GEM:
         stone = tables.materials()[thing.data.bit(12, 5)] == "stone"
         return f"{thing.appearance} {'stone' if stone else 'gem'}"
+    if thing.appearance == _AMULET:
+        return thing.appearance
     return _LOOKS.get(thing.data.class_, "{}").format(thing.appearance)
 
 

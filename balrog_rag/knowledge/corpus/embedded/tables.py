@@ -196,6 +196,14 @@ def living(monster: Any) -> Any | None:
     return None if corpse == number else table[corpse]
 
 
+def other_form(monster: Any) -> Any | None:
+    """The human of a lycanthrope in its animal form, as the game's own function says; else None."""
+    table = monsters()
+    other: int = _library().counter_were(next(n for n, each in enumerate(table) if each is monster))
+    human = monster_classes()[table[other].letter][0] == "@" if other >= 0 else False
+    return table[other] if human else None
+
+
 class Thing:
     """An object with its names: `appearance` is what it looks like until it is known, often empty."""
 
