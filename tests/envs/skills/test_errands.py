@@ -5,7 +5,7 @@ import pytest
 from balrog_rag.envs.nethack.delver.errands import buy
 from balrog_rag.envs.nethack.delver.retreat import fall
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import exploring, fighting, gear, magic, moving, surviving
+from balrog_rag.envs.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
 from balrog_rag.envs.nethack.world import kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item
@@ -105,6 +105,18 @@ def test_a_wand_of_digging_is_a_way_out():
         assert not game.run(lambda _: fall(bot, 0.5))
         assert game.run(lambda _: fall(bot, 1.0))
         assert player.body.depth == 2
+
+
+def test_a_cursed_mattock_leaves_no_hand_to_write_with_and_a_shield_comes_off_for_it():
+    mattock = "OBJECT:(')',\"dwarvish mattock\"),(5,2),cursed,0\n"
+    with made(ROOM + mattock, character="val-dwa-law-fem") as game:
+        player = game.player
+        game.run(take, "broad pick")
+        assert gear.shield(player)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert not gear.shield(player)
+        game.run(surviving.engrave)
+        assert player.cursed_hands
 
 
 def test_a_peaceful_creature_that_strikes_is_looked_at_again():

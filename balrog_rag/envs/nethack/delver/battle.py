@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from balrog_rag.envs.nethack.delver.retreat import (
+    drink,
     fall,
     hold,
     in_haven,
@@ -57,16 +58,22 @@ def battle(bot: Bot) -> Did:
     if not enemies:
         bot.waited = 0
         return (yield from _avoid_blast(bot)) or (yield from _murder(bot))
-    if (yield from _avoid_blast(bot)):
+    if (yield from _avoid_blast(bot)) or (yield from drink(bot, enemies)):
         return True
     if digging_down(bot):
         return (yield from _defend(bot, while_digging(bot, enemies)))
-    if (
-        in_haven(bot)
-        and cost_of(player, enemies) > _EASY * player.body.hp
-        and (yield from hold(bot, enemies))
-    ):
-        return True
+    return (yield from _rest_on(bot, enemies)) or (yield from _fight(bot, enemies))
+
+
+def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Stay on Elbereth while those around are more than we can easily beat."""
+    if not in_haven(bot) or cost_of(bot.player, enemies) <= _EASY * bot.player.body.hp:
+        return False
+    return (yield from hold(bot, enemies))
+
+
+def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    player = bot.player
     hopeless = losing(bot, enemies)
     if (yield from leave_by_stairs(bot, enemies)) or (yield from _magic(bot, enemies, hopeless)):
         return True
@@ -197,21 +204,29 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
 
 
 def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
-    """Whom to fight while digging down: who does not fear Elbereth, as blows stop all digging; the weak."""
+    """Whom to fight while digging down: who is not kept off by Elbereth (blows stop all work); the weak."""
     player = bot.player
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
-    if any(enemy.species and not enemy.species.fears_elbereth for enemy in fought):
+    if any(_undaunted(bot, enemy) for enemy in fought):
         return fought
     around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _AROUND]
     return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
 
 
 def _fought(bot: Bot, enemy: Monster) -> bool:
-    species, pit = enemy.species, bot.player.pit
-    if species is None:
-        return False
-    guarded = (
-        pit is not None and pit.level is bot.player.level and pit.place == bot.player.here and pit.guarded
-    )
-    return not species.fears_elbereth or (species.level < bot.player.body.level and not guarded)
+    if _undaunted(bot, enemy):
+        return True
+    return enemy.species is not None and enemy.species.level < bot.player.body.level and not _guarded(bot)
+
+
+def _undaunted(bot: Bot, enemy: Monster) -> bool:
+    """Whether Elbereth does not keep a monster off, be it that nobody can write it."""
+    if enemy.species is None:
+        return not _guarded(bot)
+    return not enemy.species.fears_elbereth or bot.player.cursed_hands
+
+
+def _guarded(bot: Bot) -> bool:
+    player, pit = bot.player, bot.player.pit
+    return pit is not None and pit.level is player.level and pit.place == player.here and pit.guarded

@@ -80,6 +80,7 @@ def _rest_a_while(bot: Bot) -> Did:
     yield from exploring.search(player, 20)
     if player.body.hp < hp and not bot.enemies():
         bot.shot_at = player.body.turn
+        bot.ignored.clear()
         if player.level.terrain[player.here] in t.UP and player.body.depth > 1:
             return (yield from escape(bot, down=False))
     return False

@@ -23,8 +23,8 @@ _STUCK = 15
 """Searches on a level after which a floating eye in the way is hit, come what may."""
 _FORGIVING = 12
 """Searches for hidden passages after which doors and steps that failed are tried again."""
-_BLAST = 20
-"""Hit points that most explosions leave something of."""
+_BLAST = 24
+"""Hit points that all explosions of gas spores leave something of, but for a few."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 
@@ -105,6 +105,8 @@ def dig_alarm(bot: Bot) -> bool:
 def _climb(bot: Bot) -> Skill:
     told = yield from stairs.go_by_stairs(bot.player, False, None, bot.alarm)
     if told in (moving.NO_WAY, moving.STUCK):
+        if bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK:
+            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot)))
         return (yield from _uncover(bot))
     return told
 
@@ -268,7 +270,7 @@ def _in_the_way(bot: Bot, enemy: Monster) -> bool:
 
 def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     player = bot.player
-    if enemy.species and enemy.species.explodes and t.distance(enemy.place, player.here) == 1:
+    if _to_be_set_off(bot, enemy):
         return (yield from _set_off(bot, enemy))
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
@@ -278,6 +280,14 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)
     return told
+
+
+def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
+    """Whether an explosion beside us would leave something of us, or nothing else has helped for long."""
+    player = bot.player
+    near = t.distance(enemy.place, player.here) == 1
+    enough = player.body.max_hp > _BLAST or player.refusals[f"way {enemy.number}"] > _EFFORTS / 2
+    return near and enough and enemy.species is not None and enemy.species.explodes
 
 
 def _set_off(bot: Bot, enemy: Monster) -> Skill:

@@ -26,6 +26,9 @@ def needs(bot: Bot) -> Generator[int, Any, bool]:
         if surviving.may_pray(player, desperate=True):
             yield from surviving.pray(player)
             return True
+    if (player.feverish or player.cursed_hands) and not bot.enemies() and surviving.may_pray(player):
+        yield from surviving.pray(player)
+        return True
     if body.hunger >= w.HUNGRY and not bot.enemies() and (yield from surviving.eat(player)) == "ate":
         return True
     if body.hunger >= w.WEAK and surviving.may_pray(player, desperate=body.hunger >= w.FAINTING):

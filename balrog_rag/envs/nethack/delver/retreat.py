@@ -16,6 +16,8 @@ from balrog_rag.envs.nethack.world.world import Monster
 Did = Generator[int, Any, bool]
 
 _HOLD_TRIES = 3
+_LONG = 60
+"""Rests on one Elbereth after which those around it must be fought after all."""
 _WORN, _RESTED = 0.7, 0.9
 """Parts of the hit points below which one writes Elbereth to rest on it, and from which one leaves it."""
 _SLOW, _FAR = 6, 40
@@ -70,16 +72,19 @@ def escape(bot: Bot, down: bool) -> Did:
     return (yield from stairs.take_stairs(bot.player, down)) == ARRIVED
 
 
+def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Drink what heals while somebody strikes at us and little is left."""
+    player = bot.player
+    body, near, potion = player.body, adjacent(player, enemies), surviving.healing(player)
+    low = body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
+    if potion is None or not near or not low:
+        return False
+    yield from surviving.quaff(player, potion)
+    return True
+
+
 def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Leave a fight that would be lost, if there is a way."""
-    player = bot.player
-    potion = surviving.healing(player)
-    body, near = player.body, adjacent(player, enemies)
-    if potion and (
-        body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
-    ):
-        yield from surviving.quaff(player, potion)
-        return True
     if (yield from _flee(bot, enemies)) or (yield from fall(bot, 0.4)):
         return True
     return (yield from hold(bot, enemies)) or (yield from fall(bot, 0.7))
@@ -128,6 +133,10 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     enough = _RESTED if in_haven(bot) else _WORN
     name = f"hold {player.world.place} {player.here} {player.body.turn // 30}"
     if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > _HOLD_TRIES:
+        return False
+    held = f"held {player.world.place} {player.here}"
+    player.refusals[held] += 1
+    if player.refusals[held] > _LONG:
         return False
     bot.haven = player.world.place, player.here
     if (yield from surviving.guarded(player)) == "guarded":

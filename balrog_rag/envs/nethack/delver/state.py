@@ -1,7 +1,7 @@
 """What the player keeps in mind beyond what it saw."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -156,7 +156,7 @@ class Bot:
         if self.chased[monster.number] % _STEPS == 0:
             self.ignore([monster], turns)
 
-    def ignore(self, monsters: list[Monster], turns: int) -> None:
+    def ignore(self, monsters: Sequence[Monster], turns: int) -> None:
         """Leave monsters out of account for a while, unless they come near."""
         for monster in monsters:
             self.ignored[monster.number] = self.player.body.turn + turns

@@ -107,7 +107,9 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
 
 def _untried(player: Player, place: int) -> bool:
     level = player.level
-    floor = (level.terrain[place] in _GROUND or place == player.here) and place not in level.shop
+    floor = level.terrain[place] in _GROUND or place == player.here
+    if place in level.shop and place in level.objects:
+        return False  # what is for sale would fall with us, and be reckoned stolen
     return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
 
 
@@ -119,7 +121,7 @@ def guard(player: Player, pit: Pit) -> Skill:
     if player.body.hp < pit.hp or player.hostiles(within=1):  # who is scared off may wipe it out, too
         pit.guarded = False
     pit.hp = player.body.hp
-    if pit.guarded or pit.writings >= _WRITINGS or player.body.condition & w.BLIND:
+    if pit.guarded or pit.writings >= _WRITINGS or player.cursed_hands or player.body.condition & w.BLIND:
         return "no need"
     if pit.writings and (yield from guarded(player)) == "guarded":
         pit.guarded = True

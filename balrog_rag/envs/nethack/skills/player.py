@@ -61,6 +61,10 @@ class Player:
         """Spells that may be cast, with the letters they are cast by."""
         self.murders = 0
         """How often a peaceful creature was attacked."""
+        self.cursed_hands = False
+        """Whether a cursed thing in both hands leaves none to write with."""
+        self.feverish = False
+        """Whether a were-creature's bite will make us one, too."""
         self.standstill = 0
         """Key presses since the game's clock last moved."""
         self.alignment = self.race = self.role = ""
@@ -160,6 +164,16 @@ class Player:
         self.world.see(self.screen)
         if self.world.message:
             self.heard.append(self.world.message)
+            self._heed(self.world.message)
+
+    def _heed(self, message: str) -> None:
+        """Remember what is said of our health."""
+        if "no free hand to write" in message:
+            self.cursed_hands = True
+        if "You feel feverish" in message:
+            self.feverish = True
+        if "You feel purified" in message:
+            self.feverish = False
 
     def hostiles(self, within: int = t.WIDTH) -> list[Monster]:
         """Enemies in sight, the nearest first."""
