@@ -12,7 +12,7 @@ from balrog_rag.dataset.streaming import playable, stream
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
 
-OF_NETHACK = ("nle", "minihack")
+OF_NETHACK = ("nle", "nethackers", "minihack")
 _LANES = 8
 
 

@@ -24,7 +24,8 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.folder import journal_path
-from balrog_rag.results.leaderboard.board import rules_sections
+from balrog_rag.results.leaderboard.others import rules_sections
+from balrog_rag.results.report.details import protocol_section
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.begin import planned
 from balrog_rag.run.replay import verify
@@ -279,8 +280,12 @@ def test_a_board_shows_each_identity_beside_the_published_figures(tmp_path: Path
             outcome = "crashed" if number == 4 else "died"
             step = Step(0, "delver", "delver", "o", numbers={"best_depth": 6}, pressed=(106,))
             run.write(f"nethackers/{identity}/{number:02d}", [step, End(outcome, 1, {})])
-    (section,) = rules_sections(load_arms([tmp_path / "run"]))
+    arms = load_arms([tmp_path / "run"])
+    (section,) = rules_sections(arms)
     rows = [tuple(row) for row in section.tables[0].rows]
+    in_report = protocol_section(arms)
+    assert in_report.tables[-1] == section.tables[0]
+    assert any("github.com/OlegPapulov/nethacker" in told for told in in_report.sentences)
     mean = f"{100 * board.worths()['Dlvl:6'] * 14 / 15:.2f}"
     assert {("run", "18", "1", mean), (f"run, {MONK}", "15", "1", mean)} <= set(rows)
     untold = "not told: needs 15 published games of an identity"

@@ -6,11 +6,12 @@ from statistics import fmean
 
 import msgspec
 
-from balrog_rag.contracts.kinds import Rules, kind_of
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
+from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
@@ -312,42 +313,3 @@ def _against(arm: Arm, row: Reference, env: str, family: int) -> Comparison:
 def _anonymous(arm: Arm, env: str) -> list[Score]:
     """Scores without their task, whose name published episodes lack; games count once each."""
     return [Score(score.value, env) for score in independent(scores(arm.by_env()[env]))]
-
-
-def rules_sections(arms: Sequence[Arm]) -> list[Section]:
-    """Own arms in the measures of others, beside their published figures."""
-    played = in_order({env for arm in arms for env in arm.by_env()})
-    return [_rules_section(arms, env, rules) for env in played
-            for rules in kind_of(env).rules if rules.published]  # fmt: skip
-
-
-def _published_cell(value: list[float] | float | str) -> str:
-    """A mean with what is said to be around it, or alone; words as they are."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        mean, deviation = value
-        return f"{mean:,.2f} ± {deviation:,.2f}"
-    return f"{value:,.2f}"
-
-
-def _rules_section(arms: Sequence[Arm], env: str, rules: Rules) -> Section:
-    rows: list[list[Cell]] = [
-        [name, str(len(found)), *rules.figures([found])]
-        for arm in arms
-        if (played := arm.by_env().get(env))
-        for name, found in _rows_of(arm.name, played, rules)
-    ]
-    for row in published().measured.get(rules.published, ()):
-        cells = [_published_cell(row[name]) for name in rules.names]
-        rows.append([f"{row['agent']} / {row['name']} †", str(row["episodes"]), *cells])
-    headings = [f"{rules.title}'s measures", "n", *rules.names]
-    return Section(rules.title, tables=[Table(headings, rows, rules.note)])
-
-
-def _rows_of(name: str, played: list[Episode], rules: Rules) -> list[tuple[str, list[Episode]]]:
-    """All of an arm's episodes and, where the rules keep tasks apart, those of each of several."""
-    tasks = list(dict.fromkeys(episode.task for episode in played))
-    apart = sorted(tasks) if rules.apart and len(tasks) > 1 else []
-    each = [(f"{name}, {task}", [episode for episode in played if episode.task == task]) for task in apart]
-    return [(name, played), *each]

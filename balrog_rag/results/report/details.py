@@ -16,6 +16,7 @@ from balrog_rag.results.breakdown import (
 from balrog_rag.results.comparing import comparable
 from balrog_rag.results.counterfactual import kept
 from balrog_rag.results.episodes import Calls, Episode
+from balrog_rag.results.leaderboard.others import rules_table, sources_of
 from balrog_rag.results.report.page import Cell, Section, Table
 from balrog_rag.results.tables import costs
 from balrog_rag.util.wording import short_number
@@ -60,9 +61,12 @@ SHARE_NOTE = (
 
 def protocol_section(arms: Sequence[Arm]) -> Section:
     """Each kind of game by the protocols of others."""
-    played = in_order({env for arm in arms for env in arm.by_env()})
-    return Section("Other protocols", tables=[_rules_table(kind, arms) for env in played
-                                              if (kind := kind_of(env)).rules])  # fmt: skip
+    kinds = [kind_of(env) for env in in_order({env for arm in arms for env in arm.by_env()})]
+    tables = [_rules_table(kind, arms) for kind in kinds if kind.rules]
+    apart = [(kind.name, rules) for kind in kinds for rules in kind.rules if rules.apart]
+    tables += [rules_table(arms, env, rules) for env, rules in apart]
+    named = dict.fromkeys(where for _, rules in apart for where in sources_of(rules))
+    return Section("Other protocols", [f"† {where}." for where in named], tables)
 
 
 def _rules_table(kind: EnvironmentKind, arms: Sequence[Arm]) -> Table:
