@@ -2,8 +2,8 @@
 
 python benchmarks/board.py RUN... [--clock]
 
-Needs the package (`pip install 'balrog_rag[autoascend]'`). It leaves the wall clock to its games; here that is
-pinned as in ours, unless --clock is said.
+Needs the package (`pip install 'balrog_rag[autoascend]'`). It leaves the wall clock to its games; here
+that is pinned as in ours, unless --clock is said.
 """
 
 import argparse
