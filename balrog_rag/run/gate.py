@@ -61,6 +61,8 @@ class Gate(msgspec.Struct, frozen=True):
             f"on these steps the gate opens at {self.opened} and keeps {self.kept_changes} of the changes",
             f"play with it: {self.override}",
         ]
+        if self.changed in (0, self.steps):
+            lines.insert(-1, "all these steps are alike, so nothing was learned of when; ask at more of them")
         return "\n".join(lines)
 
     def _cost(self) -> list[str]:

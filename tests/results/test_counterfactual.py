@@ -132,8 +132,7 @@ def test_a_gate_knows_what_reference_text_took(runs, capsys):
 
 
 def test_a_record_without_costs_still_makes_a_gate(runs, capsys):
-    asked = tuple(AskedAgain("nle-1", 0, "a", "b", "a") for _ in range(20))
-    assert b"more" not in msgspec.json.encode(Counterfactual(asked))
+    assert b"more" not in msgspec.json.encode(AskedAgain("nle-1", 0, "a", "b", "a"))
     assert main([str(runs / "naive_rag"), "--sample", "12"]) == 0
     old = [msgspec.structs.replace(one, more=None) for one in kept(runs / "naive_rag").asked]
     keep(runs / "naive_rag", Counterfactual(tuple(old * 2)))
@@ -142,3 +141,8 @@ def test_a_record_without_costs_still_makes_a_gate(runs, capsys):
     told = capsys.readouterr().out
     assert "is not in this record" in told
     assert "worth" not in told.splitlines()[-1]
+    alike = [msgspec.structs.replace(one, without=one.action) for one in old]
+    keep(runs / "naive_rag", Counterfactual(tuple(alike * 2)))
+    assert "all these steps are alike" not in told
+    assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
+    assert "all these steps are alike, so nothing was learned of when" in capsys.readouterr().out
