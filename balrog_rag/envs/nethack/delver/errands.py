@@ -34,6 +34,11 @@ _THINGS = ("wand", "potion of healing", "potion of extra healing")
 _OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
 
 
+def hurrying(bot: Bot) -> bool:
+    """Whether we dig down where every turn is a danger."""
+    return digging_down(bot) and bot.player.body.depth > bot.plan.rest_depth
+
+
 def upkeep(bot: Bot) -> Did:
     """Put armour on, take the best weapon in hand, rest."""
     player = bot.player
@@ -60,7 +65,7 @@ def upkeep(bot: Bot) -> Did:
 
 def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
-    if body.turn - bot.shot_at < _ELSEWHERE or (digging_down(bot) and body.depth > plan.rest_depth):
+    if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot):
         return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True
@@ -89,7 +94,7 @@ def _rest_a_while(bot: Bot) -> Did:
 def eat_corpses(bot: Bot) -> Did:
     """Eat what was just killed, if it is good to eat."""
     player, level = bot.player, bot.player.level
-    if player.body.hunger < 1 or bot.enemies():
+    if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
         return False
     turn = player.body.turn
     own = _OWN_KIND.get(player.race, "\0")
@@ -165,7 +170,7 @@ def _sells_digger(bot: Bot, place: int) -> bool:
 def collect(bot: Bot) -> Did:
     """Take wanted things that lie about."""
     player, level = bot.player, bot.player.level
-    if bot.enemies() or (digging_down(bot) and player.body.depth > bot.plan.rest_depth):
+    if bot.enemies() or hurrying(bot):
         return False
     goals = [place for place in level.objects if _worth_a_walk(bot, place)]
     if not goals:

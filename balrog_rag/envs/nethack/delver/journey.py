@@ -16,6 +16,7 @@ from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
 _STRIDES, _STRIDES_DWARF = 14, 7
+_CHASED, _STRIDES_CHASED = 3, 2
 _CROWD, _STRIDES_CROWD = 8, 30
 _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
@@ -88,9 +89,14 @@ def _near_stairs(bot: Bot) -> Generator[int, Any, bool]:
 
 
 def _strides(bot: Bot) -> int:
-    """How far stairs may be to be nearer than a hole: dwarves dig faster; in a crowd nobody does."""
+    """How far stairs may be to be nearer than a hole: dwarves dig faster; in a crowd nobody does.
+
+    Who has an enemy near writes rather than walks.
+    """
     if len(bot.player.hostiles()) >= _CROWD:
         return _STRIDES_CROWD
+    if bot.player.hostiles(within=_CHASED):
+        return _STRIDES_CHASED
     return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES
 
 

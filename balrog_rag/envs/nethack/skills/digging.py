@@ -13,18 +13,22 @@ from balrog_rag.envs.nethack.skills.looking import look_here
 from balrog_rag.envs.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.envs.nethack.skills.player import Pit, Player, Skill
 from balrog_rag.envs.nethack.skills.surviving import engrave, guarded
+from balrog_rag.envs.nethack.world import kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.paths import Ways
 
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
+MISSPELT = "misspelt"
 _WRITINGS = 9
 """Times Elbereth is written in one pit, and before it is one."""
-_NEAR, _WILD = 3, 10
+_NEAR, _WILD = 8, 5
 """Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
-_AT_ONCE = 4
-"""Times it is written in a row: a finger slips in every fourth."""
+_NEAR_DWARF, _WILD_DWARF = 3, 10
+"""The same for dwarves, who have dug a pit in the time that two writings take."""
+_SIGHT = 8
+"""Squares within which somebody who does not mind the word is a reason not to write."""
 _SPOTS = 4
 """Squares tried before the ground of a level is taken to be too hard."""
 _WALK = 30
@@ -63,7 +67,8 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
     while player.level is level and player.here == pit.place:
         if alarm():
             return ALARMED
-        yield from guard(player, pit)
+        if (yield from guard(player, pit)) == MISSPELT:
+            continue  # to dig while somebody hits us would come to nothing
         told = yield from _dig(player, pit)
         if told:
             return told
@@ -71,7 +76,12 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
 
 
 def _on_goods(player: Player) -> Generator[int, Any, bool]:
-    """Whether something for sale lies underfoot, which would fall with us and be reckoned stolen."""
+    """Whether something for sale lies underfoot, which would fall with us and be reckoned stolen.
+
+    Who is blind would have to feel for it, and that takes time.
+    """
+    if player.body.condition & w.BLIND:
+        return False
     yield from look_here(player)
     return player.said("for sale", "no charge")
 
@@ -88,7 +98,7 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     """Go where a hole can be dug, as far from water as can be; nothing is said if that is here."""
     level = player.level
     for _ in range(_SPOTS):
-        ways = Ways(level, player.here, occupied(player))
+        ways = Ways(level, player.here, occupied(player) | _mimics(level))
         spots = [
             (wetness(level, place), place in level.objects, steps, place)
             for place, steps in enumerate(ways.steps)
@@ -105,6 +115,12 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     return ""
 
 
+def _mimics(level: Level) -> set[int]:
+    """Squares with a strange object, which is what some mimics look like."""
+    symbols = k.kinds().symbol
+    return {place for place, glyph in level.objects.items() if symbols[glyph] == "]"}
+
+
 def _untried(player: Player, place: int) -> bool:
     level = player.level
     floor = level.terrain[place] in _GROUND or place == player.here
@@ -115,29 +131,42 @@ def _untried(player: Player, place: int) -> bool:
 
 def guard(player: Player, pit: Pit) -> Skill:
     """See to it that Elbereth stands in the pit."""
-    calm = not player.hostiles(within=_NEAR) and player.body.depth < _WILD
-    if not pit.deep and calm:
+    if not _worth_writing(player, pit):
         return "no need"
-    if player.body.hp < pit.hp or player.hostiles(within=1):  # who is scared off may wipe it out, too
+    hurt = player.body.hp < pit.hp
+    if hurt or player.hostiles(within=1):  # who is scared off may wipe it out, too
         pit.guarded = False
     pit.hp = player.body.hp
-    if pit.guarded or pit.writings >= _WRITINGS or player.cursed_hands or player.body.condition & w.BLIND:
+    blind = bool(player.body.condition & w.BLIND)
+    unable = player.cursed_hands or (blind and not hurt)
+    if pit.guarded or pit.writings >= _WRITINGS or unable:
         return "no need"
-    if pit.writings and (yield from guarded(player)) == "guarded":
+    if pit.writings and not blind and (yield from guarded(player)) == "guarded":
         pit.guarded = True
         return "guarded"
     return (yield from _write(player, pit))
 
 
+def _worth_writing(player: Player, pit: Pit) -> bool:
+    """Whether somebody may come whom the word keeps off; who does not mind it leaves no time to write."""
+    seen = player.hostiles(within=_SIGHT)
+    if seen and not any(enemy.species is None or enemy.species.fears_elbereth for enemy in seen):
+        return False
+    near, wild = (_NEAR_DWARF, _WILD_DWARF) if player.race == "dwarven" else (_NEAR, _WILD)
+    return pit.deep or player.body.depth >= wild or bool(player.hostiles(within=near))
+
+
 def _write(player: Player, pit: Pit) -> Skill:
-    """Write Elbereth until it reads right, or until we are hurt while writing."""
-    for _ in range(_AT_ONCE):
-        pit.writings += 1
-        yield from engrave(player)
-        pit.guarded = (yield from guarded(player)) == "guarded"
-        if pit.guarded or player.body.hp < pit.hp or player.level is not pit.level:
-            break
-    return "wrote"
+    """Write Elbereth once: a finger slips every fourth time. Who is blind cannot read it over."""
+    pit.writings += 1
+    told = yield from engrave(player)
+    if told != "wrote":
+        pit.writings = _WRITINGS
+        return told
+    if player.body.condition & w.BLIND:
+        return told
+    pit.guarded = (yield from guarded(player)) == "guarded"
+    return "wrote" if pit.guarded else MISSPELT
 
 
 def _dig(player: Player, pit: Pit) -> Skill:

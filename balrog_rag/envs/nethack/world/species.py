@@ -39,6 +39,8 @@ _DEADLY_TOUCH = frozenset(
 )
 _PETRIFYING = frozenset(("cockatrice", "chickatrice"))
 _EXPLODING = "gas spore"
+_TAIL, _TAILS_LEVEL = "long worm tail", 8
+"""The table gives the tail no level, but whoever hits it fights the worm."""
 _SESSILE_SPEED = 1
 
 _HUMAN_CLASS, _MINOTAUR = 53, "minotaur"
@@ -114,7 +116,7 @@ def _damage() -> dict[str, float]:
 
 
 def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
-    name, level = entry.mname, entry.mlevel
+    name, level = entry.mname, _TAILS_LEVEL if entry.mname == _TAIL else entry.mlevel
     return Species(
         number=number,
         name=name,
