@@ -17,7 +17,8 @@ from balrog_rag.envs.nethack.world.world import Monster
 
 _STRIDES, _STRIDES_DWARF = 14, 7
 _CHASED, _STRIDES_CHASED = 3, 2
-_CROWD, _STRIDES_CROWD = 8, 30
+_CROWD = 8
+"""Enemies in sight that make it worth a charge of a wand of digging to be gone."""
 _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
 _STUCK = 15
@@ -89,12 +90,7 @@ def _near_stairs(bot: Bot) -> Generator[int, Any, bool]:
 
 
 def _strides(bot: Bot) -> int:
-    """How far stairs may be to be nearer than a hole: dwarves dig faster; in a crowd nobody does.
-
-    Who has an enemy near writes rather than walks.
-    """
-    if len(bot.player.hostiles()) >= _CROWD:
-        return _STRIDES_CROWD
+    """How far stairs may be to be nearer than a hole; dwarves dig faster, who has an enemy near writes."""
     if bot.player.hostiles(within=_CHASED):
         return _STRIDES_CHASED
     return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES

@@ -6,6 +6,7 @@ from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.looking import engraving, look_here
 from balrog_rag.envs.nethack.skills.player import Player, Skill
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.paths import first
 
 ARRIVED, ALARMED, STUCK, NO_WAY = "arrived", "something came up", "the way is blocked", "no way leads there"
@@ -56,8 +57,9 @@ def never() -> bool:
 
 
 def occupied(player: Player) -> set[int]:
-    """Squares that monsters make it unwise to walk over: all but those of pets."""
-    return {monster.place for monster in player.world.monsters if not monster.tame}
+    """Squares that monsters make it unwise to walk over; with pets one changes places, unless dazed."""
+    dazed = player.body.condition & w.DAZED
+    return {monster.place for monster in player.world.monsters if dazed or not monster.tame}
 
 
 def step(player: Player, place: int) -> Skill:

@@ -9,7 +9,7 @@ from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
 
 ELBERETH = "Elbereth"
-_FIRST_PRAYER, _NEXT_PRAYER = 100, 700
+_FIRST_PRAYER, _NEXT_PRAYER = 101, 700
 """Turns after which prayer is safe enough in great need: from the start, and after the last."""
 _LAST_RESORT = 300
 """Turns after the last prayer from which about every second one is heard."""

@@ -19,6 +19,8 @@ STONED, SLIMED, STRANGLED, FOOD_POISONED, ILL, BLIND, DEAF, STUNNED, CONFUSED, H
     1 << bit for bit in range(11)
 )
 """Bits of the body's condition."""
+DAZED = STUNNED | CONFUSED | HALLUCINATING
+"""In these one strikes at one's own pet."""
 DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
 
 _REMEMBERED_TURNS = 40
