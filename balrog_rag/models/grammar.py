@@ -10,6 +10,7 @@ BEGUN, BETWEEN = '{"thoughts": {', '}, "skill": {'
 KEYS = ('"ESC"', '"SPACE"', '"ENTER"')
 """Words that may stand for a single character."""
 THOUGHT_CHARACTERS = 240
+"""Of all thoughts of an answer together, so that its tokens last to the end."""
 LINE = "[A-Za-z] [A-Za-z ,'-]{9,80}"
 """What stands where there are no choices: a short line of words."""
 
@@ -34,9 +35,10 @@ def json_grammar(form: AnswerFormat) -> str:
     named = [f"{literal(json.dumps(name))} {literal(': ')} text" for name in form.thoughts]
     thoughts = f" {literal(', ')} ".join(named)
     skills = " | ".join(map(json_skill, (*map(Action, form.choices), *form.calls)))
+    most = THOUGHT_CHARACTERS // len(form.thoughts)
     return (
         f"root ::= {literal(BEGUN)} {thoughts} {literal(BETWEEN)} skill {literal('}}')}\n"
-        f'text ::= "\\"" [A-Za-z0-9 ,.\'-]{{0,{THOUGHT_CHARACTERS}}} "\\""\n'
+        f'text ::= "\\"" [A-Za-z0-9 ,.\'-]{{0,{most}}} "\\""\n'
         f"skill ::= {skills}\n"
     )
 

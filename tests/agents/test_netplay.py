@@ -1,5 +1,6 @@
 """NetPlay's agent: what it asks and remembers, how answers are read, what is told of wrong ones."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -12,11 +13,13 @@ from balrog_rag.agents.skill_answers import LONGEST
 from balrog_rag.contracts.behaviour import Agent
 from balrog_rag.contracts.data import Decision, Observation, Request
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.models import build
 from balrog_rag.models.grammar import grammar
 from balrog_rag.util.tokens import count_text
 from balrog_rag.workers.host import HostedGame
 from tests.agents.support import VIEW, Guide, Script, agent_config, made, perform
 from tests.envs.support import nethack
+from tests.models.support import model_config
 
 THOUGHTS = {"observations": "A room.", "reasoning": "It is small.", "speak": "I look around."}
 
@@ -255,6 +258,17 @@ def test_it_needs_skills_and_knows_its_options() -> None:
         made(agent_config("netplay"), VIEW, Script())
     with pytest.raises(ConfigError, match=r"agent.options of netplay: .*`memroy`"):
         Played("agent.options={memroy: 5}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_embedded_model_chooses_a_skill(seed: int) -> None:
+    game = Played()
+    game.step(said("rest"))
+    model = build(model_config("local", seed=seed, timeout=3000, options={"slots": 1, "threads": 1}))
+    reply = asyncio.run(model.complete(game.script.requests[-1]))
+    assert reply.finish == "stop"
+    assert game.agent.read(reply).notes["read"] == "strict"
 
 
 def test_the_grammar_allows_every_skill_and_its_json() -> None:
