@@ -214,7 +214,7 @@ def _print_troubles(top: Path, runs: Sequence[PlannedRun], outcomes: Sequence[Ru
             said.setdefault(line, []).append(run.label)
     for line, labels in said.items():
         where = f"{labels[0]}: " if len(labels) == 1 else ""
-        times = f" (in {len(labels)} of {len(runs)} runs)" if len(labels) > 1 else ""
+        times = f" (in each of {len(labels)} of {len(runs)} runs)" if len(labels) > 1 else ""
         print(one_line(f"{where}{line}{times}"), file=sys.stderr)
     if any(outcome.exit_code for outcome in outcomes):
         print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
