@@ -36,6 +36,8 @@ _AROUND = 3
 """Squares within which enemies are reckoned with before a weak one is fought in the pit."""
 _EASY = 0.3
 """Part of the hit points that a fight may cost to be no reason to stay on Elbereth."""
+_AFFORDABLE = 0.8
+"""Part of the hit points that a fight against who does not mind Elbereth may cost; else one digs on."""
 _SERIOUS = 8
 """Hit points that a fight must be likely to cost to be worth a turn for another weapon."""
 
@@ -209,7 +211,7 @@ def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
     if any(_undaunted(bot, enemy) for enemy in fought):
-        return fought
+        return fought if cost_of(player, fought) < _AFFORDABLE * player.body.hp else []
     around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _AROUND]
     return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
 
