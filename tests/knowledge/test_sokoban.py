@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.envs.skills.made import opened
 from tests.knowledge.sokoban import CORNERS, STEPS, Game, Level, Place, levels, solutions
 
 KEYS = {"east": "l", "west": "h", "south": "j", "north": "k"}
@@ -73,25 +74,9 @@ class Played:
 @contextmanager
 def played(name: str) -> Iterator[Played]:
     """The map with its boulders and holes, without its monsters, things and doors, in the game itself."""
-    from minihack import MiniHack
-
-    keys = ("glyphs", "blstats", "message", "tty_chars", "inv_strs", "inv_letters")
     level = levels()[name]
-    task = MiniHack(
-        des_file=described(level),
-        character="arc-dwa-law-fem",
-        observation_keys=keys,
-        pet=False,
-        autopickup=False,
-        fix_moon_phase=True,
-        max_episode_steps=10**6,
-    )
-    try:
-        task.nethack.set_initial_seeds(1, 1, False, None)
-        task.reset()
+    with opened(described(level), "arc-dwa-law-fem", 1) as task:
         yield Played(task, level, CORNERS[name])
-    finally:
-        task.close()
 
 
 def described(level: Level) -> str:

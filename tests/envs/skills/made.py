@@ -20,6 +20,14 @@ ROOM = """MAP
 ENDMAP
 REGION:(0,0,10,4),lit,"ordinary"
 """
+TWO_ROOMS = """MAP
+-----------------
+|.......|.......|
+|.......+.......|
+|.......|.......|
+-----------------
+ENDMAP
+"""
 
 
 class MadeGame:
@@ -48,10 +56,17 @@ class MadeGame:
 @contextmanager
 def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) -> Iterator[MadeGame]:
     """A game on the level of this description."""
+    with opened(HEAD + description, character, seed) as task:
+        yield MadeGame(task)
+
+
+@contextmanager
+def opened(level: str, character: str, seed: int) -> Iterator[Any]:
+    """MiniHack's game on a whole level description, without a pet and without autopickup."""
     from minihack import MiniHack
 
     task = MiniHack(
-        des_file=HEAD + description,
+        des_file=level,
         character=character,
         observation_keys=_KEYS,
         pet=False,
@@ -62,6 +77,6 @@ def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) ->
     try:
         task.nethack.set_initial_seeds(seed, seed, False, None)
         task.reset()
-        yield MadeGame(task)
+        yield task
     finally:
         task.close()

@@ -5,20 +5,16 @@ import pytest
 from balrog_rag.envs.nethack.delver.bot import play
 from balrog_rag.envs.nethack.delver.state import Bot, Plan
 from balrog_rag.envs.nethack.skills import digging, looking
-from tests.envs.skills.made import made
+from tests.envs.skills.made import TWO_ROOMS, made
 
-SHOP = """MAP
------------------
-|.......|.......|
-|.......+.......|
-|.......|.......|
------------------
-ENDMAP
-REGION:(0,0,16,4),lit,"ordinary"
+SHOP = (
+    TWO_ROOMS
+    + """REGION:(0,0,16,4),lit,"ordinary"
 REGION:(9,1,15,3),lit,"shop"
 DOOR:closed,(8,2)
 BRANCH:(12,1,12,1),(0,0,0,0)
 """
+)
 ROBBED = ("worth of goods", "grabs your", "You stole", "thief", "Thief", "Usage fee")
 
 

@@ -5,22 +5,18 @@ from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import exploring, fighting, gear, moving, surviving
 from balrog_rag.envs.nethack.world import world as w
 from tests.envs.skills.made import ROOM as BARE_ROOM
-from tests.envs.skills.made import made
+from tests.envs.skills.made import TWO_ROOMS, made
 from tests.envs.skills.test_moving import PASSAGE, explore_all
 
 ROOM = BARE_ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\n"
-SHOP = """MAP
------------------
-|.......|.......|
-|.......+.......|
-|.......|.......|
------------------
-ENDMAP
-REGION:(1,1,7,3),lit,"ordinary"
+SHOP = (
+    TWO_ROOMS
+    + """REGION:(1,1,7,3),lit,"ordinary"
 REGION:(9,1,15,3),lit,"shop"
 DOOR:open,(8,2)
 BRANCH:(1,1,1,1),(0,0,0,0)
 """
+)
 
 
 def kill_all(player):

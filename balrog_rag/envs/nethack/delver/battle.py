@@ -1,7 +1,6 @@
 """Fight, shoot, hold out on Elbereth, or run."""
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from balrog_rag.envs.nethack.delver.retreat import (
     drink,
@@ -13,15 +12,13 @@ from balrog_rag.envs.nethack.delver.retreat import (
     on_base,
     retreat,
 )
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import fighting, gear, keys, magic, stairs
 from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of
 from balrog_rag.envs.nethack.skills.moving import occupied, step
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.paths import first
 from balrog_rag.envs.nethack.world.world import Monster
-
-Did = Generator[int, Any, bool]
 
 _NEAR = 6
 _PATIENCE = 25
@@ -230,5 +227,5 @@ def _undaunted(bot: Bot, enemy: Monster) -> bool:
 
 
 def _guarded(bot: Bot) -> bool:
-    player, pit = bot.player, bot.player.pit
-    return pit is not None and pit.level is player.level and pit.place == player.here and pit.guarded
+    pit = bot.player.pit_here
+    return pit is not None and pit.guarded

@@ -1,17 +1,17 @@
 """The rules of the player in their order; the first that applies is followed."""
 
-from collections.abc import Callable, Generator
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from balrog_rag.envs.nethack.delver.battle import battle, engulfed
 from balrog_rag.envs.nethack.delver.errands import buy, collect, eat_corpses, upkeep
 from balrog_rag.envs.nethack.delver.journey import journey
 from balrog_rag.envs.nethack.delver.needs import needs
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import exploring, gear, looking, magic
 from balrog_rag.envs.nethack.skills.player import Skill
 
-Rule: TypeAlias = Callable[[Bot], Generator[int, Any, bool]]
+Rule: TypeAlias = Callable[[Bot], Did]
 """Does something if it applies, and says whether it did."""
 
 RULES: tuple[Rule, ...] = (needs, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)

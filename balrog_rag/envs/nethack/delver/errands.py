@@ -1,12 +1,10 @@
 """What is done between fights: rest, armour, weapons, food and things that lie about."""
 
 import re
-from collections.abc import Generator
-from typing import Any
 
 from balrog_rag.envs.nethack.delver.battle import digging_down
 from balrog_rag.envs.nethack.delver.retreat import escape
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.envs.nethack.skills.looking import look_here
 from balrog_rag.envs.nethack.world import kinds as k
@@ -14,8 +12,6 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import slot_of
 from balrog_rag.envs.nethack.world.species import all_species
-
-Did = Generator[int, Any, bool]
 
 _STARVED = 0.6
 """Part of the hit points until which one rests even though hunger presses."""
@@ -133,7 +129,7 @@ def wanted(bot: Bot, text: str) -> bool:
         return False
     if "gold piece" in words:
         return True
-    if any(name in words for name in (*gear.DIGGERS, "dagger", *bot.player.thrown)):
+    if gear.digs(words) or any(name in words for name in ("dagger", *bot.player.thrown)):
         return True
     if slot_of(words):
         return gear.could_wear(bot.player, words)
@@ -156,7 +152,7 @@ def buy(bot: Bot) -> Did:
         yield from look_here(player)
         price = _PRICE.search(" ".join(player.heard))
         if price and int(price[1]) <= player.body.gold:
-            yield from gear.pick_up(player, lambda text: any(name in text for name in gear.DIGGERS))
+            yield from gear.pick_up(player, gear.digs)
             yield from gear.pay(player)
     return True
 

@@ -1,11 +1,8 @@
 """Where to go next: grow on the first levels, fetch a pick-axe in the Mines, dig down."""
 
-from collections.abc import Generator
-from typing import Any
-
 from balrog_rag.envs.nethack.delver.battle import while_digging
 from balrog_rag.envs.nethack.delver.retreat import fall, on_base
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving
 from balrog_rag.envs.nethack.skills.judging import adjacent
 from balrog_rag.envs.nethack.skills.player import Skill
@@ -31,7 +28,7 @@ _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 
 
-def journey(bot: Bot) -> Generator[int, Any, bool]:
+def journey(bot: Bot) -> Did:
     """One leg of the way."""
     player = bot.player
     branch = player.world.place.branch
@@ -74,11 +71,10 @@ def _dig(bot: Bot) -> Skill:
     return told
 
 
-def _near_stairs(bot: Bot) -> Generator[int, Any, bool]:
+def _near_stairs(bot: Bot) -> Did:
     """Take stairs down that are nearer than a hole would be."""
     player, level = bot.player, bot.player.level
-    pit = player.pit
-    if player.body.depth <= _DEEPEST_ENTRANCE or (pit and pit.level is level and pit.place == player.here):
+    if player.body.depth <= _DEEPEST_ENTRANCE or player.pit_here:
         return False
     way = first(
         level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
@@ -147,7 +143,7 @@ def _main(bot: Bot) -> Skill:
     return (yield from _down(bot, stairs.MAIN))
 
 
-def _seek(bot: Bot) -> Generator[int, Any, bool]:
+def _seek(bot: Bot) -> Did:
     """Search for hidden passages where the stairs to the Mines may be, for a while."""
     player = bot.player
     name = f"seek {player.world.place}"
@@ -227,7 +223,7 @@ def _uncover(bot: Bot) -> Skill:
     return told
 
 
-def _make_way(bot: Bot) -> Generator[int, Any, bool]:
+def _make_way(bot: Bot) -> Did:
     """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
     player = bot.player
     for enemy in player.hostiles():

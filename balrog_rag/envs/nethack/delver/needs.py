@@ -1,15 +1,12 @@
 """What cannot wait: mortal need, sickness, hunger."""
 
-from collections.abc import Generator
-from typing import Any
-
 from balrog_rag.envs.nethack.delver.retreat import fall
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import surviving
 from balrog_rag.envs.nethack.world import world as w
 
 
-def needs(bot: Bot) -> Generator[int, Any, bool]:
+def needs(bot: Bot) -> Did:
     """See to mortal need and hunger."""
     player = bot.player
     body = player.body

@@ -1,9 +1,8 @@
 """When a fight is being lost, and what is done about it: potions, stairs, Elbereth."""
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import magic, stairs, surviving
 from balrog_rag.envs.nethack.skills.exploring import search
 from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of, damage_a_turn, worst_a_turn
@@ -12,8 +11,6 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.paths import Ways
 from balrog_rag.envs.nethack.world.world import Monster
-
-Did = Generator[int, Any, bool]
 
 _HOLD_TRIES = 3
 _LONG = 60

@@ -1,9 +1,9 @@
 """What the player keeps in mind beyond what it saw."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
@@ -16,6 +16,9 @@ from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.world import Monster
+
+Did: TypeAlias = Generator[int, Any, bool]
+"""Presses keys, and at its end says whether there was anything to do."""
 
 _STEPS = 15
 """Steps towards a monster in vain after which it is left alone for a while."""

@@ -88,8 +88,8 @@ def _on_goods(player: Player) -> Generator[int, Any, bool]:
 
 def _pit(player: Player) -> Pit:
     """The pit begun here before, or a new one."""
-    level, here, pit = player.level, player.here, player.pit
-    if pit is None or pit.level is not level or pit.place != here:
+    level, here, pit = player.level, player.here, player.pit_here
+    if pit is None:
         pit = player.pit = Pit(level, here, level.terrain[here] == t.PIT, hp=player.body.hp)
     return pit
 

@@ -62,6 +62,11 @@ GOOD_ARMOR = (
 """Armour that does no harm, by words of its names; most other kinds may turn out to be a curse."""
 
 
+def digs(text: str) -> bool:
+    """Whether a thing of this description is something to dig with."""
+    return any(name in text for name in DIGGERS)
+
+
 def digger(player: Player) -> Item | None:
     """What we can dig with."""
     tool = player.world.item(*DIGGERS)
@@ -104,7 +109,7 @@ def burden(player: Player) -> Item | None:
     spare = [
         item
         for item in player.world.items
-        if not (item.worn or item.wielded or item is best or any(name in item.name for name in DIGGERS))
+        if not (item.worn or item.wielded or item is best or digs(item.name))
         and not player.refusals[f"drop {item.text}"]
     ]
     return next((item for word in _JUNK for item in spare if word in item.name), None)
@@ -139,8 +144,7 @@ def pick_up(player: Player, wish: Wish) -> Skill:
     if player.screen.menu:
         yield from _choose(player, wish)
     if player.screen.question:  # so heavy that the game asks whether to lift it
-        worth = any(name in player.screen.question for name in DIGGERS)
-        yield from player.answer(("Continue", "y" if worth else "n"), ("", "n"))
+        yield from player.answer(("Continue", "y" if digs(player.screen.question) else "n"), ("", "n"))
     yield from player.close()
     return "took" if player.said(" - ") else "took nothing"
 
@@ -214,11 +218,11 @@ def best_weapon(player: Player) -> Item | None:
     launcher = _launcher(player)
     if launcher is not None and player.role == "Ranger":
         return launcher
-    shield = any(item.slot == "shield" and item.worn for item in player.world.items)
+    shielded = shield(player) is not None
     best: tuple[float, Item] | None = None
     for item in player.world.items:
         worth = _worth(item)
-        if item.slot or (shield and any(name in item.name for name in TWO_HANDED)) or not worth:
+        if item.slot or (shielded and _two_handed(item)) or not worth:
             continue
         if item.curse == "cursed" or player.refusals[f"wield {item.text}"] > 1:
             continue

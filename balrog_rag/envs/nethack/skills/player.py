@@ -86,6 +86,12 @@ class Player:
         """The square where the player is."""
         return self.world.body.place
 
+    @property
+    def pit_here(self) -> Pit | None:
+        """The pit that was begun where we are, if any was."""
+        pit = self.pit
+        return pit if pit is not None and pit.level is self.level and pit.place == self.here else None
+
     def said(self, *words: str) -> bool:
         """Whether any message since the last command began holds any of these words."""
         return any(word in message for message in self.heard for word in words)
