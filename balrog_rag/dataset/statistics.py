@@ -183,8 +183,7 @@ def _boxes(sets: Sequence[Games], field: str) -> Any:
     values = [known(games, field) or [float("nan")] for games in sets]
     axes.boxplot(values, orientation="horizontal", tick_labels=[style.label(games.name) for games in sets])
     if field != "maxlvl":
-        axes.set_xscale("symlog", linthresh=100)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        style.wide_scale(axes)
     axes.invert_yaxis()
     axes.set_xlabel(_TITLES[field])
     return figure

@@ -1,5 +1,6 @@
 """The report: verdicts first, every hostile word harmless, nothing asked of the network."""
 
+import base64
 import csv
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from importlib.util import find_spec
+from xml.etree import ElementTree
 
 import pytest
 
@@ -89,6 +91,31 @@ def test_every_address_stays_on_the_page_or_beside_it(sweep, tmp_path):
     links = [attrs["href"] for tag, attrs in page.tags if tag == "a" and attrs["href"].startswith("../")]
     assert len(links) == 18
     assert all((tmp_path / "out" / link).is_file() for link in links)
+
+
+def test_figures_of_the_page_take_its_colours_by_day_and_by_night(sweep, tmp_path):
+    """Files of figures stay black on white; in the page nothing does, and an arm's colour stays."""
+    main([str(sweep), "--out", str(tmp_path / "out"), "--formats", "html,svg"])
+    page = Page((tmp_path / "out/report.html").read_text())
+    shown = [attrs["src"].partition(",")[2] for tag, attrs in page.tags if tag == "img"]
+    figures = [base64.b64decode(each).decode() for each in shown]
+    assert len(figures) == 7
+    for figure in figures:
+        ElementTree.fromstring(figure)
+        assert not re.search("(fill|stroke): #(000000|ffffff|dddddd)", figure)
+        assert figure.count("prefers-color-scheme: dark") == 1
+    beside = (tmp_path / "out/figures/scores.svg").read_text()
+    assert "fill: #ffffff" in beside
+    assert "var(" not in beside
+    assert beside.count("fill: #0072b2") == figures[0].count("fill: #0072b2") > 0
+
+
+def test_powers_of_ten_are_figures(sweep, tmp_path):
+    """The marks of a wide scale are numbers, not the formulas that matplotlib would have set."""
+    main([str(sweep), "--out", str(tmp_path / "out"), "--formats", "svg"])
+    drawn = (tmp_path / "out/figures/survival.svg").read_text()
+    assert "<!-- 100 -->" in drawn
+    assert "mathdefault" not in drawn
 
 
 def test_the_data_beside_the_page_holds_everything(sweep, tmp_path):

@@ -1,5 +1,6 @@
 """Reports in a browser: tables that sort and filter, ways to episodes, phones, the dark."""
 
+import io
 import shutil
 from pathlib import Path
 
@@ -56,3 +57,23 @@ def test_a_report_leads_to_episodes_and_its_tables_sort_and_filter(browser: Brow
     browser.js(f"[...{table}.querySelectorAll('a')].find((a) => a.href.includes('view.html')).click()")
     browser.wait("document.querySelector('.screen pre')")
     assert EPISODE[:-2] in browser.js("document.querySelector('h1').textContent")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "paper"), [("light", (255, 255, 255)), ("dark", (20, 23, 26))])
+def test_figures_stand_on_the_pages_paper_and_can_be_read(
+    browser: Browser, report: Path, scheme: str, paper: tuple[int, int, int]
+) -> None:
+    """Most of a figure is the page's own paper, and its letters are far lighter or darker."""
+    from PIL import Image
+
+    browser.size(400, scheme=scheme)
+    browser.open(report.as_uri(), "document.querySelector('figure img').complete")
+    assert browser.js("document.documentElement.scrollWidth") <= 400
+    for figure in browser.driver.find_elements("css selector", "figure"):
+        picture = Image.open(io.BytesIO(figure.screenshot_as_png)).convert("RGB")
+        found = sorted(picture.getcolors(1 << 20) or [], reverse=True)
+        assert found[0][1] == paper
+        assert max(abs(sum(colour) - sum(paper)) for _, colour in found) > 600
+    natural = "[...document.querySelectorAll('figure img')].every((each) => each.width === each.naturalWidth)"
+    assert browser.js(natural)

@@ -187,7 +187,7 @@ def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
     for axis, title in zip(axes, ("alive, % of games", f"mean {timeline.height_title}"), strict=True):
         axis.set_xlabel(f"{env}: {timeline.clock_title}")
         axis.set_ylabel(title)
-        axis.set_xscale("symlog", linthresh=100)
+        style.wide_scale(axis)
         axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)
 

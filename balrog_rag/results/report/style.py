@@ -1,9 +1,11 @@
 """How an arm is drawn: its colour, hatch, mark and line, and its name beside an axis."""
 
+from typing import Any
+
 from balrog_rag.util.palette import COLOURS, HATCHES, SETTINGS
 from balrog_rag.util.terminal_safe import one_line
 
-__all__ = ["SETTINGS", "colour", "filling", "hatch", "label", "line", "mark"]
+__all__ = ["SETTINGS", "colour", "filling", "hatch", "label", "line", "mark", "wide_scale"]
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
@@ -32,6 +34,12 @@ def line(place: int) -> str:
 def filling(place: int) -> str:
     """How the mark of the arm at this place is filled: the second round of colours has hollow ones."""
     return "full" if place // len(COLOURS) % 2 == 0 else "none"
+
+
+def wide_scale(axis: Any) -> None:
+    """Figures from 0 to millions along the foot of the axes: even up to 100, then by powers of ten."""
+    axis.set_xscale("symlog", linthresh=100)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 LINE = 34
