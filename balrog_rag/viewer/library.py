@@ -7,8 +7,8 @@ from pathlib import Path
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.viewer.following import waiting
-from balrog_rag.viewer.listing import Listed, listed
-from balrog_rag.viewer.overview import overview
+from balrog_rag.viewer.listing import Listed, free, listed, under
+from balrog_rag.viewer.overview import overview, rows
 from balrog_rag.viewer.packing import packed
 
 MOST_REBUILT = 6
@@ -71,13 +71,32 @@ class Library:
     def overview(self) -> bytes:
         """The document `run`, with what has changed on disk."""
         with self._lock:
-            places = {episode.key: place for place, episode in enumerate(self.episodes)}
-            for episode in listed(self._paths):
-                if episode.key in places:
-                    self.episodes[places[episode.key]] = episode
-                else:
-                    self.episodes.append(episode)
+            self._look_again()
             return packed(overview(self.episodes), 1)
+
+    def rows(self) -> bytes:
+        """The document `rows`: the list alone, with what has begun and ended since."""
+        with self._lock:
+            self._look_again()
+            return packed(rows(self.episodes), 1)
+
+    def _look_again(self) -> None:
+        """New episodes go to the end; one that is known keeps place and name, whatever came beside it."""
+        places = {episode.path: place for place, episode in enumerate(self.episodes)}
+        taken = {episode.key for episode in self.episodes}
+        for episode in listed(self._paths):
+            place = places.get(episode.path)
+            known = None if place is None else self.episodes[place]
+            if known is None or known.row.get("state") == "damaged":
+                taken -= {known.key} if known else set()
+                episode = under(free(episode.key, taken), episode)
+            else:
+                episode = under(known.key, episode)
+            taken.add(episode.key)
+            if place is None:
+                self.episodes.append(episode)
+            else:
+                self.episodes[place] = episode
 
     def head(self, place: int) -> bytes:
         """An episode's head."""

@@ -1,6 +1,6 @@
 """What there is to look at: the episodes of journals, runs, sweeps and recordings, and a line for each."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,11 +51,21 @@ def listed(paths: Sequence[Path]) -> list[Listed]:
     made = []
     for episode in found:
         key = f"{episode.run.name}:{episode.key}" if several and episode.run else episode.key
-        while key in taken:
-            key += "+"
-        taken.add(key)
-        made.append(episode._replace(key=key, row={"key": key, **episode.row}))
+        made.append(under(free(key, taken), episode))
+        taken.add(made[-1].key)
     return made
+
+
+def free(key: str, taken: Set[str]) -> str:
+    """A name that nothing has yet."""
+    while key in taken:
+        key += "+"
+    return key
+
+
+def under(key: str, episode: Listed) -> Listed:
+    """An episode under the name that links and pages call it by."""
+    return episode._replace(key=key, row=episode.row | {"key": key})
 
 
 def run_folders(path: Path) -> list[Path]:

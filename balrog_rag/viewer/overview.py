@@ -21,11 +21,19 @@ def overview(episodes: Sequence[Listed]) -> dict[str, Any]:
     folders = runs_of(episodes)
     return {
         "format": FORMAT,
-        "title": ", ".join(run.name for run in folders) or episodes[0].path.name,
-        "episodes": [episode.row for episode in episodes],
+        **rows(episodes),
         "titles": TITLES,
         "retrieval": [found for run in folders if (found := retrieval(run, episodes)) is not None],
         "notes": [note for run in folders for note in notes(run, episodes)],
+    }
+
+
+def rows(episodes: Sequence[Listed]) -> dict[str, Any]:
+    """The document `rows`: the part of `run` that grows while runs are played."""
+    folders = runs_of(episodes)
+    return {
+        "title": ", ".join(run.name for run in folders) or episodes[0].path.name,
+        "episodes": [episode.row for episode in episodes],
     }
 
 

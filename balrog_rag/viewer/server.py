@@ -72,6 +72,9 @@ def application(library: Library) -> web.Application:
     async def overview(request: web.Request) -> web.Response:
         return _document(await asyncio.to_thread(library.overview))
 
+    async def rows(request: web.Request) -> web.Response:
+        return _document(await asyncio.to_thread(library.rows))
+
     async def head(request: web.Request) -> web.Response:
         place = int(request.match_info["place"])
         return _document(await asyncio.to_thread(library.head, place))
@@ -101,6 +104,7 @@ def application(library: Library) -> web.Application:
         [
             web.get("/", shown),
             web.get("/data/run", overview),
+            web.get("/data/rows", rows),
             web.get(r"/data/{place:\d{1,9}}/head", head),
             web.get(r"/data/{place:\d{1,9}}/{number:\d{1,9}}", chunk),
             web.post("/notes", notes),

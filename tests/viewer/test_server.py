@@ -129,6 +129,40 @@ def test_an_episode_is_followed_while_it_is_played(runs: Path, tmp_path: Path) -
     asyncio.run(asyncio.wait_for(asked(), 60))
 
 
+def test_the_list_grows_with_the_runs(runs: Path, tmp_path: Path) -> None:
+    """An episode that begins, one that ends, a run that appears: each is there without a new page."""
+    sweep = tmp_path / "sweep"
+    told = Path(shutil.copytree(runs / "told", sweep / "told"))
+    second = journals_of(told)[1]
+    whole = second.read_bytes()
+    second.unlink()
+
+    async def asked() -> None:
+        async with served(sweep) as (ask, _):
+
+            async def rows() -> list[tuple[str, str]]:
+                found = unpacked((await ask("/data/rows"))[1])["episodes"]
+                return [(row["key"], row["state"]) for row in found]
+
+            first = ("nle/NetHackChallenge-v0/00", "ended")
+            assert await rows() == [first]
+            second.write_bytes(b"".join(whole.splitlines(keepends=True)[:20]))
+            assert await rows() == [first, ("nle/NetHackChallenge-v0/01", "open")]
+            second.write_bytes(whole)
+            both = [first, ("nle/NetHackChallenge-v0/01", "ended")]
+            assert await rows() == both
+            shutil.copytree(runs / "plain", sweep / "plain")
+            others = [(f"plain:nle/NetHackChallenge-v0/0{number}", "ended") for number in (0, 1)]
+            assert await rows() == both + others  # names that are known stay, and so do their places
+            assert unpacked((await ask("/data/run"))[1])["title"] == "told, plain"
+            head: dict[str, Any] = {}
+            while not head.get("done"):
+                head = unpacked((await ask("/data/3/head"))[1])
+            assert head["steps"] == 20
+
+    asyncio.run(asyncio.wait_for(asked(), 60))
+
+
 def test_a_watcher_gives_up_when_nobody_looks(runs: Path, tmp_path: Path) -> None:
     growing = tmp_path / "growing.journal.jsonl"
     lines = journals_of(runs / "told")[0].read_bytes().splitlines(keepends=True)

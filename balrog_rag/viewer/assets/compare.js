@@ -82,6 +82,8 @@ class ComparePage {
     return true;
   }
 
+  grown() {}
+
   leave() {}
 }
 

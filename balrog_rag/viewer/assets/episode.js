@@ -213,6 +213,11 @@ class EpisodePage {
     return true;
   }
 
+  grown() {
+    this.app.drawTop(this.episode);
+    if (this.moment) this.app.remember(this);
+  }
+
   leave() {
     if (this.playing) this.stop();
     this.unfollow();

@@ -6,6 +6,8 @@ const KEYS = [
   ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: the first other action"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
 ];
 
+const LOOK_AGAIN = 2000; // milliseconds between two looks at what has begun and ended
+
 class App {
   constructor(run) {
     this.run = run;
@@ -14,7 +16,8 @@ class App {
     this.theme = "";
     this.notes = new Notes(this);
     this.texts = new Texts(this);
-    document.title = `${visible(run.title)} \u00b7 balrog_rag viewer`;
+    this.entitle();
+    if (SERVED) setTimeout(() => this.lookAgain(), LOOK_AGAIN);
     window.addEventListener("hashchange", () => this.route());
     document.addEventListener("keydown", (event) => this.key(event));
     document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
@@ -22,6 +25,27 @@ class App {
 
   get single() {
     return this.run.episodes.length === 1;
+  }
+
+  entitle() {
+    document.title = `${visible(this.run.title)} \u00b7 balrog_rag viewer`;
+  }
+
+  // What has begun or ended since; on a slow disk seldom, so that a run in play is not held up.
+  async lookAgain() {
+    const asked = performance.now();
+    if (!document.hidden) await readDocument("rows").then((found) => this.grown(found)).catch(() => null);
+    setTimeout(() => this.lookAgain(), Math.max(LOOK_AGAIN, 20 * (performance.now() - asked)));
+  }
+
+  // An episode keeps its place; its line may be another one by now.
+  grown({ title, episodes }) {
+    if (JSON.stringify(episodes) === JSON.stringify(this.run.episodes)) return;
+    const known = [...this.episodes.values()];
+    Object.assign(this.run, { title, episodes });
+    this.episodes = new Map(episodes.map((row, place) => [row.key, Object.assign(known[place] || new Episode(place, row), { row, key: row.key })]));
+    this.entitle();
+    if (this.page) this.page.grown();
   }
 
   hash(values) {

@@ -11,8 +11,18 @@ class RunPage {
     this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => this.drawList() });
     this.list = h("div", { class: "wide" });
     this.compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = "#" + this.app.compared([...this.chosen]); } }, "Compare side by side");
-    this.element = h("div", { class: "run" }, this.summary(), h("div", { class: "bar" }, this.filter, app.single ? null : this.compare), this.list, this.retrieval());
+    this.said = h("p", { class: "soft", role: "status" });
+    this.element = h("div", { class: "run" }, this.said, h("div", { class: "bar" }, this.filter, app.single ? null : this.compare), this.list, this.retrieval());
+    this.grown();
+  }
+
+  // Draw the list as it is by now; what is chosen, typed and focused stays.
+  grown() {
+    fill(this.said, this.summary());
+    const held = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
     this.drawList();
+    const again = held && [...this.list.querySelectorAll("[data-of]")].find((each) => each.dataset.of === held);
+    if (again) again.focus();
   }
 
   summary() {
@@ -21,7 +31,7 @@ class RunPage {
     const open = episodes.filter((row) => row.state === "open").length;
     const damaged = episodes.length - ended - open;
     const said = [plural(episodes.length, "episode"), `${count(ended)} ended`, open ? `${count(open)} open` : "", damaged ? `${count(damaged)} damaged` : ""];
-    return h("p", { class: "soft" }, said.filter(Boolean).join(", "));
+    return said.filter(Boolean).join(", ");
   }
 
   get columns() {
@@ -56,7 +66,7 @@ class RunPage {
     const columns = this.columns;
     const rows = this.rows();
     const heads = columns.map(([name, , words]) => h("th", { scope: "col", class: words ? "words" : "", "aria-sort": this.sort === name ? (this.down ? "descending" : "ascending") : "none" },
-      h("button", { type: "button", onclick: () => this.sortBy(name) }, name, this.sort === name ? (this.down ? " \u25be" : " \u25b4") : "")));
+      h("button", { type: "button", "data-of": `sort ${name}`, onclick: () => this.sortBy(name) }, name, this.sort === name ? (this.down ? " \u25be" : " \u25b4") : "")));
     const body = rows.slice(0, SHOWN_ROWS).map((row) => h("tr", {}, columns.map(([name, value, words, told]) => {
       const found = value(row);
       const empty = found === undefined || found === null || found === "";
@@ -70,7 +80,7 @@ class RunPage {
 
   chooser(row) {
     if (this.app.single || row.state === "damaged") return null;
-    return h("input", { type: "checkbox", checked: this.chosen.has(row.key), "aria-label": `Compare ${row.key}`, onchange: (event) => {
+    return h("input", { type: "checkbox", "data-of": `box ${row.key}`, checked: this.chosen.has(row.key), "aria-label": `Compare ${row.key}`, onchange: (event) => {
       if (event.target.checked) this.chosen.add(row.key);
       else this.chosen.delete(row.key);
       this.compare.disabled = this.chosen.size < 2;
@@ -79,7 +89,7 @@ class RunPage {
 
   link(row) {
     if (row.state === "damaged") return h("span", { dir: "auto" }, visible(row.key));
-    return h("a", { href: "#" + this.app.hash({ episode: row.key }), dir: "auto" }, visible(row.key));
+    return h("a", { href: "#" + this.app.hash({ episode: row.key }), dir: "auto", "data-of": `way ${row.key}` }, visible(row.key));
   }
 
   sortBy(name) {

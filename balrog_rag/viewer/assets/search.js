@@ -167,5 +167,7 @@ class SearchPage {
 
   key() { return false; }
 
+  grown() {}
+
   leave() {}
 }
