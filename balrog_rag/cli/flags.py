@@ -50,14 +50,19 @@ def with_flags(words: list[str]) -> int:
 
 
 def _refuse_keys_as_flags(words: list[str]) -> None:
-    """`--agent naive`: a key written as other programs want it."""
-    keys = {*group_options(), *(key for key, _ in documented_keys())}
+    """`--agent naive`, `--episodes 3`: a key, or the end of one, written as other programs want it."""
+    keys = [*group_options(), *(key for key, _ in documented_keys())]
     for word, after in zip(words, [*words[1:], ""], strict=True):
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("-", "_")
-        if word.startswith("-") and name in keys:
-            given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
-            raise ConfigError(f"{word}: keys are no flags; write {name}={given}")
+        if not word.startswith("--") or f"--{name}" in FLAGS:
+            continue
+        meant = [name] if name in keys else [key for key in keys if key.endswith(f".{name}")]
+        given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
+        if meant:
+            raise ConfigError(
+                f"{word}: keys are no flags; write {' or '.join(f'{key}={given}' for key in meant)}"
+            )
 
 
 def _refuse_unknown(words: list[str]) -> None:

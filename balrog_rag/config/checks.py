@@ -37,7 +37,9 @@ def check_together(config: Any) -> None:
             raise ConfigError(f"env.tasks: {task!r} is no env/task; `balrog-rag envs tasks NAME` lists some")
     for name in env.max_steps:
         if name not in (known := registry.environments.names()):
-            raise ConfigError(f"env.max_steps.{name}: no such environment{registry.nearest(name, known)}")
+            played = " and ".join(dict.fromkeys(task.partition("/")[0] for task in env.tasks))
+            near = registry.nearest(name, known)
+            raise ConfigError(f"env.max_steps.{name}: no such environment; this run plays {played}{near}")
     if env.seeds and env.seeding not in ("list", "fixed"):
         raise ConfigError(
             f"env.seeds: env.seeding={env.seeding} takes none; add env.seeding=list or fixed, "

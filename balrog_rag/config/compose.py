@@ -1,13 +1,14 @@
 """From words on a command line to one checked Config; every mistake is one line that names the key."""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from balrog_rag.config import schema
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
-from balrog_rag.config.mistakes import in_mapping, one_line_errors, refuse_misleading
+from balrog_rag.config.keys import in_full, in_mapping
+from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
 from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.contracts.errors import ConfigError
@@ -23,7 +24,7 @@ def compose(overrides: list[str]) -> schema.Config:
     refuse_in_words(overrides)
     register_schema()
     overrides = [word for given in overrides for word in _with_files(given) for word in _with_policy(word)]
-    refuse_misleading(overrides)
+    refuse_mistakes(overrides)
     words = [as_hydra_wants(word) for word in overrides]
     with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
         composed = hydra_compose("config", overrides=words, return_hydra_config=True)
@@ -92,20 +93,6 @@ def as_hydra_wants(word: str) -> str:
     if name.startswith("+") and name.lstrip("+") in group_options():
         return word.lstrip("+")
     return f"++{word}" if in_mapping(name) else word
-
-
-def in_full(word: str) -> str:
-    """`env.NAME=...` of an option of a kind of game as `env.options.NAME=...`."""
-    key, _, value = word.partition("=")
-    section, _, name = key.lstrip("+~").partition(".")
-    if (
-        section != "env"
-        or not name
-        or "." in name
-        or name in {spec.name for spec in fields(schema.EnvConfig)}
-    ):
-        return word
-    return f"{key.replace('env.', 'env.options.', 1)}={value}"
 
 
 def typed(composed: Any) -> schema.Config:

@@ -1,23 +1,24 @@
 """What is wrong with the words of a command line, in one line that says what to write instead."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, get_type_hints
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
 
 from balrog_rag.config import schema
 from balrog_rag.config.groups import group_options
+from balrog_rag.config.keys import in_full, in_mapping, type_of
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of, names_of
 from balrog_rag.contracts.registry import nearest
 
 
-def refuse_misleading(words: Sequence[str]) -> None:
-    """Refuse what Hydra would take for something else than was meant."""
-    groups = group_options()
+def refuse_mistakes(words: Sequence[str]) -> None:
+    """Refuse words that name nothing, and those that Hydra would take for something else than was meant."""
     for word in words:
-        name, _, value = word.lstrip("+").partition("=")
-        if name in groups and value.strip().startswith("["):
-            raise ConfigError(_list_of_options(word, name, value))
+        if problem := _wrong_word(word):
+            raise ConfigError(problem)
 
 
 def _list_of_options(word: str, group: str, value: str) -> str:
@@ -53,12 +54,8 @@ def explain(error: BaseException, overrides: list[str]) -> str:
     from hydra.errors import OverrideParseException
 
     text = " ".join(_chain_text(error).split())
-    for override in overrides:
-        problem = _wrong_word(override)
-        if problem:
-            return problem
     if found := SEVERAL.search(text):
-        return _several(found.group(1))
+        return _several(found.group(1).lstrip("+").replace("env.options.", "env.", 1))
     if isinstance(error, OverrideParseException):
         return f"{error.override}: cannot be read; a bracket or a quote is open, or a value wants quotes"
     if found := re.search(r"Could not find '([^']+)'", text):
@@ -102,51 +99,60 @@ def _several(word: str) -> str:
     """`key=a,b` outside a sweep."""
     key, _, value = word.partition("=")
     sweep = f"to play each, say -m {word}"
-    if str(_kind(key)).startswith("list"):
+    if str(type_of(key)).startswith("list"):
         return f"{word}: takes a list; write {key}=[{value}], or, {sweep}"
     quoted = "" if key in group_options() or "(" in value else f"; a value with commas: \"{key}='{value}'\""
     return f"{word}: takes one value; {sweep}{quoted}"
 
 
-def _wrong_word(override: str) -> str:
-    """Empty where the key exists; else which part of it does not, with the nearest keys."""
+def _wrong_word(word: str) -> str:
+    """Empty where what stands before `=` exists; else what is wrong with it, and what to write."""
     groups = group_options()
-    name, equals, value = override.lstrip("+~").partition("=")
+    name, equals, value = word.lstrip("+~").partition("=")
     name = name.partition("@")[0]
-    if not equals and not override.startswith("~"):
-        return f"{override}: not KEY=VALUE; write {override}=VALUE, without spaces around =, or see --help"
+    if not equals and not word.startswith("~"):
+        return _no_value(word, groups)
     if not name.strip():
-        return f"{override}: names no key; write KEY=VALUE without spaces around ="
+        return f"{word}: names no key; write KEY=VALUE without spaces around ="
     if name in groups:
-        if not value:
-            return f"{override}: names no {name}; write {name}=VALUE without spaces around ="
-        single = re.fullmatch(r"[\w./:-]+", value)
-        return _unknown_option(name, value) if single and value not in (*groups[name], "null") else ""
-    if name.startswith("hydra") or override.startswith("+"):
+        return _wrong_option(word, name, value, groups[name])
+    if name.startswith("hydra"):
         return ""
-    keys = dict(schema.documented_keys())
-    if name in keys or in_mapping(name):
+    keys, full = [key for key, _ in schema.documented_keys()], in_full(name)
+    if full in keys or in_mapping(full) or any(key.startswith(f"{full}.") for key in keys):
         return ""
-    if any(key.startswith(f"{name}.") for key in keys):
-        return ""
-    return f"{name}: no such key{nearest(name, [*keys, *groups])}"
+    return f"{name}: no such key{_meant(name, [*keys, *groups])}"
 
 
-def in_mapping(path: str) -> bool:
-    """Whether a key is, or lies below, a mapping whose names the schema leaves free."""
-    return str(_kind(path)).startswith("dict")
+def _no_value(word: str, groups: Mapping[str, Sequence[str]]) -> str:
+    """A word alone: an option without its group, or a key without its value."""
+    meant = [f"{group}={word}" for group, options in groups.items() if word in options]
+    if meant:
+        return f"{word}: not KEY=VALUE; write {' or '.join(meant)}"
+    return f"{word}: not KEY=VALUE; write {word}=VALUE, without spaces around =, or see --help"
 
 
-def _kind(path: str) -> Any:
-    """The type of a key; below a mapping or a list, that one's; None where there is no such key."""
-    section: Any = schema.Config
-    for part in path.split("."):
-        if part not in {spec.name for spec in fields(section)}:
-            return None
-        section = get_type_hints(section)[part]
-        if not is_dataclass(section):
-            return section
-    return None
+def _wrong_option(word: str, group: str, value: str, options: Sequence[str]) -> str:
+    if not value and not word.startswith("~"):
+        return f"{word}: names no {group}; write {group}=VALUE without spaces around ="
+    if value.strip().startswith("["):
+        return _list_of_options(word, group, value)
+    single = re.fullmatch(r"[\w./:-]+", value)
+    return _unknown_option(group, value) if single and value not in (*options, "null") else ""
+
+
+def _meant(name: str, names: Sequence[str]) -> str:
+    """What an unknown key may have been meant for: a game's option, or a key of nearly its name."""
+    last = name.rpartition(".")[2]
+    if (name == last or name.startswith("env.")) and (kinds := _with_option(last)):
+        return f"; write env.{last}=VALUE, or env.options.{kinds[0]}.{last}=VALUE for games of one kind alone"
+    return nearest(name, names) if get_close_matches(name, names, n=1, cutoff=0.5) else "; --help lists them"
+
+
+def _with_option(name: str) -> list[str]:
+    """The kinds of game that have an option of that name."""
+    kinds = map(kind_of, registry.environments.names())
+    return [kind.name for kind in kinds if name in names_of(kind)]
 
 
 def _unknown_option(group: str, option: str = "") -> str:

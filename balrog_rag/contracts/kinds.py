@@ -6,6 +6,7 @@ shown, and what agents' wrappers may notice of a moment. Nothing outside `envs/`
 """
 
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, get_args, get_origin
@@ -368,7 +369,21 @@ def explained(error: msgspec.ValidationError, chosen: Mapping[str, Any], kind: E
     choices = literals(field.type) if field else []
     if choices:
         return f"env.{name}={value}: no such value{registry.nearest(str(value), choices)}"
-    return f"env.{name}={value}: {text.partition(' - at')[0]}" if name else f"env.options: {text}"
+    return f"env.{name}={value}: {in_words(text)}" if name else f"env.options: {text}"
+
+
+WORDS = {"int": "a whole number", "float": "a number", "str": "a text"}
+
+
+def in_words(text: str) -> str:
+    """What is expected in place of a value, in plain words rather than those of types."""
+    expected = re.match(r"Expected `([\w |]+)`([^,]*)", text.partition(" - at")[0])
+    if expected is None:
+        return text.partition(" - at")[0]
+    kinds = expected[1].replace("bool", "true | false").split(" | ")
+    *some, last = [WORDS.get(kind, kind) for kind in kinds]
+    bound = expected[2].replace(">=", "of at least").replace("<=", "of at most")
+    return f"takes {' or '.join(filter(None, (', '.join(some), last)))}{bound}"
 
 
 def literals(hint: Any) -> list[str]:
@@ -406,9 +421,9 @@ def check_game(game: GameSpec) -> None:
     """Raise a ConfigError where the game cannot be: unknown names, or files that are not on this machine."""
     kind = kind_of(game.env)
     if game.task not in kind.listed and game.task not in (known := kind.tasks()):
-        raise ConfigError(
-            f"env.tasks: unknown task {game.task!r} of {kind.name}{registry.nearest(game.task, known)}"
-        )
+        near = registry.nearest(game.task, known)
+        lists = "" if "?" in near else f"; `balrog-rag envs tasks {kind.name}` lists them"
+        raise ConfigError(f"env.tasks: unknown task {game.task!r} of {kind.name}{near}{lists}")
     kind.check(game)
     offered(game)
 

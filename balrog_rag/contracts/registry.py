@@ -18,15 +18,19 @@ T = TypeVar("T")
 
 
 FEW = 20
-"""Names that can be listed where a guess is uncertain."""
+"""Names among which a guess is uncertain, so that they are all listed."""
+MANY = 60
+"""Names that are too many to list."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """'; did you mean a, b?', and, where nothing is near, the valid names."""
+    """'; did you mean a, b?', and, where nothing is near, the valid names, unless they are many."""
     known = sorted(names)
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     meant = f"; did you mean {', '.join(close)}?" if close else ""
     sure = close and (len(known) > FEW or get_close_matches(name, close, n=1, cutoff=0.6))
+    if not sure and len(known) > MANY:
+        return f"; none of the {len(known)} valid names is like it"
     return meant if sure else f"{meant or ';'} valid names: {', '.join(known) or 'none'}"
 
 

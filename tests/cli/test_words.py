@@ -13,6 +13,7 @@ from balrog_rag.config.frozen import plain
 from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
+from balrog_rag.contracts.kinds import kind_of, resolved_options
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import folder
@@ -45,6 +46,21 @@ PACKAGE = Path(__file__).parents[2] / "balrog_rag"
         ("model=gpt-4o", "model=gpt-4o: model= names the provider; write model=openai model.name=gpt-4o"),
         ("model=openai/o9", "model= names the provider; write model=openai model.name=openai/o9"),
         ("model=qwen3:8b", "; a model's own name goes into model.name="),
+        ("env.autopickup=false run.dir=x", "run.dir: no such key; did you mean run.folder"),
+        ("~env.autopickup run.nme=x", "run.nme: no such key; did you mean run.name"),
+        ("env.autopickup=false run.name='x", "run.name='x: cannot be read"),
+        ("++env.autopickup=false limits.steps=x", "limits.steps: Value 'x'"),
+        (
+            "env.autopickup=false env.character=a,b",
+            "env.character=a,b: takes one value; to play",
+        ),
+        ("+foo=1", "foo: no such key; --help lists them"),
+        ("+run.foo=1", "run.foo: no such key; did you mean run.folder"),
+        ("++run.foo=1", "run.foo: no such key"),
+        ("autopickup=false", "autopickup: no such key; write env.autopickup=VALUE, or"),
+        ("env.nethack.autopickup=1", "env.nethack.autopickup: no such key; write env.autopickup=VALUE, or"),
+        ("delver", "delver: not KEY=VALUE; write agent=delver"),
+        ("crafter", "crafter: not KEY=VALUE; write env=crafter or knowledge=crafter"),
     ],
 )
 def test_one_line_says_what_to_write(words: str, says: str) -> None:
@@ -54,9 +70,26 @@ def test_one_line_says_what_to_write(words: str, says: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("env.autopickup=fals", "env.autopickup=fals: takes true, false or null"),
+        ("env.no_progress=x", "env.no_progress=x: takes a whole number"),
+        ("env.no_progress=-1", "env.no_progress=-1: takes a whole number of at least 0"),
+        ("env.skip_more=3", "env.skip_more=3: takes true or false"),
+        ("env.des_file=[]", "env.des_file=[]: takes a text or null"),
+    ],
+)
+def test_what_an_option_of_a_game_takes_is_said_in_words(word: str, says: str) -> None:
+    kind = kind_of("minihack")
+    with pytest.raises(ConfigError) as raised:
+        resolved_options(kind, compose([word]).env.options, [kind])
+    assert str(raised.value) == says
+
+
 def test_a_limit_for_an_environment_that_is_none_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"env\.max_steps\.nethack: no such environment; did you mean .*minihack"
+        ConfigError, match=r"env\.max_steps\.nethack: no such environment; this run plays nle; did you mean"
     ):
         check_together(compose(["env.max_steps.nethack=9"]))
 
@@ -94,6 +127,8 @@ def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatc
         ("--resume results/X", "--resume: keys are no flags; write resume=results/X"),
         ("-m --agent naive,cot", "--agent: keys are no flags; write agent=naive,cot"),
         ("--env.episodes 5 agent=cot", "--env.episodes: keys are no flags; write env.episodes=5"),
+        ("--episodes 5 agent=cot", "--episodes: keys are no flags; write env.episodes=5"),
+        ("--seed=3", "--seed=3: keys are no flags; write run.seed=3 or model.seed=3"),
         ("--model --cfg job", "--model: keys are no flags; write model=VALUE"),
         ("report results/X", "write balrog-rag report results/X"),
     ],

@@ -127,7 +127,7 @@ def test_its_program_is_called_with_arguments_and_interrupted(site: Path, tmp_pa
     ("word", "line"),
     [
         ("env.sise=4", "error: env.sise: no such option of orchard; did you mean size"),
-        ("env.size=2", "error: env.size=2: Expected `int` >= 3"),
+        ("env.size=2", "error: env.size=2: takes a whole number of at least 3"),
         ("env.character=@", "error: env.character: no such option of orchard"),
         ("env.tasks=[orchard/large]", "error: env.tasks: unknown task 'large' of orchard"),
         ("env.programs=[wandr]", "error: unknown program 'wandr'; did you mean wander"),
