@@ -4,11 +4,16 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import Parser, called, carried_out, ended, within
 from balrog_rag.dataset.database import DATABASE
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many, short_number
+
+if TYPE_CHECKING:
+    from balrog_rag.dataset.statistics import Games
+    from balrog_rag.results.report.page import Section
 
 _DESCRIPTION = """Recorded games as in the NetHack Learning Dataset: runs with run.ttyrec, NLD-AA, NLD-NAO.
 Datasets are kept by name in a database that nle.dataset reads (--db, ./ttyrecs.db)."""
@@ -54,6 +59,7 @@ def _parser() -> ArgumentParser:
     stats = command("stats", "tables of scores, roles, achievements, conducts and deaths", _stats)
     stats.add_argument("names", nargs="+", metavar="NAME", help="datasets, or run folders")
     stats.add_argument("--frames", action="store_true", help="also read every recording and count its frames")
+    stats.add_argument("--out", type=Path, metavar="FOLDER", help="also a page with the tables and box plots")
     _select_parser(_named(command("select", "choose games by what is known of them", _select)))
     stream = _named(command("stream", "read all frames in batches, and say how fast", _stream))
     stream.add_argument("--batch", type=int, default=12, help="games side by side (12)")
@@ -230,12 +236,32 @@ def _stats(options: Namespace) -> int:
             sets += of_arms(load_arms([Path(name)], partial=True))
         else:
             sets.append(of_dataset(options.db, name, options.frames))
-    for section in sections(sets):
+    made = sections(sets)
+    for section in made:
         for table in section.tables:
             show_table(screen, section.title, table.headings, [list(map(str, row)) for row in table.rows])
             if table.note:
                 say(screen, table.note)
+    if options.out is not None:
+        _write_page(made, sets, options.out)
     return 0
+
+
+def _write_page(sections: "list[Section]", sets: "list[Games]", out: Path) -> None:
+    """Tables and box plots as one HTML page, and each figure as a file."""
+    from balrog_rag.dataset.figures import figures
+    from balrog_rag.results import folder
+    from balrog_rag.results.report.figures import saved
+    from balrog_rag.results.report.html import html
+    from balrog_rag.results.report.page import ReportPage
+    from balrog_rag.results.report.write import write_figures
+
+    drawn = figures(sets)
+    write_figures(drawn, out, ["png"])
+    svgs = {name: saved(figure, "svg") for name, figure in drawn.items()}
+    page = ReportPage(", ".join(games.name for games in sets), sections)
+    folder.write_bytes(out / "games.html", html(page, svgs).encode("utf-8", "replace"))
+    print(f"page: {out / 'games.html'}")
 
 
 def _download(options: Namespace) -> int:

@@ -83,8 +83,9 @@ def report(options: argparse.Namespace) -> int:
 
 def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "Beside":
     """The runs' games and the datasets' in one set of tables."""
+    from balrog_rag.dataset.figures import figures
     from balrog_rag.dataset.sets import of_arms, of_dataset
-    from balrog_rag.dataset.statistics import figures, sections
+    from balrog_rag.dataset.statistics import sections
     from balrog_rag.results.report.write import Beside
 
     sets = [*of_arms(arms), *(of_dataset(options.db, name) for name in options.beside)]

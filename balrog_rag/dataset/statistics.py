@@ -11,6 +11,7 @@ from balrog_rag.dataset.database import Row
 from balrog_rag.dataset.selecting import bits
 from balrog_rag.envs.nethack.ending import CONDUCTS
 from balrog_rag.envs.nethack.held import ACHIEVEMENTS
+from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.report.page import Cell, Section, Table
 
 BRANCHES = (
@@ -24,8 +25,27 @@ BRANCHES = (
     "the Elemental Planes",
 )
 """By the log's `deathdnum`, in the order of NetHack's dungeon.def; the paper leaves Vlad's Tower out."""
+FIGURES = {"box_plots_of_score": "points", "box_plots_of_turns": "turns", "box_plots_of_depth": "maxlvl"}
+BY_ROLE = "box_plots_by_role"
 COMMON = 15
 """Causes of death that are shown."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """What a paper says of games that are not here."""
+
+    name: str
+    source: str
+    numbers: dict[str, str]
+    """By the titles of the rows of `numbers_table`."""
+    achievements: tuple[float, ...]
+    conducts: tuple[float, ...]
+    """Percent of episodes, by the bits of the log."""
+
+
+def papers_columns() -> list[Column]:
+    """NLD's Tables 1 and 5, from eval/published.yaml."""
+    return msgspec.convert(published().measured["nld_games"], list[Column])
 
 
 class Games(msgspec.Struct):
@@ -41,11 +61,12 @@ class Games(msgspec.Struct):
 
 
 def sections(sets: Sequence[Games]) -> list[Section]:
-    """All tables of these sets, side by side."""
+    """All tables of these sets, side by side, and the paper's columns beside them."""
+    paper = papers_columns()
     return [
-        Section("Games in numbers", tables=[numbers_table(sets)], figures=list(FIGURES)),
-        Section("Roles", tables=[roles_table(sets)]),
-        Section("Achievements and conducts", tables=[bits_table(sets)]),
+        Section("Games in numbers", tables=[numbers_table(sets, paper)], figures=list(FIGURES)),
+        Section("Roles", tables=[roles_table(sets)], figures=[BY_ROLE] if roles_of(sets) else []),
+        Section("Achievements and conducts", tables=[bits_table(sets, paper)]),
         Section("Deaths", tables=[causes_table(sets), places_table(sets)]),
     ]
 
@@ -60,7 +81,7 @@ def _figure(values: Sequence[float], how: Callable[[Sequence[float]], float]) ->
     return f"{how(values):,.0f}" if values else "–"
 
 
-def numbers_table(sets: Sequence[Games]) -> Table:
+def numbers_table(sets: Sequence[Games], paper: Sequence[Column] = ()) -> Table:
     """The paper's Table 1."""
     rows: list[list[Cell]] = [["episodes", *[f"{len(games.rows):,}" for games in sets]]]
     rows.append(["players", *[f"{len(set(known(games, 'name'))):,}" for games in sets]])
@@ -69,14 +90,29 @@ def numbers_table(sets: Sequence[Games]) -> Table:
             cells: list[Cell] = [_figure(known(games, field), how) for games in sets]
             rows.append([f"{word} {title}", *cells])
     rows.append(["bytes of recordings", *[f"{games.size:,}" if games.size else "–" for games in sets]])
-    if any(games.lengths for games in sets):
-        rows.append(["transitions", *[_figure(games.lengths, sum) for games in sets]])
-        rows.append(["median transitions of an episode", *[_figure(games.lengths, median) for games in sets]])
-        rows.append(["compression", *[_ratio(games) for games in sets]])
-    note = (
-        "Compression: bytes of all frames' characters and colours (24 x 80 x 2 each) by bytes of recordings."
-    )
-    return Table(["", *[games.name for games in sets]], rows, note if len(rows) > 9 else "")
+    frames = [sum(games.lengths) * _FRAME for games in sets]
+    rows.append(["transitions", *[_figure(games.lengths, sum) for games in sets]])
+    rows.append(["median transitions of an episode", *[_figure(games.lengths, median) for games in sets]])
+    rows.append(["bytes of all frames", *[f"{size:,}" if size else "–" for size in frames]])
+    rows.append(["compression", *[_ratio(games) for games in sets]])
+    for row in rows:
+        row += [column.numbers.get(str(row[0]), "–") for column in paper]
+    return Table(_headings("", sets, paper), rows, " ".join([NUMBERS_NOTE, *_told_by(paper)]))
+
+
+NUMBERS_NOTE = (
+    "Transitions stand where frames were counted (`balrog-rag dataset stats --frames`). Compression: bytes "
+    "of all frames' characters and colours (24 x 80 x 2 each) by bytes of recordings."
+)
+
+
+def _headings(first: str, sets: Sequence[Games], paper: Sequence[Column]) -> list[str]:
+    return [first, *[games.name for games in sets], *[column.name for column in paper]]
+
+
+def _told_by(paper: Sequence[Column]) -> list[str]:
+    sources = published().sources
+    return [f"(paper): {source}." for source in dict.fromkeys(sources[each.source] for each in paper)]
 
 
 _FRAME = 24 * 80 * 2
@@ -86,16 +122,24 @@ def _ratio(games: Games) -> str:
     return f"{sum(games.lengths) * _FRAME / games.size:,.0f}" if games.size and games.lengths else "–"
 
 
+def roles_of(sets: Sequence[Games]) -> list[str]:
+    """Every role that was played."""
+    return sorted({role for games in sets for role in known(games, "role")})
+
+
+def of_role(games: Games, role: str) -> Games:
+    """Those of a set that were played with this role."""
+    return Games(games.name, [row for row in games.rows if row.get("role") == role])
+
+
 def roles_table(sets: Sequence[Games]) -> Table:
     """Games, scores and turns by role."""
-    roles = sorted({role for games in sets for role in known(games, "role")})
-    rows = [[role, *[_of_role(games, role) for games in sets]] for role in roles]
+    rows = [[role, *[_in_numbers(of_role(games, role)) for games in sets]] for role in roles_of(sets)]
     note = "Games: mean score, median score, mean turns, deepest level that any of them reached."
-    return Table(["role", *[games.name for games in sets]], list(map(list, rows)), note)
+    return Table(_headings("role", sets, ()), list(map(list, rows)), note)
 
 
-def _of_role(games: Games, role: str) -> Cell:
-    mine = Games(role, [row for row in games.rows if row.get("role") == role])
+def _in_numbers(mine: Games) -> Cell:
     if not mine.rows:
         return "–"
     scores, deepest = known(mine, "points"), known(mine, "maxlvl")
@@ -105,13 +149,17 @@ def _of_role(games: Games, role: str) -> Cell:
     )
 
 
-def bits_table(sets: Sequence[Games]) -> Table:
+def bits_table(sets: Sequence[Games], paper: Sequence[Column] = ()) -> Table:
     """The paper's Table 5: the share of games with each achievement, and with each conduct kept."""
     rows: list[list[Cell]] = []
-    for field, names in (("achieve", ACHIEVEMENTS), ("conduct", CONDUCTS)):
+    for field, names, told in (
+        ("achieve", ACHIEVEMENTS, [column.achievements for column in paper]),
+        ("conduct", CONDUCTS, [column.conducts for column in paper]),
+    ):
         for place, name in enumerate(names):
-            rows.append([name, *[_share(games, field, place) for games in sets]])
-    return Table(["percent of episodes", *[games.name for games in sets]], rows)
+            ours = [_share(games, field, place) for games in sets]
+            rows.append([name, *ours, *[f"{shares[place]:.2f}" for shares in told]])
+    return Table(_headings("percent of episodes", sets, paper), rows, " ".join(_told_by(paper)))
 
 
 def _share(games: Games, field: str, place: int) -> str:
@@ -157,33 +205,3 @@ def _place(row: Row) -> tuple[int, int, str]:
 
 def _part(count: int, total: int) -> str:
     return f"{count:,} ({count / total:.0%})" if total else "–"
-
-
-FIGURES = {"box_plots_of_score": "points", "box_plots_of_turns": "turns", "box_plots_of_depth": "maxlvl"}
-_TITLES = {"points": "score", "turns": "game turns", "maxlvl": "deepest level"}
-
-
-def figures(sets: Sequence[Games]) -> dict[str, Any]:
-    """Box plots of score, turns and deepest level, a box a set; each is a matplotlib figure."""
-    from matplotlib import rc_context
-
-    from balrog_rag.results.report import style
-
-    with rc_context(style.SETTINGS):
-        return {name: _boxes(sets, field) for name, field in FIGURES.items()}
-
-
-def _boxes(sets: Sequence[Games], field: str) -> Any:
-    from matplotlib.figure import Figure
-
-    from balrog_rag.results.report import style
-
-    figure = Figure(figsize=(6.0, 0.7 + 0.5 * len(sets)), layout="constrained")
-    axes = figure.subplots()
-    values = [known(games, field) or [float("nan")] for games in sets]
-    axes.boxplot(values, orientation="horizontal", tick_labels=[style.label(games.name) for games in sets])
-    if field != "maxlvl":
-        style.wide_scale(axes)
-    axes.invert_yaxis()
-    axes.set_xlabel(_TITLES[field])
-    return figure

@@ -5,12 +5,14 @@ from pathlib import Path
 from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
 from balrog_rag.dataset.database import games
+from balrog_rag.dataset.figures import figures
 from balrog_rag.dataset.sets import of_arms, of_dataset
 from balrog_rag.dataset.statistics import (
     Games,
     bits_table,
     causes_table,
     numbers_table,
+    papers_columns,
     places_table,
     sections,
 )
@@ -45,6 +47,40 @@ def test_achievements_and_conducts_are_read_by_their_bits():
         ["0.00"],
     )
     assert (found["foodless"], found["genocideless"], found["vegan"]) == (["25.00"], ["25.00"], ["0.00"])
+
+
+def test_the_papers_columns_stand_beside_ours():
+    """Tables 1 and 5; every row that the paper tells is one of ours, and each bit has its share."""
+    mine, paper = Games("mine", [row(achieve="0x400"), row()]), papers_columns()
+    table = numbers_table([mine], paper)
+    assert table.headings == ["", "mine", "NLD-AA (paper)", "NLD-NAO (paper)"]
+    found = cells(table)
+    assert found["median score"] == ["10", "5,422", "836"]
+    assert found["median deepest level"] == ["1", "–", "–"]
+    assert all(set(column.numbers) <= set(found) for column in paper)
+    shares = cells(bits_table([mine], paper))
+    assert shares["completed Sokoban"] == ["50.00", "0.17", "5.93"]
+    assert shares["ascended"] == ["0.00", "0.00", "1.46"]
+    assert shares["genocideless"] == ["0.00", "100.00", "96.90"]
+    assert "Tables 1 and 5" in table.note
+
+
+def test_every_role_has_its_boxes(db):
+    """From recorded games: a row a role with the number of games of each set, a box for each that has any."""
+    bot = of_dataset(db, "bot")
+    role = bot.rows[0]["role"]
+    other = Games("other", [row(role=role, points=points) for points in (1, 2, 90_000)])
+    drawn = figures([bot, other])["box_plots_by_role"]
+    panels = drawn.axes
+    assert [axes.get_xlabel() for axes in panels] == ["score", "game turns", "deepest level"]
+    names = [label.get_text() for label in panels[0].get_yticklabels()]
+    count = sum(line["role"] == role for line in bot.rows)
+    assert f"{role} ({count}, 3)" in names
+    boxes = len({line["role"] for line in bot.rows}) + 1
+    assert [len(axes.patches) for axes in panels] == [boxes] * 3
+    low, high = panels[0].get_xlim()
+    assert low == 0
+    assert high > 90_000
 
 
 def test_games_end_in_branches_by_nethacks_own_numbers():
@@ -97,5 +133,7 @@ def test_a_run_is_such_a_set_and_stands_beside_a_dataset(db, tmp_path, capsys):
     assert "Achievements and conducts" in page
     assert "(figures/box_plots_of_score.png)" in page
     capsys.readouterr()
-    assert dataset("stats", "bot", Path(tmp_path / "run"), "--db", db) == 0
+    assert dataset("stats", "bot", Path(tmp_path / "run"), "--db", db, "--out", tmp_path / "stats") == 0
     assert "mean score" in capsys.readouterr().out
+    assert "NLD-NAO (paper)" in (tmp_path / "stats/games.html").read_text()
+    assert (tmp_path / "stats/figures/box_plots_by_role.png").is_file()

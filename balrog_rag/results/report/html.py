@@ -14,6 +14,7 @@ TITLES = {
     "progress_over_dollars": "Mean progression over dollars",
     "scores_over_dollars": "Progression with intervals over the dollars of an episode",
     "survival": "Who is alive, and how deep, over the game's own time",
+    "box_plots_by_role": "Scores, turns and depths by role, a box for each set of games",
     "outcomes": "How episodes ended",
     "retrieval": "Tokens by purpose of the call, and retrieval's shares",
 }
