@@ -1,3 +1,5 @@
+import _ctypes
+import ctypes
 import json
 import os
 import subprocess
@@ -9,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.envs.nethack import clock
+from balrog_rag.envs.nethack import clock, library
 from balrog_rag.envs.nethack.clock import clock_pinned, time_of
-from tests.envs.support import play
+from balrog_rag.workers.inline import InlineGame
+from tests.envs.support import minihack, nethack, play
 
 SCRIPT = Path(__file__).with_name("determinism.py")
 FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
@@ -78,9 +81,39 @@ def test_nethack_was_born_at_the_pinned_time():
     assert str(end["xlogfile"]["birthdate"]).startswith("2000")
 
 
+@pytest.mark.skipif(not clock_pinned(), reason="the library is not built as we know it")
+@pytest.mark.parametrize("spec", [nethack(3), minihack("Corridor-R3")], ids=["nle", "minihack"])
+def test_a_players_own_variables_name_no_ghost_and_nothing_is_printed(spec, monkeypatch, capfd):
+    """What the game asks when it makes the Rogue level: without the answer it is Eve, after a warning."""
+    monkeypatch.setenv("ROGUEOPTS", "name=Eve")
+    game = InlineGame(spec)
+    copy = ctypes.CDLL(game._hosted._environment._engine._game.dlpath, mode=os.RTLD_NOLOAD)
+    copy.roguename.restype = ctypes.c_char_p
+    name = copy.roguename()
+    _ctypes.dlclose(copy._handle)  # else the next game would get this copy
+    game._hosted.close()
+    assert name in (b"Michael Toy", b"Kenneth Arnold", b"Glenn Wichman")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(not clock_pinned(), reason="the library is not built as we know it")
+def test_a_players_own_options_change_no_game(monkeypatch, capfd):
+    plain = [seen.observation.digest for seen in play(nethack(3, "@"), ["search"] * 5)]
+    for name, value in {
+        "NETHACKOPTIONS": "name:Eve,!autopickup,role:Wizard,pettype:none,nonsense",
+        "HACKOPTIONS": "nonsense",
+        "USER": "Eve",
+        "DEBUGFILES": "*",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert [seen.observation.digest for seen in play(nethack(3, "@"), ["search"] * 5)] == plain
+    assert capfd.readouterr() == ("", "")
+
+
 def test_where_the_clock_cannot_be_pinned_the_record_says_so(monkeypatch):
     """And NetHack then reads the wall clock: the test above could fail."""
-    monkeypatch.setattr(clock, "_jump_to_time", lambda path: None)
+    for module in (library, clock):
+        monkeypatch.setattr(module, "jump_to", lambda path, function: None)
     begun = int(time.time())
     end = play(GameSpec(*NETHACK, Seeds(11, 11), max_steps=5), ["search"] * 5)[-1].end
     assert not clock_pinned()
@@ -97,10 +130,10 @@ def test_where_the_clock_cannot_be_pinned_the_record_says_so(monkeypatch):
     ],
 )
 def test_a_library_of_another_make_is_left_alone(content, tmp_path):
-    library = tmp_path / "libnethack.so"
-    library.write_bytes(content)
-    assert clock._jump_to_time(str(library)) is None
-    assert clock._jump_to_time(str(tmp_path / "missing.so")) is None
+    other = tmp_path / "libnethack.so"
+    other.write_bytes(content)
+    assert library.jump_to(str(other), b"time") is None
+    assert library.jump_to(str(tmp_path / "missing.so"), b"time") is None
 
 
 def test_pinned_times_stay_within_one_year_in_every_time_zone():

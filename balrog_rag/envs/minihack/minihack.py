@@ -26,6 +26,7 @@ from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import minihack_options
 from balrog_rag.envs.nethack.recording import clear, finish, log_prefix
 from balrog_rag.envs.nethack.shared_code import share_code
+from balrog_rag.envs.nethack.variables import hide_variables
 from balrog_rag.episode.outcome import Outcome
 
 DEFAULT_ACTION = "north"
@@ -107,6 +108,7 @@ class MiniHackEngine:
         self._own_keys = frozenset((*self.task_keys, ESC))
         self._log = log_path(self._game, prefix)
         self._pinned = pin_clock(self._game, spec.seeds.core)
+        hide_variables(self._game)
         self._turn_pages = self._task._perform_known_steps
         self._task._perform_known_steps = self._keep_pages
         self._task._quit_game = lambda observation, done: None

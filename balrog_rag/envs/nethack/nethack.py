@@ -17,6 +17,7 @@ from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.recording import clear, finish, log_prefix
 from balrog_rag.envs.nethack.shared_code import share_code
+from balrog_rag.envs.nethack.variables import hide_variables
 from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 
 GOAL = "Your goal is to come as far as you can in the game."
@@ -65,6 +66,7 @@ class NetHackEngine:
         self._log = log_path(self._game, prefix)
         self.arrays = self._game._obs_buffers
         self._pinned = pin_clock(self._game, spec.seeds.core)
+        hide_variables(self._game)
 
     def start(self) -> None:
         """Begin the game, past its first pages."""

@@ -3,9 +3,9 @@
 NLE loads a copy of its library for every game, out of memory, since NetHack keeps its state in global
 variables. Nine tenths of such a copy are code and constants, which are the same in all of them. Once a game
 has begun, those pages are mapped from the library's own file instead, and the copy's are given back: three
-megabytes a game. The page in which the clock is pinned stays the game's own.
+megabytes a game. The pages with the answers of `library.py` stay the game's own.
 
-Done where the copy is as we know it, like the pinning itself; elsewhere nothing is touched.
+Done where the copy is as we know it, like those answers; elsewhere nothing is touched.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from balrog_rag.envs.nethack.clock import stub_of
+from balrog_rag.envs.nethack.library import ANSWERED, JUMP_SIZE, jump_to
 
 _LOAD, _EXECUTED, _WRITTEN, _READ = 1, 1, 2, 4
 _LAZY, _NOT_ANEW, _LINK_MAP = 1, 4, 2
@@ -55,14 +55,14 @@ def share_code(game: Any) -> bool:
 @cache
 def _shareable(path: str) -> tuple[Pages, ...]:
     """The pages of the library at that path; none where it is not built as we know it."""
-    stub, size = stub_of(path), mmap.PAGESIZE
-    if stub is None:
+    jumps, size = [jump_to(path, function) for function in ANSWERED], mmap.PAGESIZE
+    if None in jumps:
         return ()
     image = Path(path).read_bytes()
     start, width, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<HH", image, 54)
     headers = [struct.unpack_from("<IIQQQQ", image, start + width * n) for n in range(count)]
     loads = [header for header in headers if header[0] == _LOAD]
-    own = {stub // size, (stub + 16) // size}
+    own = {place // size for jump in jumps if jump is not None for place in (jump, jump + JUMP_SIZE)}
     for _, flags, offset, _, _, length in loads:
         if flags & _WRITTEN:
             own |= set(range(offset // size, (offset + length) // size + 1))

@@ -1,0 +1,96 @@
+"""NLE's copies of the NetHack library: functions of the C library are answered for, before a copy is loaded.
+
+NLE loads a copy of its library for every game from a file that it holds open. What the copy asks of the
+machine it asks by jumps to functions of the C library; in the place of such a jump we put the answer.
+
+This is done where the copy is as we know it: 64-bit Linux on x86. Elsewhere nothing is touched.
+"""
+
+import os
+import struct
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_X86_64, _ELF64_LITTLE = 62, b"\x7fELF\x02\x01"
+_LOAD, _DYNAMIC = 1, 2
+_STRINGS, _SYMBOLS, _JUMPS_SIZE, _JUMPS = 5, 6, 2, 23
+_ENTRY, _SYMBOL = 24, 24
+JUMP_SIZE = 16
+"""Bytes of a jump, and so of the code that can stand in its place."""
+ANSWERED = (b"time", b"getenv", b"nh_getenv")
+"""The functions that a game's copy does not reach."""
+
+
+class _Library:
+    """An ELF shared library as bytes, read by the addresses it would be loaded to."""
+
+    def __init__(self, image: bytes) -> None:
+        self.image = image
+        start, size, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<HH", image, 54)
+        headers = [struct.unpack_from("<IIQQQQ", image, start + size * n) for n in range(count)]
+        self._loads: list[tuple[int, int, int]] = [
+            (at, offset, size) for kind, _, offset, at, _, size in headers if kind == _LOAD
+        ]
+        table = next(offset for kind, _, offset, _, _, _ in headers if kind == _DYNAMIC)
+        self.dynamic: dict[int, int] = {}
+        for tag, value in struct.iter_unpack("<QQ", image[table : len(image) - (len(image) - table) % 16]):
+            if tag == 0:
+                break
+            self.dynamic.setdefault(tag, value)
+
+    def offset(self, address: int) -> int:
+        """Where in the file an address lies."""
+        return next(
+            address - at + offset for at, offset, length in self._loads if at <= address < at + length
+        )
+
+    def unpack(self, form: str, address: int) -> tuple[Any, ...]:
+        """Numbers at an address."""
+        return struct.unpack_from(form, self.image, self.offset(address))
+
+    def slots(self, name: bytes) -> list[int]:
+        """The addresses of the jump slots of an imported function."""
+        found = []
+        for n in range(self.dynamic[_JUMPS_SIZE] // _ENTRY):
+            slot, info = self.unpack("<QQ", self.dynamic[_JUMPS] + _ENTRY * n)
+            (string,) = self.unpack("<I", self.dynamic[_SYMBOLS] + _SYMBOL * (info >> 32))
+            begin = self.offset(self.dynamic[_STRINGS] + string)
+            if self.image[begin : begin + len(name) + 1] == name + b"\0":
+                found.append(slot)
+        return found
+
+
+@cache
+def jump_to(path: str, function: bytes) -> int | None:
+    """Where in a library's file the jump to a function stands; None where it is not built as we know it."""
+    try:
+        image = Path(path).read_bytes()
+        if not image.startswith(_ELF64_LITTLE) or struct.unpack_from("<H", image, 18)[0] != _X86_64:
+            return None
+        return _find(_Library(image), function)
+    except (OSError, struct.error, KeyError, StopIteration, OverflowError):
+        return None
+
+
+def _find(library: _Library, function: bytes) -> int | None:
+    slots = library.slots(function)
+    if len(slots) != 1:
+        return None
+    # Before it is bound, the slot leads back behind the stub's first instruction, a jump through that slot.
+    stub = library.unpack("<Q", slots[0])[0] - 6
+    jump, distance, push = library.unpack("<HiB", stub)
+    if jump != 0x25FF or push != 0x68 or stub + 6 + distance != slots[0]:
+        return None
+    return library.offset(stub)
+
+
+def answer(game: Any, function: bytes, code: bytes) -> bool:
+    """Let an `nle.nethack.Nethack` not yet started run this code in place of a function, if possible."""
+    from nle.nethack import nethack
+
+    offset = jump_to(nethack.DLPATH, function)
+    if offset is None:
+        return False
+    os.pwrite(game._dl.fileno(), code.ljust(JUMP_SIZE, b"\x90"), offset)
+    return True
