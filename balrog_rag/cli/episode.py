@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("--brief", action="store_true", help="one line a step: action, numbers, message")
     show.set_defaults(run=_show)
     verify = commands.add_parser("verify", help="play journals again and compare every digest")
-    verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_OR_JOURNAL")
+    verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_SWEEP_OR_JOURNAL")
     verify.set_defaults(run=_verify)
     export = commands.add_parser("export", help="an episode's events, for other programs")
     export.add_argument("journal", type=Path)
@@ -109,27 +109,41 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from balrog_rag.results.folder import journals
     from balrog_rag.run.replay import verify
 
     bad = unchained = 0
-    for path in options.paths:
-        found = journals(path) if path.is_dir() else [path]
-        if not found:
-            raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
-        for journal in found:
-            try:
-                verdict = asyncio.run(verify(journal))
-            except BalrogError as error:
-                bad += 1
-                print(f"DIFFERS  {terminal_safe(str(error))}")
-            else:
-                unchained += not verdict.head
-                how = "equal" if verdict.complete else "open"
-                print(f"{how}\t{verdict.steps} steps\t{terminal_safe(str(journal))}")
+    for journal in _to_verify(options.paths):
+        try:
+            verdict = asyncio.run(verify(journal))
+        except BalrogError as error:
+            bad += 1
+            print(f"DIFFERS  {terminal_safe(str(error))}")
+        else:
+            unchained += not verdict.head
+            how = "equal" if verdict.complete else "open"
+            print(f"{how}\t{verdict.steps} steps\t{terminal_safe(str(journal))}")
     if unchained:
         print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
     return 1 if bad else 0
+
+
+def _to_verify(paths: Sequence[Path]) -> list[Path]:
+    """The journals of runs and sweeps, and those named; what else `RUN/*` brings is left out with a word."""
+    from balrog_rag.results.folder import is_journal, journals
+
+    found: list[Path] = []
+    others: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise RunFolderError(f"{path}: no such file or folder")
+        here = journals(path) if path.is_dir() else [path] if is_journal(path) else []
+        found += here
+        others += [] if here else [path]
+    if not found:
+        raise RunFolderError(f"{others[0]}: holds no journal; give a run, a sweep or a *.journal.jsonl")
+    for path in others:
+        print(f"skipped\tno run and no journal\t{terminal_safe(str(path))}")
+    return found
 
 
 UNCHAINED = (

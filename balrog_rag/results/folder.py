@@ -78,8 +78,19 @@ def recording_path(run: Path, episode: str) -> Path | None:
 
 
 def journals(run: Path) -> list[Path]:
-    """Every journal of a run, in the order of their names."""
+    """Every journal of a run or of a sweep's runs, in the order of their names."""
     return sorted(run.glob("*/**/*_run_*.journal.jsonl"))
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is one by its name, or by how it begins."""
+    if path.name.endswith(".journal.jsonl") or not path.is_file():
+        return path.is_file()
+    with open(path, "rb") as file:
+        return file.read(len(_BEGINNING)) == _BEGINNING
+
+
+_BEGINNING = b'{"t":"header"'
 
 
 def one_journal(path: Path) -> Path:

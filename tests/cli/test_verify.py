@@ -59,3 +59,38 @@ def test_of_a_journal_without_a_chain_it_is_said_what_is_not_proved(run, capsys)
     assert code == 0
     assert "note: 1 journal of version 1, whose lines are not chained: " in said
     assert "costs, tokens, times, model names and search scores are not" in said
+
+
+@pytest.fixture
+def sweep(played: Path, tmp_path: Path) -> Path:
+    """Two arms of a sweep, and the files beside them."""
+    for arm in ("one", "two"):
+        shutil.copytree(played, tmp_path / "sweep" / arm)
+    (tmp_path / "sweep/sweep.csv").write_text("arm,score\none,0\n")
+    (tmp_path / "sweep/.jobs").mkdir()
+    return tmp_path / "sweep"
+
+
+def test_every_arm_of_a_sweep_is_verified(sweep, capsys):
+    code, said = verified(sweep, capsys)
+    assert (code, said.count("equal\t3 steps"), said.count(f"{sweep}/two/")) == (0, 4, 2)
+
+
+def test_what_is_no_run_is_skipped_with_a_word(sweep, capsys):
+    copied = shutil.copy(journals(sweep)[0], sweep / "J")
+    assert main(["verify", *map(str, sorted(sweep.iterdir()))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("equal") for line in lines) == 5
+    assert f"equal\t3 steps\t{copied}" in lines
+    assert [line for line in lines if not line.startswith("equal")] == [
+        f"skipped\tno run and no journal\t{sweep}/{name}" for name in (".jobs", "sweep.csv")
+    ]
+
+
+def test_where_nothing_can_be_verified_that_is_an_error(sweep, capsys):
+    for path, says in (
+        (sweep / "sweep.csv", "holds no journal; give a run, a sweep or a *.journal.jsonl"),
+        (sweep / "three", "no such file or folder"),
+    ):
+        assert main(["verify", str(path)]) == 1
+        assert capsys.readouterr() == ("", f"error: {path}: {says}\n")
