@@ -11,7 +11,7 @@ from balrog_rag.contracts.errors import ConfigError, ReplayError
 Screen: TypeAlias = Any
 """An array of characters or of places; NumPy is only loaded where there is one."""
 
-_ROWS, _COLUMNS, _VERSION = 24, 80, 3
+_ROWS, _COLUMNS = 24, 80
 _CHUNK = 512
 
 
@@ -54,9 +54,11 @@ def _frames(path: Path) -> Iterator[tuple[Screen, Screen, int]]:
     import numpy as np
     from nle import _pyconverter
 
-    converter = _pyconverter.Converter(_ROWS, _COLUMNS, _VERSION)
+    from balrog_rag.dataset.recordings import version_of
+
     if not path.is_file():
         raise ConfigError(f"{path}: no such file")
+    converter = _pyconverter.Converter(_ROWS, _COLUMNS, version_of(path))
     converter.load_ttyrec(str(path), gameid=1, part=0)
     left = 0
     while not left:

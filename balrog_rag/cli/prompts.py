@@ -41,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
     demonstrate = commands.add_parser(
         "demonstrate", help="make a demonstration file for few_shot from a journal or a ttyrec recording"
     )
-    demonstrate.add_argument("source", type=Path, help="a journal, or a recording ending in .ttyrec3.bz2")
+    demonstrate.add_argument(
+        "source", type=Path, help="a journal, or a recording that holds keys (*.ttyrec3.bz2, *.ttyrec2.bz2)"
+    )
     demonstrate.add_argument("file", type=Path, help="the file to write")
     demonstrate.add_argument("--steps", type=int, help="the first so many steps alone")
     demonstrate.set_defaults(run=_demonstrate)
@@ -80,10 +82,11 @@ def _show(options: argparse.Namespace) -> int:
 def _demonstrate(options: argparse.Namespace) -> int:
     from balrog_rag.agents.demonstrations import write
     from balrog_rag.cli.demonstrate import from_journal, from_ttyrec
+    from balrog_rag.dataset.recordings import version_of
 
     within("--steps", options.steps, 1)
     file_to_write("demonstrate", options.file)
-    recorded = options.source.name.endswith((".ttyrec3.bz2", ".ttyrec.bz2"))
+    recorded = version_of(options.source) is not None
     made = from_ttyrec(options.source) if recorded else asyncio.run(from_journal(options.source))
     turns = made.turns[: options.steps]
     write(options.file, type(made)(made.task, made.source, turns))

@@ -18,7 +18,7 @@ EPILOG = """examples:
   balrog-rag view results/RUN --out run.html        one file that opens without a server
   balrog-rag view JOURNAL --out death.gif --steps 400:450
   balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side
-  balrog-rag view results/RUN/nld                   recordings (*.ttyrec3.bz2), one or a folder of them"""
+  balrog-rag view results/RUN/nld                   recordings (*.ttyrec*.bz2), one or a folder of them"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

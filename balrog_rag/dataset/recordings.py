@@ -9,17 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, kind_of
 from balrog_rag.contracts.painting import ColouredText
+from balrog_rag.dataset.layouts import RECORDING
 from balrog_rag.dataset.streaming import key_name
 from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.ending import parse_log_line
 from balrog_rag.envs.nethack.logged import numbers_in
 from balrog_rag.envs.nethack.senses import STATUS_LINES, NetHackSenses
 
-ENDING = ".ttyrec3.bz2"
-"""How a recording's name ends: NLE's third version, which holds keys and scores."""
-_VERSION, _ROWS, _COLUMNS, _BLOCK = 3, 24, 80, 512
+VERSIONS = {"": 1, "1": 1, "2": 2, "3": 3}
+"""Of recordings, by what their names end in: 1 holds what the terminal was sent and when (as NLD-NAO has it),
+2 also keys, 3 also scores."""
+NO_KEY = "key not recorded"
+_ROWS, _COLUMNS, _BLOCK = 24, 80, 512
 _PRAYER = "M-p"
 
 
@@ -28,9 +32,10 @@ class Frame(NamedTuple):
 
     painting: ColouredText
     key: str
-    """What was pressed at it."""
+    """What was pressed at it, or that it is not recorded."""
     numbers: Numbers
-    """What its bottom lines show, the score, the seconds since the first frame; empty without such lines."""
+    """What its bottom lines show, the seconds since the first frame, the score where it is recorded; empty
+    without such lines."""
 
 
 class _KeySenses(NetHackSenses):
@@ -50,24 +55,50 @@ def recorded_kind() -> EnvironmentKind:
     )
 
 
+def version_of(path: Path) -> int | None:
+    """Which version a file is by its name; None where it is called like no recording at all."""
+    match = RECORDING.fullmatch(path.name)
+    if match is None:
+        return None
+    if match["version"] not in VERSIONS:
+        raise DatasetError(f"{path}: ttyrec{match['version']} is unknown; versions 1 to 3 can be read")
+    return VERSIONS[match["version"]]
+
+
+def recordings_in(folder: Path) -> list[Path]:
+    """Every recording in a folder and those below it, in the order of their names."""
+    return [path for path in sorted(folder.rglob("*.ttyrec*.bz2")) if version_of(path)]
+
+
+def plain_name(name: str) -> str:
+    """A recording's name without its ending."""
+    return name.rpartition(".ttyrec")[0]
+
+
 def frames_of(path: Path) -> Iterator[Frame]:
-    """Every frame of a recording in turn; one that is cut short ends early, in silence."""
+    """Every frame of a recording in turn; one that is cut short ends early, in silence.
+
+    In version 1 each writing to the terminal is a frame, so that several may come of one key.
+    """
     started = None
-    for arrays in _arrays(path):
+    if (version := version_of(path)) is None:
+        raise DatasetError(f"{path}: called like no recording; name it *.ttyrec.bz2, or *.ttyrec3.bz2")
+    for arrays in _arrays(path, version):
         time = int(arrays["timestamps"])
         started = time if started is None else started
-        more = {"score": int(arrays["scores"]), "seconds": (time - started) // 1_000_000}
+        score = {"score": int(arrays["scores"])} if version >= 3 else {}
         painting = coloured(arrays)
         shown = numbers_in("\n".join(painting.rows()[0][-STATUS_LINES:]))
-        numbers = {**shown, **more} if "turn" in shown else {}
-        yield Frame(painting, key_name(int(arrays["keypresses"])), numbers)
+        numbers = {**shown, **score, "seconds": (time - started) // 1_000_000} if "turn" in shown else {}
+        key = key_name(int(arrays["keypresses"])) if version >= 2 else NO_KEY
+        yield Frame(painting, key, numbers)
 
 
-def _arrays(path: Path) -> Iterator[dict[str, Any]]:
+def _arrays(path: Path, version: int) -> Iterator[dict[str, Any]]:
     """The arrays of each frame, as nle.dataset names them; the next block is written over them."""
     from nle._pyconverter import Converter
 
-    converter = Converter(_ROWS, _COLUMNS, _VERSION)
+    converter = Converter(_ROWS, _COLUMNS, version)
     converter.load_ttyrec(str(path), 1, 0)
     block: dict[str, NDArray[Any]] = {
         "tty_chars": np.zeros((_BLOCK, _ROWS, _COLUMNS), np.uint8),
@@ -86,8 +117,8 @@ def _arrays(path: Path) -> Iterator[dict[str, Any]]:
 
 def log_line(path: Path) -> Mapping[str, Any]:
     """The game's log line beside a recording; empty where none names it."""
-    stem = path.name.removesuffix(ENDING).rpartition(".")[0]
-    return _named(path.with_name(f"{stem}.xlogfile")).get(path.name, {})
+    match = RECORDING.fullmatch(path.name)
+    return _named(path.with_name(f"{match['stem']}.xlogfile")).get(path.name, {}) if match else {}
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.dataset.recordings import ENDING
+from balrog_rag.dataset.recordings import plain_name
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder, runs
 from balrog_rag.results.episodes import Episode
@@ -44,7 +44,7 @@ def listed(paths: Sequence[Path]) -> list[Listed]:
     found = [episode for path in paths for episode in _behind(path)]
     if not found:
         raise RunFolderError(
-            f"{paths[0]}: holds no episode; give a run folder, a submission, a *{JOURNAL}, or a *{ENDING}"
+            f"{paths[0]}: holds no episode; give a run folder, a submission, a *{JOURNAL}, or a *.ttyrec3.bz2"
         )
     several = len({episode.run for episode in found}) > 1
     taken: set[str] = set()
@@ -77,7 +77,7 @@ def run_folders(path: Path) -> list[Path]:
 
 def _behind(path: Path) -> Iterator[Listed]:
     if not path.exists():
-        raise RunFolderError(f"{path}: is not there; give a run folder, a *{JOURNAL} or a *{ENDING}")
+        raise RunFolderError(f"{path}: is not there; give a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
     if not path.is_dir():
         if is_recording(path):
             yield _of_recording(path, path.name)
@@ -95,7 +95,7 @@ def _behind(path: Path) -> Iterator[Listed]:
 
 
 def _of_recording(path: Path, name: str, home: Path | None = None) -> Listed:
-    name = name.removesuffix(ENDING)
+    name = plain_name(name)
     return Listed(name, path, home, recorded.row(path, name) | {"run": home.name if home else ""})
 
 

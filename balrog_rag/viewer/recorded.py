@@ -6,15 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.data import Decision, Observation, Transition
-from balrog_rag.contracts.errors import BalrogError, RunFolderError
+from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.contracts.events import Ended, Started, Stepped
-from balrog_rag.dataset.layouts import RECORDING, is_cut
-from balrog_rag.dataset.recordings import ENDING, Frame, frames_of, log_line, recorded_kind
+from balrog_rag.dataset.layouts import is_cut
+from balrog_rag.dataset.recordings import (
+    NO_KEY,
+    Frame,
+    frames_of,
+    log_line,
+    plain_name,
+    recorded_kind,
+    recordings_in,
+    version_of,
+)
 from balrog_rag.viewer.collecting import Collector
 from balrog_rag.viewer.painted_games import Seen
 from balrog_rag.viewer.published import Unknown
 
-WITHOUT = "A recording holds screens, keys, times and scores: no prompt, no answer, no passages, no cost."
+HOLDS = {
+    1: "screens and times: no key, no score, no prompt",
+    2: "screens, keys and times: no score, no prompt",
+    3: "screens, keys, times and scores: no prompt",
+}
+WITHOUT = "A recording of this version holds {}, no answer, no passages, no cost."
 CUT = "is cut short; shown is what could be read"
 OUTCOME = "end of the recording"
 _UNREAD = Observation(())
@@ -52,14 +66,14 @@ class Recorded:
         if steps < 0:
             self.failure = f"{self._path}: holds no frame"
             return
-        how = f"{key} was pressed last, and what it led to is not recorded"
+        how = "" if key == NO_KEY else f"{key} was pressed last, and what it led to is not recorded"
         see(Ended("", OUTCOME, steps, "; ".join(filter(None, [death_of(self._path), how]))))
 
     def head(self) -> dict[str, Any]:
         """What a page reads first."""
         head = self.collector.head()
         head["curves"] = [curve for curve in head["curves"] if curve["name"] != "progression"]
-        about = {"players": [], "versions": dict(log_line(self._path)), "without": WITHOUT}
+        about = {"players": [], "versions": dict(log_line(self._path)), "without": without(self._path)}
         return {"name": name_of(self._path), **about, "done": self.done, "failure": self.failure, **head}
 
 
@@ -67,16 +81,19 @@ def _begun() -> Started:
     return Started("", _UNREAD)
 
 
+def without(path: Path) -> str:
+    """What a recording of its version lacks."""
+    return WITHOUT.format(HOLDS[version_of(path) or 3])
+
+
 def is_recording(path: Path) -> bool:
-    """Whether a file is called as one; a RunFolderError where it is one of another version."""
-    if RECORDING.fullmatch(path.name) and not path.name.endswith(ENDING):
-        raise RunFolderError(f"{path}: only recordings of version 3 (*{ENDING}) can be shown")
-    return path.name.endswith(ENDING)
+    """Whether a file is called as one; a DatasetError where it is one of an unknown version."""
+    return version_of(path) is not None
 
 
 def name_of(path: Path) -> str:
     """What it is called without its ending."""
-    return path.name.removesuffix(ENDING)
+    return plain_name(path.name)
 
 
 def death_of(path: Path) -> str:
@@ -98,5 +115,4 @@ def row(path: Path, name: str) -> dict[str, Any]:
 
 def recordings(folder: Path) -> list[tuple[str, Path]]:
     """Name and file of every recording in a folder and those below it."""
-    found = sorted(folder.rglob(f"*{ENDING}"))
-    return [(str(path.relative_to(folder)), path) for path in found]
+    return [(str(path.relative_to(folder)), path) for path in recordings_in(folder)]

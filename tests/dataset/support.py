@@ -1,6 +1,8 @@
 """Live frames of games, and the frames that nle's own code reads from their recordings."""
 
 import asyncio
+import bz2
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.workers.inline import InlineGame
 
 SCORE = 9
+OUTPUT, INPUT, BELL = 0, 1, b"\a"
+"""Channels of a recording: what the terminal was sent, and keys."""
 KEYS = ("tty_chars", "tty_colors", "tty_cursor")
 
 
@@ -93,6 +97,32 @@ def press(spec: GameSpec, actions: list[str], ttyrec: Path) -> None:
             await game.close()
 
     asyncio.run(play())
+
+
+def older(newest: Path, version: int, stem: Path) -> Path:
+    """A recording as older versions hold it: 2 without scores, 1 also without keys, a writing a frame."""
+    data, at, made, sent = bz2.decompress(newest.read_bytes()), 0, [], b""
+
+    def add(channel: int, body: bytes) -> None:
+        header = struct.pack("<iii", seconds, micros, len(body))
+        made.append(header + (bytes([channel]) if version == 2 else b"") + body)
+
+    while at < len(data):
+        seconds, micros, length, channel = struct.unpack_from("<iiiB", data, at)
+        at += 13 + length
+        body = data[at - length : at]
+        if channel == OUTPUT:
+            sent += body
+        elif channel == INPUT:
+            add(OUTPUT, sent or BELL)  # a writing of no length ends a recording
+            sent = b""
+            if version == 2:
+                add(INPUT, body)
+    add(OUTPUT, sent or BELL)  # what comes last is no frame: nle's reader leaves it out
+    ending = "" if version == 1 else str(version)
+    path = stem.with_name(f"{stem.name}.ttyrec{ending}.bz2")
+    path.write_bytes(bz2.compress(b"".join(made)))
+    return path
 
 
 def dataset(*words: object) -> int:

@@ -1,7 +1,9 @@
 """Bringing recordings in, choosing, streaming: what nle.dataset does, and one line for each of its traps."""
 
 import json
+import re
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nle
@@ -9,10 +11,11 @@ import numpy as np
 import pytest
 from nle import dataset as nld
 
+from balrog_rag.dataset.database import dataset as database
 from balrog_rag.dataset.database import games
 from balrog_rag.dataset.layouts import is_cut
-from balrog_rag.dataset.streaming import stream
-from tests.dataset.support import dataset
+from balrog_rag.dataset.streaming import frames, stream
+from tests.dataset.support import dataset, older
 
 ALTORG = Path(nle.__file__).parent / "tests" / "altorg"
 
@@ -35,6 +38,39 @@ def test_alt_orgs_layout_is_known(tmp_path, capsys):
     words = ("import", ALTORG, "--name", "people", "--db", tmp_path / "t.db")
     assert dataset(*words, "--keep-cut") == 0  # the files of this folder are not real
     assert "people: 7 games" in told(capsys)  # as nle's own test of it counts
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_older_recordings_are_brought_in_and_read_frame_by_frame(root, db, tmp_path, capsys, version):
+    """The same real games in older versions and their layouts: the same frames, and keys where there are any."""
+    old = tmp_path / "old"
+    for log in sorted(root.glob("*/*.xlogfile")):
+        home = old / ("Agent" if version == 1 else log.parent.name)
+        home.mkdir(parents=True, exist_ok=True)
+        newest = log.with_name(f"{log.stem}.0.ttyrec3.bz2")
+        line = log.read_text()
+        if version == 2:
+            older(newest, 2, home / f"{log.stem}.0")
+            (home / log.name).write_text(line.replace(newest.name, newest.name.replace("ttyrec3", "ttyrec2")))
+            continue
+        day = 60 * 60 * 24 * int(log.parent.name[-1])  # alt.org names a game's parts by when they were begun
+        begun = datetime.fromtimestamp(day, UTC)
+        older(newest, 1, home / begun.strftime("%Y-%m-%d.%H_%M_%S"))
+        times = re.sub(r"starttime=\d+\tendtime=\d+", f"starttime={day}\tendtime={day + 60}", line)
+        turns = re.sub(r"turns=\d+", "turns=99", times)  # nle leaves out whoever quit at once
+        with (old / "xlogfile.1").open("a") as file:
+            file.write(turns)
+        (old / "blacklist.txt").touch()
+    assert dataset("import", old, "--db", db) == 0
+    assert "old: 6 games" in told(capsys)
+    assert database(db, "old").version == version
+    for number, game in enumerate(row["gameid"] for row in games(db, "old")):
+        mine = [{**frame} for _, frame in frames(db, "old", game)]
+        newest = [{**frame} for _, frame in frames(db, "bot", games(db, "bot")[number]["gameid"])]
+        assert len(mine) == len(newest) > 10
+        for name in ("tty_chars", "tty_colors", "tty_cursor", *(["keypresses"] if version == 2 else [])):
+            assert all(np.array_equal(a[name], b[name]) for a, b in zip(mine, newest, strict=True)), name
+        assert ("keypresses" in mine[0], "scores" in mine[0]) == (version == 2, False)
 
 
 @pytest.mark.parametrize("inside", ["nle_data", "nld-aa-taster/nle_data", "dir/nld-aa/nle_data"])

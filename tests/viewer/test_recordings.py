@@ -3,17 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+import nle
 import pytest
 
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.dataset.recordings import NO_KEY, frames_of
 from balrog_rag.results.folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.rebuilding import Rebuilt
-from balrog_rag.viewer.recorded import WITHOUT, Recorded
+from balrog_rag.viewer.recorded import Recorded
 from balrog_rag.viewer.recording import moments
-from tests.dataset.support import press
+from tests.dataset.support import older, press
 from tests.support import command, evaluate
 from tests.viewer.support import documents
 
@@ -61,7 +63,7 @@ def test_figures_read_from_the_screens_are_the_games_own(run: Path, tmp_path: Pa
     frames = iter(recorded)
     assert all(line in frames for line in dict.fromkeys(own))
     head = found["1/head"]
-    assert head["without"] == WITHOUT
+    assert head["without"].startswith("A recording of this version holds screens, keys, times and scores:")
     assert "progression" not in [curve["name"] for curve in head["curves"]]
     assert head["clock"][-1] == found["0/head"]["clock"][-1]
     assert head["marks"][-1][1] == "end"
@@ -95,8 +97,42 @@ def test_a_step_is_the_key_that_was_pressed(tmp_path: Path) -> None:
     assert [keys.index("M-p"), "deed", "M-p, the key for prayer"] in head["marks"]
 
 
-def test_recordings_of_other_versions_are_refused_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "2010.ttyrec.bz2"
+@pytest.mark.parametrize("version", [1, 2])
+def test_older_recordings_show_the_same_frames(run: Path, tmp_path: Path, version: int) -> None:
+    """A real game written as the older versions hold it: each frame and each key is that of the newest."""
+    (newest,) = listed([run / "nld"])
+    path = older(newest.path, version, tmp_path / "nle.0")
+    wanted, found = list(frames_of(newest.path)), list(frames_of(path))
+    assert [frame.painting for frame in found] == [frame.painting for frame in wanted]
+    assert len({frame.painting.text for frame in found}) > 10
+    keys = [frame.key for frame in wanted]
+    assert [frame.key for frame in found] == (keys if version == 2 else [NO_KEY] * len(keys))
+    plain = [{name: value for name, value in each.numbers.items() if name != "score"} for each in wanted]
+    assert [dict(frame.numbers) for frame in found] == plain
+    (shown_as,) = listed([tmp_path])
+    assert shown_as.key == "nle.0"
+    recorded = Recorded(shown_as.path)
+    assert shown(recorded) == shown(Recorded(newest.path))
+    head = recorded.head()
+    assert "score" not in [curve["name"] for curve in head["curves"]]
+    assert ("no key" in head["without"], "was pressed last" in head["how"]) == (version == 1, version == 2)
+
+
+def test_people_s_recordings_are_read_as_nle_reads_them() -> None:
+    """Games of alt.org that nle brings for its own tests, one in another alphabet of lines and corners."""
+    theirs = Path(nle.__file__).parent / "tests"
+    for name in ("2012-02-16.21_09_51", "2017-07-28.18_44_17"):
+        rows = list(frames_of(theirs / f"{name}.ttyrec.bz2"))[9].painting.rows()[0]  # the tenth
+        wanted = (theirs / f"{name}.frame.10.txt").read_text().splitlines()
+        assert [row.rstrip() for row in rows] == [line.rstrip() for line in wanted[: len(rows)]]
+    recorded = Recorded(theirs / "nle.2734875.0.ttyrec2.bz2")
+    recorded.run()
+    assert recorded.failure == ""
+    assert recorded.collector.count == 163
+
+
+def test_recordings_of_unknown_versions_are_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "game.ttyrec4.bz2"
     path.touch()
-    with pytest.raises(RunFolderError, match="only recordings of version 3"):
+    with pytest.raises(DatasetError, match="ttyrec4 is unknown; versions 1 to 3 can be read"):
         listed([path])
