@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import msgspec
+import nle
 import pytest
 
 from balrog_rag.agents import resolve
@@ -156,3 +157,17 @@ def test_a_recording_becomes_a_demonstration(tmp_path: Path) -> None:
         return text.split("map:\n")[1].rstrip()
 
     assert [picture(turn.observation) for turn in turns[1:]] == [picture(text) for text in texts[:4]]
+
+
+def test_older_recordings_become_one_where_they_hold_keys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recordings that nle brings for its own tests."""
+    theirs = Path(nle.__file__).parent / "tests"
+    made, keys = tmp_path / "d.json", theirs / "nle.2734875.0.ttyrec2.bz2"
+    assert main(["demonstrate", str(keys), str(made), "--steps", "3"]) == 0
+    turns = msgspec.json.decode(made.read_bytes(), type=Demonstration).turns
+    assert [turn.action for turn in turns] == ["east", "east", "south"]
+    without = theirs / "2012-02-16.21_09_51.ttyrec.bz2"
+    assert main(["demonstrate", str(without), str(tmp_path / "none.json")]) != 0
+    assert "no key presses in it" in capsys.readouterr().err

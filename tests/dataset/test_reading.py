@@ -42,7 +42,7 @@ def test_alt_orgs_layout_is_known(tmp_path, capsys):
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_older_recordings_are_brought_in_and_read_frame_by_frame(root, db, tmp_path, capsys, version):
-    """The same real games in older versions and their layouts: the same frames, and keys where there are any."""
+    """The same real games in older versions and their layouts: the same frames, the same keys if any."""
     old = tmp_path / "old"
     for log in sorted(root.glob("*/*.xlogfile")):
         home = old / ("Agent" if version == 1 else log.parent.name)
