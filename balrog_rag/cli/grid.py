@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.run.named import experiment_of
+from balrog_rag.run.named import experiment_of, meant, of_ones_own, varied
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ class Combination(msgspec.Struct, frozen=True):
 
 
 def combinations(words: list[str]) -> list[Combination]:
+    """Every run of a sweep: each combination of swept values, in each arm that is meant."""
+    runs = of_values(words)
+    return [arm for run in runs for arm in _arms(run, alone=len(runs) == 1)]
+
+
+def of_values(words: list[str]) -> list[Combination]:
     """Every combination of the swept values, the last key changing fastest."""
     fixed: dict[str, list[str]] = {}
     swept: dict[str, list[str]] = {}
@@ -43,20 +49,22 @@ def combinations(words: list[str]) -> list[Combination]:
         raise ConfigError(f"{empty[0]}: no value fits; the sweep would hold no run")
     always = [word for values in fixed.values() for word in values]
     chosen = [list(choice) for choice in product(*swept.values())]
-    runs = [
+    return [
         Combination(name, [*always, *choice]) for name, choice in zip(_names(chosen), chosen, strict=True)
     ]
-    return [arm for run in runs for arm in _arms(run, alone=len(runs) == 1)]
 
 
 def _arms(run: Combination, alone: bool) -> list[Combination]:
-    """A run for each arm of the experiment that the words name; the run itself where they name none."""
+    """A run for each arm of the experiment that the words mean; the run itself where they name none."""
     experiment = experiment_of(run.words)
     if experiment is None or not experiment.arms:
         return [run]
+    if not (arms := meant(experiment, run.words).arms):
+        name = _safe(",".join(varied(experiment, run.words))) if alone else run.name
+        return [Combination(name, of_ones_own(experiment, run.words))]
     return [
         Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides], arm.name)
-        for arm in experiment.playable
+        for arm in arms
     ]
 
 

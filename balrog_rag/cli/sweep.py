@@ -7,7 +7,7 @@ SWEEP/sweep.{csv,md}  the results of all runs as one table
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.grid import Combination, combinations
+from balrog_rag.cli.grid import Combination, combinations, of_values
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
@@ -23,10 +23,11 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.display.display import display
 from balrog_rag.results import folder
+from balrog_rag.results.experiments import Experiment
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
-from balrog_rag.run.named import experiment_of, named
+from balrog_rag.run.named import experiment_of, meant, named
 from balrog_rag.run.run import RunOutcome, play_runs, troubles
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveServices, resolved
@@ -68,7 +69,7 @@ def sweep(words: list[str], trust: bool = False) -> int:
 def begun(words: list[str]) -> list[PlannedRun]:
     """The runs of a new sweep: every one composed and checked before any folder is made."""
     chosen = combinations(words)
-    tell_left_out(words)
+    tell_arms(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
         raise ConfigError(
             f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
@@ -90,13 +91,25 @@ def begun(words: list[str]) -> list[PlannedRun]:
     return runs
 
 
-def tell_left_out(words: list[str]) -> None:
-    """Say which arms of the experiment are not played, for want of an extra."""
-    experiment = experiment_of(words)
-    for arm in experiment.arms if experiment else ():
-        if experiment and experiment.lacks(arm.name):
+def tell_arms(words: list[str]) -> None:
+    """Say what is played otherwise than every arm of the experiment with all the words."""
+    told: list[str] = []
+    for run in of_values(words):
+        experiment = experiment_of(run.words)
+        if experiment and experiment.arms:
+            arms, said = meant(experiment, run.words)
+            told += said
+            told += left_out(experiment) if len(arms) == len(experiment.playable) else ()
+    for sentence in dict.fromkeys(told):
+        print(f"note: {one_line(redact(sentence))}", file=sys.stderr)
+
+
+def left_out(experiment: Experiment) -> Iterator[str]:
+    """Which arms are not played, for want of an extra."""
+    for arm in experiment.arms:
+        if experiment.lacks(arm.name):
             need = f"pip install 'balrog_rag[{arm.name}]'"
-            print(f"note: {arm.name} is left out, since it needs an extra: {need}", file=sys.stderr)
+            yield f"{arm.name} is left out, since it needs an extra: {need}"
 
 
 def _swept(chosen: Sequence[Combination], key: str) -> bool:

@@ -1,7 +1,8 @@
 """A named experiment is that experiment: what a run of it changes is written into its configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from balrog_rag import agents, knowledge
 from balrog_rag.config.compose import compose
@@ -24,6 +25,65 @@ def experiment_of(words: Sequence[str]) -> Experiment | None:
     return find(names[-1]) if names else None
 
 
+class Meant(NamedTuple):
+    """What words mean beside an experiment with arms."""
+
+    arms: tuple[ExperimentArm, ...]
+    """Those that are played; none: the words are an arm of their own."""
+    said: tuple[str, ...] = ()
+    """What is played otherwise than all arms with all words, a sentence each."""
+
+
+WHO_PLAYS = ("agent", "model", "knowledge")
+"""Sections by which an arm may be picked, or one of one's own set beside them."""
+
+
+def meant(experiment: Experiment, words: Sequence[str]) -> Meant:
+    """Which arms words pick: `agent=X` where every arm has an agent means those with X, or X alone."""
+    arms, said = experiment.playable, []
+    for key, word in _by_key(words).items():
+        setting = [arm.name for arm in experiment.playable if key in _by_key(arm.overrides)]
+        if not setting:
+            continue
+        if len(setting) < len(experiment.playable):
+            have = "has its" if len(setting) == 1 else "have their"
+            said.append(f"{word}: not used by {', '.join(setting)}, which {have} own {key}")
+            continue
+        if key.partition(".")[0] not in WHO_PLAYS:
+            raise ConfigError(f"{word}: every arm of {experiment.name} has its own {key}; leave it out")
+        having = tuple(arm for arm in arms if word in arm.overrides)
+        if not having:
+            said.append(f"{word}: no arm of {experiment.name} has it; it is played alone, in the same games")
+        elif len(having) < len(arms):
+            names = ", ".join(arm.name for arm in having)
+            said.append(
+                f"{word}: of {experiment.name} only {names} {'is' if len(having) == 1 else 'are'} played"
+            )
+        arms = having
+    return Meant(arms, tuple(said))
+
+
+def of_ones_own(experiment: Experiment, words: Sequence[str]) -> list[str]:
+    """The words of an arm of one's own: what all the arms share comes first."""
+    first, *others = (arm.overrides for arm in experiment.playable)
+    shared = [word for word in first if all(word in other for other in others)]
+    return [*(word for word in shared if _key(word) not in _by_key(words)), *words]
+
+
+def varied(experiment: Experiment, words: Sequence[str]) -> list[str]:
+    """The words whose keys every arm sets: what makes an arm one."""
+    arms = [_by_key(arm.overrides) for arm in experiment.playable]
+    return [word for key, word in _by_key(words).items() if all(key in arm for arm in arms)]
+
+
+def _by_key(words: Iterable[str]) -> dict[str, str]:
+    return {_key(word): _bare(word) for word in words}
+
+
+def _key(word: str) -> str:
+    return _bare(word).partition("=")[0]
+
+
 def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
     """The configuration of these words, with the experiment that they name and what they change of it."""
     for key in FILLED_IN:
@@ -32,7 +92,13 @@ def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
     experiment = experiment_of(words)
     if experiment is None:
         return config
-    changed = departures(config, experiment, words, experiment.arm(arm))
+    played = experiment.arm(arm)
+    told: list[str] = []
+    if experiment.arms and not played.overrides:
+        played = ExperimentArm("", tuple(varied(experiment, words)))
+        known = {word for each in experiment.arms for word in each.overrides}
+        told = [f"{word}, which no arm of it has" for word in played.overrides if word not in known]
+    changed = told + departures(config, experiment, words, played)
     return replace(config, run=replace(config.run, experiment=experiment.name, departures=changed))
 
 

@@ -11,6 +11,7 @@ import pytest
 from balrog_rag import knowledge
 from balrog_rag.cli import compare, leaderboard, report
 from balrog_rag.cli.grid import combinations
+from balrog_rag.cli.sweep import tell_arms
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.corpus.bringing import import_corpus
@@ -54,6 +55,73 @@ def test_an_arm_whose_extra_is_missing_is_left_out(monkeypatch: pytest.MonkeyPat
 def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
     names = [run.name for run in combinations(["experiment=quickstart"])]
     assert names == ["embedded", "random", "stairs", "delver"]
+
+
+@pytest.mark.parametrize(
+    ("words", "names", "said"),
+    [
+        (
+            "ladder model=openai",
+            ["random", "handcrafted", "stairs", "delver"],
+            ["autoascend is left out, since it needs an extra: pip install 'balrog_rag[autoascend]'"],
+        ),
+        (
+            "ladder agent=delver",
+            ["stairs", "delver"],
+            ["agent=delver: of ladder only stairs, delver are played"],
+        ),
+        ("ladder agent=random", ["random"], ["agent=random: of ladder only random is played"]),
+        (
+            "ladder agent=naive",
+            ["agent=naive"],
+            ["agent=naive: no arm of ladder has it; it is played alone, in the same games"],
+        ),
+        (
+            "ladder agent=naive,random",
+            ["agent=naive", "random,agent=random"],
+            [
+                "agent=naive: no arm of ladder has it; it is played alone, in the same games",
+                "agent=random: of ladder only random is played",
+            ],
+        ),
+        ("retrieval_k agent=robust_star_rag", ["k1", "k3", "k5", "k10"], []),
+        (
+            "corpora knowledge.corpus=spoilers",
+            ["none", "embedded", "minihack", "nethackwiki"],
+            [
+                "knowledge.corpus=spoilers: not used by embedded, minihack, nethackwiki, which have their "
+                "own knowledge.corpus"
+            ],
+        ),
+        (
+            "quickstart limits.steps=9",
+            ["embedded", "random", "stairs", "delver"],
+            ["limits.steps=9: not used by embedded, which has its own limits.steps"],
+        ),
+    ],
+)
+def test_what_an_arm_sets_itself_picks_arms_or_is_played_alone(
+    words: str, names: list[str], said: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(experiments, "find_spec", lambda package: None)
+    given = f"+experiment={words}".split()
+    assert [run.name for run in combinations(given)] == names
+    tell_arms(given)
+    assert capsys.readouterr().err.splitlines() == [f"note: {each}" for each in said]
+
+
+def test_one_of_ones_own_has_what_all_arms_share() -> None:
+    (run,) = combinations(["+experiment=history_lengths", "model=scripted", "agent.max_text_history=2"])
+    config = named(compose(run.words), run.words, run.arm)
+    assert (run.name, config.agent.name) == ("agent.max_text_history=2", "cot")
+    assert config.run.departures == ["agent.max_text_history=2, which no arm of it has"]
+
+
+def test_a_word_that_no_arm_would_heed_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"every arm of netplay_full has its own env\.episodes; leave it out"
+    ):
+        combinations(["+experiment=netplay_full", "env.episodes=5"])
 
 
 @pytest.fixture
