@@ -22,6 +22,7 @@ _AGENT = "robust_rag"
 
 def endings(options: Namespace) -> int:
     """Measure every policy asked for and print what it reached."""
+    from balrog_rag.knowledge.progress import shown_progress
     from balrog_rag.run import endings as run
     from balrog_rag.util.paths import data
 
@@ -35,13 +36,14 @@ def endings(options: Namespace) -> int:
     games = [game for path in files for game in run.read_games(path, options.env)]
     saving = run.read_saving(options.saving or data("wiki_index") / "saving.yaml")
     found = _searches(config, saving, options.without or ())
-    made = [
-        run.measure(games, run.policy_config(config.agent, when, query), found, saving)
-        for when in whens
-        for query in queries
-    ]
-    for policy in made if options.json else ():
-        print(msgspec.json.encode(policy).decode())
+    ways = [run.policy_config(config.agent, when, query) for when in whens for query in queries]
+    seen = [run.seen(game) for game in games]
+    made = []
+    with shown_progress("walking through games", len(ways) * len(games)) as walked:
+        for way in ways:
+            made.append(run.measure(seen, way, found, saving, walked))
+            if options.json:
+                print(msgspec.json.encode(made[-1]).decode(), flush=True)
     if not options.json:
         _print(made, options.list)
     return 0
@@ -72,7 +74,7 @@ def _searches(config: "Config", saving: dict[str, list[str]], without: Sequence[
     settings = config.knowledge
     corpus = load(settings.corpus, Cut(settings.tokens, settings.overlap))
     check_saving(saving, corpus.passages, corpus.name)
-    return Searches(open_searcher(settings, corpus), without)
+    return Searches(open_searcher(settings, corpus, remember=True), without)
 
 
 def _print(made: Sequence["Policy"], every: bool) -> None:

@@ -22,7 +22,7 @@ from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.search import Reranker, Searcher
 
 
-def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Searcher:
+def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remember: bool = False) -> Searcher:
     """The knowledge base that the settings name; an index of its own is built at first use."""
     corpus = corpus or load(config.corpus, Cut(config.tokens, config.overlap))
     if config.corpus_digest not in (None, corpus.digest):
@@ -49,6 +49,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None) -> Sear
         config.parts,
         config.cover,
         config.versions,
+        remember,
     )
 
 

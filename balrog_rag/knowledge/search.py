@@ -48,14 +48,16 @@ class Searcher:
         parts: float = 0.0,
         cover: float = 0.0,
         versions: Sequence[str] = (),
+        remember: bool = False,
     ) -> None:
         """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
 
         Phrases of `passing` are left out of queries. The parts of a query are searched for, too, where
         `parts`, the factor on what they find, is above 0; where `cover` is, each has a passage that speaks of
         it (`covering`). With `versions` only passages about a version of the game that begins so, or about
-        none in particular, are found.
+        none in particular, are found. `remember` keeps what each text found, for as long as this lives.
         """
+        self._known: dict[tuple[str, int], Hits] | None = {} if remember else None
         self._passing, self._parts, self._cover = passing, parts, cover
         self.passages, self._index, self._embedder = passages, index, embedder
         self._reranker, self._rerank = reranker, rerank
@@ -87,9 +89,17 @@ class Searcher:
         subjects = [subject(query, self._passing) for query in queries]
         families = [[one, *self._parts_of(one)] for one in subjects]
         flat = [text for family in families for text in family]
-        vectors = self._embedder.queries(flat) if self._embedder else None
-        hits = iter(self._hits(flat, vectors, max(k, _SPARE) if self._cover else k))
+        hits = iter(self._each(flat, max(k, _SPARE) if self._cover else k))
         return [self._joined(family, [next(hits) for _ in family])[:k] for family in families]
+
+    def _each(self, texts: Sequence[str], k: int) -> list[Hits]:
+        """What each text finds by itself; what is remembered is not searched again."""
+        known = {} if self._known is None else self._known
+        new = [text for text in dict.fromkeys(texts) if (text, k) not in known]
+        if new:
+            vectors = self._embedder.queries(new) if self._embedder else None
+            known.update(zip(((text, k) for text in new), self._hits(new, vectors, k), strict=True))
+        return [known[text, k] for text in texts]
 
     def _parts_of(self, query: str) -> list[str]:
         """What is searched for by itself: parts of one word only to be spoken of as well."""

@@ -8,9 +8,10 @@ passage named as saving for that class of end was shown early enough, and what e
 import asyncio
 import gzip
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -48,6 +49,14 @@ class Game(msgspec.Struct, frozen=True):
     cause: str
     last: tuple[Moment, ...]
     env: str = ""
+
+
+class Seen(NamedTuple):
+    """A game with what was to be seen at each of its moments but the last, which is the end itself."""
+
+    game: Game
+    kind: EnvironmentKind
+    moments: tuple[Observation, ...]
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -153,11 +162,21 @@ class Searches:
         return [each for each in found if not each.id.startswith(self._without)][:k] if spare else found[:k]
 
 
+def seen(game: Game) -> Seen:
+    """A game's moments read, once for all policies."""
+    kind = kind_of(game.env)
+    return Seen(game, kind, tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1]))
+
+
 def measure(
-    games: Sequence[Game], config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+    games: Sequence[Seen],
+    config: AgentConfig,
+    found: Searches,
+    saving: Mapping[str, Sequence[str]],
+    walked: Callable[[int], None],
 ) -> Policy:
-    """Walk through every game under one policy."""
-    cases = tuple(asyncio.run(_all(games, config, found, saving)))
+    """Walk through every game under one policy; `walked` is called after each."""
+    cases = tuple(asyncio.run(_all(games, config, found, saving, walked)))
     steps, looked_up = sum(case.steps for case in cases), sum(case.looked_up for case in cases)
     return Policy(
         when=config.retrieval.when,
@@ -181,24 +200,32 @@ def policy_config(config: AgentConfig, when: str, query: str) -> AgentConfig:
 
 
 async def _all(
-    games: Sequence[Game], config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+    games: Sequence[Seen],
+    config: AgentConfig,
+    found: Searches,
+    saving: Mapping[str, Sequence[str]],
+    walked: Callable[[int], None],
 ) -> list[Case]:
-    return [await _walk(game, config, found, saving) for game in games]
+    cases = []
+    for each in games:
+        cases.append(await _walk(each, config, found, saving))
+        walked(1)
+    return cases
 
 
 async def _walk(
-    game: Game, config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+    each: Seen, config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
 ) -> Case:
-    """One game: at every moment but the last, which is the end itself, the wrapper is asked."""
-    kind, answers = kind_of(game.env), _Answers()
+    """One game: at every moment but the last the wrapper is asked."""
+    game, kind, answers = each.game, each.kind, _Answers()
     view = TaskView(game.env, game.cause, "", {"wait": ""}, frozenset(("wait",)), "wait", anything=True)
     agent = build(config, view, answers, found)
     assert isinstance(agent, Retrieval)
     made = _Tally(frozenset(saving.get(game.cause, ())))
-    for place, moment in enumerate(game.last[:-1]):
+    for place, moment in enumerate(each.moments):
         found.queries.clear()
         answers.text = game.last[place + 1].action
-        await agent.act(_read(kind, moment.observation, game.file))
+        await agent.act(moment)
         made.take(agent.showing, found.queries, len(game.last) - 1 - place)
     return Case(
         game.file, game.end, game.cause, game.cause in kind.preventable,

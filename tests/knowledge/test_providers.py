@@ -2,15 +2,18 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
+from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed.litellm import LiteLLMEmbedder
+from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.rerank.litellm import LiteLLMReranker
 
 KEY = "sk-aVeryLongKeyThatNobodyMaySee"
@@ -154,3 +157,21 @@ def test_litellm_is_loaded_quietly(provider: Provider) -> None:
 
     assert litellm.suppress_debug_info is True
     assert not logging.getLogger("httpx").isEnabledFor(logging.INFO)
+
+
+def test_what_is_remembered_is_not_embedded_again(
+    provider: Provider, notes: Path, settings: Callable[..., KnowledgeConfig]
+) -> None:
+    litellm = options(provider.url, "openai/m")
+    config = settings(
+        corpus=str(notes), embedder="litellm", cover=0.8, options={**settings().options, "litellm": litellm}
+    )
+    plain, remembering = open_searcher(config), open_searcher(config, remember=True)
+    queries = ["kick the door, a newt", "read the sign, a newt", "kick the door, a newt"]
+    found = [plain.search([query], 3) for query in queries]
+    provider.asked.clear()
+    assert [remembering.search([query], 3) for query in queries] == found
+    assert [asked["input"] for asked in provider.asked] == [
+        ["kick the door, a newt", "kick the door", "a newt"],
+        ["read the sign, a newt", "read the sign"],
+    ]

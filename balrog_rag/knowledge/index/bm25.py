@@ -60,6 +60,12 @@ class BM25:
             self._index = bm25s.BM25.load(folder, mmap=True, load_corpus=False)
         except (OSError, ValueError, KeyError) as error:
             raise KnowledgeError(f"{folder} is no BM25 index ({error}); build it again") from error
+        # Still mapped, but as plain arrays: a search cuts many small pieces out, and a memmap is slow at it.
+        scores = self._index.scores
+        self._index.scores = {
+            name: value.view(np.ndarray) if isinstance(value, np.memmap) else value
+            for name, value in scores.items()
+        }
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
         """The passages that share the query's words, rare ones counting most; none that share no word."""
