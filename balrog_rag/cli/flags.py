@@ -17,7 +17,9 @@ HYDRA_SAYS = (
 )
 SWEEP = ("--multirun", "-m")
 TRUST = "--trust"
-FLAGS = (*SWEEP, TRUST, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
+DRY_RUN = "--dry-run"
+OURS = (*SWEEP, TRUST, DRY_RUN)
+FLAGS = (*OURS, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
 
 
 def with_flags(words: list[str]) -> int:
@@ -38,6 +40,10 @@ def with_flags(words: list[str]) -> int:
     words = [word for word in words if word != TRUST]
     if trust and not any(word.startswith("resume=") for word in words):
         raise ConfigError("--trust: goes with resume=FOLDER, a folder that somebody else has made")
+    if DRY_RUN in words:
+        from balrog_rag.cli.dry_run import dry_run
+
+        return dry_run([word for word in words if word not in OURS], any(word in SWEEP for word in words))
     if any(word in SWEEP for word in words):
         from balrog_rag.cli.sweep import sweep
 
@@ -68,7 +74,7 @@ def _refuse_keys_as_flags(words: list[str]) -> None:
 def _refuse_unknown(words: list[str]) -> None:
     """A flag that nobody knows; with Hydra's own flags, Hydra judges."""
     for word in words:
-        if word.startswith("-") and word not in (*SWEEP, TRUST):
+        if word.startswith("-") and word not in OURS:
             raise ConfigError(f"{word}: no such flag{nearest(word, FLAGS)}")
 
 

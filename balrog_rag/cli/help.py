@@ -22,6 +22,7 @@ Plays language-model agents in text games and shows their progression.
 flags:
   --version             this program's version
   -m, --multirun        play every combination of comma-separated values
+  --dry-run             check the words, print what they would play and cost at most, and play nothing
   --log json            machine-readable progress, one JSON object a line
   --cfg job             print the configuration that these words make, and stop
   --info defaults       how Hydra put it together; --hydra-help for all of Hydra's flags

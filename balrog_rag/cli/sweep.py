@@ -66,8 +66,8 @@ def sweep(words: list[str], trust: bool = False) -> int:
     return play_all(runs)
 
 
-def begun(words: list[str]) -> list[PlannedRun]:
-    """The runs of a new sweep: every one composed and checked before any folder is made."""
+def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
+    """The runs of a new sweep, every one composed and checked, and nothing written."""
     chosen = combinations(words)
     tell_arms(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
@@ -79,6 +79,13 @@ def begun(words: list[str]) -> list[PlannedRun]:
     for combination in chosen:
         config = of_sweep(top, combination)
         runs.append(PlannedRun(top / combination.name, config, planned(config), combination.name))
+    return chosen, runs
+
+
+def begun(words: list[str]) -> list[PlannedRun]:
+    """The runs of a new sweep, their folders made once all of them are known to be possible."""
+    chosen, runs = checked(words)
+    top = runs[0].folder.parent
     if top.exists() and any(top.iterdir()):
         raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
     folder.write_json(

@@ -66,13 +66,18 @@ def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
     return experiment is not None and bool(experiment.arms)
 
 
-def new_run(config: Config) -> PlannedRun:
-    """A new run, everything about it checked before its folder is made."""
+def checked_run(config: Config) -> PlannedRun:
+    """A new run, everything about it checked, and nothing written."""
     check_new(config)
     config = resolved(config)
     specs = planned(config)
-    run = PlannedRun(folder_for(config.run, who_plays(config)), config, specs)
-    folder.create(run.folder, plain(config))
+    return PlannedRun(folder_for(config.run, who_plays(config)), config, specs)
+
+
+def new_run(config: Config) -> PlannedRun:
+    """A new run, everything about it checked before its folder is made."""
+    run = checked_run(config)
+    folder.create(run.folder, plain(run.config))
     mark(run.folder)
     return run
 

@@ -1,0 +1,64 @@
+"""`--dry-run` says what would be played at what cost, refuses what a run refuses, and writes nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.main import main
+from balrog_rag.config.compose import compose
+from balrog_rag.run.begin import planned
+
+
+@pytest.fixture(autouse=True)
+def nothing_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert list(tmp_path.iterdir()) == []
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    assert main([*words, "--dry-run"]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_run_is_told_with_its_games_and_seeds(capsys):
+    words = ["agent=delver", "env.episodes=4", "limits.steps=25"]
+    lines = said(capsys, *words)
+    seeds = [spec.game.seeds.core for spec in planned(compose(words))]
+    assert lines[3].split()[1:] == ["delver", "4", "100", "0.00"]
+    assert lines[4:] == [
+        f"4 episodes of nle/NetHackChallenge-v0, seeds {', '.join(map(str, seeds[:3]))}, ...",
+        "limits.steps=25",
+        "no model is paid for",
+    ]
+
+
+def test_the_arms_of_an_experiment_are_told_apart(capsys):
+    lines = said(capsys, "+experiment=quickstart", "env.episodes=2")
+    assert [line.split()[0] for line in lines[3:7]] == ["embedded", "random", "stairs", "delver"]
+    assert sum(line.startswith("random, stairs, delver: 2 episodes of nle/") for line in lines) == 1
+    assert "embedded: limits.steps=3" in lines
+
+
+def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    words = ["-m", "agent=naive,cot", "model=openai", "env.episodes=2"]
+    capped = said(capsys, *words, "limits.run.dollars=5", "limits.episode.dollars=1.5")
+    assert [line.split()[-1] for line in capped[3:5]] == ["3.00", "3.00"]
+    assert capped[-1] == "at most $6.00 in all, and the calls that are under way when a cap is reached"
+    free = said(capsys, *words)
+    assert [line.split()[-2:] for line in free[3:5]] == [["no", "cap"]] * 2
+    assert free[-1].startswith("no cap on dollars: set one with limits.run.dollars=")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("agnt=naive", "agnt: no such key"),
+        ("env.tasks=[nle/X]", "env.tasks: unknown task 'X' of nle"),
+        ("resume=results/X", "--dry-run: goes with the words of a new run, not with resume="),
+    ],
+)
+def test_what_a_run_refuses_is_refused(words, says, capsys):
+    assert main([words, "--dry-run"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {says}")
