@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from balrog_rag.contracts.data import Message
-from balrog_rag.models.tokens import count_message
+from balrog_rag.models.tokens import count_message, most_tokens
 
 CUT_STEP = 0.75
 """The share of a too long prompt that is tried next."""
@@ -16,7 +16,7 @@ def fit(messages: Sequence[Message], limit: int | None) -> tuple[tuple[Message, 
     always stay, so a prompt may still be too long.
     """
     everything = tuple(messages)
-    if limit is None:
+    if limit is None or most_tokens(everything) <= limit:
         return everything, 0
     sizes = [count_message(message) for message in everything]
     excess = sum(sizes) - limit

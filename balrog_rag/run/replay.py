@@ -10,6 +10,7 @@ from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
+from balrog_rag.episode.journal import Header
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import folder
@@ -49,8 +50,9 @@ async def verify(path: Path) -> Verdict:
 
 def refuse_misplaced(path: Path) -> None:
     """A journal that lies in a run folder must be the one that belongs there."""
-    run, header = folder.home_of(path), journal.read(path).header
-    if run is None or header is None:
+    run = folder.home_of(path)
+    header = next(journal.entries_of(path), None) if run is not None else None
+    if run is None or not isinstance(header, Header):
         return
     home = folder.journal_path(run, header.spec.episode)
     if home.resolve() != path.resolve():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from balrog_rag.contracts.data import Message
 from balrog_rag.models.fit import cut, fit, shorter
-from balrog_rag.models.tokens import count_messages, count_text
+from balrog_rag.models.tokens import count_messages, count_text, most_tokens
 
 
 def prompt(turns, *, stable=True):
@@ -75,3 +75,9 @@ def test_what_was_too_long_after_all_gets_shorter_until_nothing_can_go():
 def test_a_map_full_of_spaces_counts_little():
     assert count_text("." + " " * 80 + "@") <= 3
     assert count_text("a word or two of English, as usual") in range(9, 14)
+
+
+@given(st.lists(st.tuples(st.text(), st.integers(0, 3)), max_size=8))
+def test_no_count_exceeds_what_is_taken_for_the_most(turns):
+    messages = [Message("user", text, (b"",) * images) for text, images in turns]
+    assert count_messages(messages) <= most_tokens(messages)
