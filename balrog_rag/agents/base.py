@@ -65,7 +65,7 @@ class BaseAgent:
         self._head = self.head()
         if config.fallback == "letters" and self.style is TAGS:
             self.style = TAGS_OR_LETTERS
-        self._order = self.prompts.render(
+        self._order = self.prompts.fixed(
             self.order,
             example=config.example or example_action(view),
             reason_words=in_words(config.reason_words),
@@ -77,18 +77,18 @@ class BaseAgent:
         env, actions = self.view.env, self.view.actions
         advised, warned = self.config.system != "balrog", self.config.system == "paper"
         name = f"instruction_{env}" if self.prompts.has(f"instruction_{env}") else "instruction"
-        return self.prompts.render(
+        return self.prompts.fixed(
             name,
             actions=actions,
             goal=self.view.goal,
             task=self.view.task,
             advice=self._if_there(f"advice_{env}") if advised else "",
             warning=self._if_there(f"warning_{env}") if warned else "",
-            closing=self.prompts.render(self.closing),
+            closing=self.prompts.fixed(self.closing),
         )
 
     def _if_there(self, name: str) -> str:
-        return self.prompts.render(name) if self.prompts.has(name) else ""
+        return self.prompts.fixed(name) if self.prompts.has(name) else ""
 
     def head(self) -> tuple[Message, ...]:
         """The messages before the history; the same at every step."""

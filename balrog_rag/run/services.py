@@ -59,8 +59,10 @@ class LiveServices:
         self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
         """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
-        config = _once(self._agent_configs, player.agent, lambda: thaw(player.agent, AgentConfig))
-        return agents.build(config, view, llm, knowledge, seed, since)
+        return agents.build(self._agent_config(player), view, llm, knowledge, seed, since)
+
+    def _agent_config(self, player: PlayerSpec) -> AgentConfig:
+        return _once(self._agent_configs, player.agent, lambda: thaw(player.agent, AgentConfig))
 
     def model(self, player: PlayerSpec) -> Model | None:
         """The model, shared by all episodes."""
@@ -77,7 +79,7 @@ class LiveServices:
 
     def retriever(self, player: PlayerSpec) -> Retriever | None:
         """The knowledge base, shared by all episodes; None where the agent retrieves nothing."""
-        if not agents.retrieves(thaw(player.agent, AgentConfig)):
+        if not agents.retrieves(self._agent_config(player)):
             return None
         make = lambda: knowledge.build(thaw(player.knowledge, KnowledgeConfig))  # noqa: E731
         return _once(self._retrievers, player.knowledge, make)

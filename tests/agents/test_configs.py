@@ -213,6 +213,15 @@ def test_an_unknown_prompt_names_the_nearest() -> None:
         Prompts().render("answer_cott")
 
 
+def test_a_text_kept_for_further_episodes_is_told_apart_by_all_that_it_is_made_of() -> None:
+    mine = Prompts({"loop": "{{ action }} of {{ choices }}"})
+    first = {"action": "north", "choices": {"north": "", "wait": ""}}
+    for values in (first, {**first, "action": "wait"}, {**first, "choices": {"wait": "", "north": ""}}):
+        assert mine.fixed("loop", **values) == mine.render("loop", **values) == mine.fixed("loop", **values)
+    other = Prompts({"loop": "{{ action }}, {{ choices }}"})
+    assert other.fixed("loop", **first) == other.render("loop", **first) != mine.fixed("loop", **first)
+
+
 def test_a_misspelt_prompt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def replacing(agent: str, name: str) -> None:
         agents.resolve(replace(agent_config(agent), prompts={name: "x"}))

@@ -77,6 +77,17 @@ class Prompts:
             except Exception as error:  # endless numbers and nesting are no TemplateError
                 raise ConfigError(f"agent.prompts.{name}: {_said(error)}") from error
 
+    def fixed(self, name: str, **values: object) -> str:
+        """The same as `render`, done once for all episodes: for what stands in every prompt of an agent."""
+        plain = [(key, _hashable(value)) for key, value in {**self._of_kind, **values}.items()]
+        wanted = (name, self._replaced.get(name), *plain)
+        text = _fixed.get(wanted)
+        if text is None:
+            if len(_fixed) >= MOST_FIXED:
+                _fixed.clear()
+            text = _fixed[wanted] = self.render(name, **values)
+        return text
+
     def render(self, name: str, **values: object) -> str:
         """The prompt with these values; a name that it uses and is not given is an error."""
         text = self._replaced.get(name)
@@ -88,6 +99,15 @@ class Prompts:
             raise ConfigError(
                 f"{where}: {_said(error)}; it is given: {', '.join(values) or 'nothing'}"
             ) from error
+
+
+_fixed: dict[tuple[object, ...], str] = {}
+MOST_FIXED = 1000
+"""Texts kept for further episodes; a run has a handful for each of its tasks."""
+
+
+def _hashable(value: object) -> object:
+    return tuple(value.items()) if isinstance(value, Mapping) else value
 
 
 def _said(error: Exception) -> str:

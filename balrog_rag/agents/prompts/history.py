@@ -67,7 +67,7 @@ class History:
         self._block = config.history.block if config.history.window == "blocks" else 0
         self._trim = config.observation.map == "trimmed"
         self._past_maps = config.observation.past_maps
-        self._no_map = prompts.render("unchanged_map" if self._past_maps == "changed" else "past_map")
+        self._no_map = prompts.fixed("unchanged_map" if self._past_maps == "changed" else "past_map")
         self._events: deque[Seen | Done] = deque(maxlen=None if self._block else 2 * self._turns)
         self._newest: Seen | None = None
 
