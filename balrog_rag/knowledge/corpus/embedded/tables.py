@@ -1,7 +1,7 @@
 """NetHack's own tables of monsters, objects, roles, races and symbols, read out of the installed nle.
 
 `nle.nethack` shows only a part of each entry (no attacks, no materials), so the arrays are read from
-nle's shared library with the layouts of NetHack 3.6.6. What both ways show is compared: a library
+nle's shared library with the layouts of NetHack 3.6.7. What both ways show is compared: a library
 with another layout is refused, never misread.
 """
 
