@@ -28,6 +28,9 @@ os.environ["XDG_STATE_HOME"] = _state.name
 # What tests print into pipes is as wide as for anybody; xdist would have it as wide as its own terminal.
 os.environ.pop("COLUMNS", None)
 
+# Hundreds of processes begin in these tests; each would compile the whole package anew if none kept it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
