@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import Bystander, WorkerLost
+from balrog_rag.util import scratch
 from balrog_rag.workers.framing import Answer, Beat, Open, Order, Ready, Unpacker, WorkFailed, packed
 
 START_SECONDS = 60.0
@@ -40,8 +41,9 @@ class WorkerProcess(asyncio.Protocol):
         self.was_ready = False
         self._deadline, self._lost = deadline, lost
         self._loop = asyncio.get_running_loop()
-        # A game's files lie in a folder of ours, so that nothing of a killed worker is left behind.
-        self._folder = tempfile.mkdtemp(prefix="balrog_rag-worker-")
+        # A game's files lie in a folder of ours, so that nothing of a killed worker is left behind,
+        # nor of ourselves, when we are killed: then the next run removes it.
+        self._folder = tempfile.mkdtemp(prefix="worker-", dir=scratch.folder())
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         ours, theirs = socket.socketpair()
         with theirs:

@@ -15,6 +15,7 @@ from typing import Any
 from balrog_rag.contracts.programs import PlayerLost
 from balrog_rag.envs.nethack.guests.folder import GuestOptions
 from balrog_rag.episode.outcome import Outcome
+from balrog_rag.util import scratch
 from balrog_rag.util.fetch import cache_folder
 
 CHILD = Path(__file__).with_name("child.py")
@@ -40,7 +41,7 @@ class GuestProcess:
     def __init__(self, options: GuestOptions, seed: int, actions: int, beat: Callable[[], None]) -> None:
         """Start the process; the bot is made when the first screen is shown."""
         self._options, self._seed, self._actions, self._beat = options, seed, actions, beat
-        self._scratch = tempfile.TemporaryDirectory(prefix="balrog_rag-guest-")
+        self._scratch = tempfile.TemporaryDirectory(prefix="guest-", dir=scratch.folder())
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._line, theirs = socket.socketpair()
         with theirs:
