@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,11 +18,13 @@ from balrog_rag.run.episodes import EpisodePlayer, GameSource
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched
+from balrog_rag.util import scratch
 from balrog_rag.workers.inline import InlineGames
 
-# Whatever runs are made in tests, the user's own state is left alone.
-_state = tempfile.TemporaryDirectory(prefix="balrog-rag-state-")
-os.environ["XDG_STATE_HOME"] = _state.name
+# Whatever is made in tests, the user's own state is left alone, and nothing stays in the temporary folder:
+# what a killed session leaves goes with the next.
+os.environ["TMPDIR"] = scratch.folder()
+os.environ["XDG_STATE_HOME"] = os.path.join(scratch.folder(), "state")
 
 # What tests print into pipes is as wide as for anybody; xdist would have it as wide as its own terminal.
 os.environ.pop("COLUMNS", None)

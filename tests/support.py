@@ -39,7 +39,7 @@ def plug_in(site: Path, group: str, name: str, code: str) -> str:
 
 
 def command(
-    module: str, *words: str, cwd: Path, timeout: float = 120, **environment: str
+    module: str, *words: str, cwd: Path, timeout: float = 250, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """`python -m module words...`, to its end."""
     return subprocess.run(
@@ -54,7 +54,7 @@ def command(
 
 
 def evaluate(
-    *words: str, cwd: Path, timeout: float = 120, **environment: str
+    *words: str, cwd: Path, timeout: float = 250, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """`python -m balrog_rag.eval words...` with the scripted model."""
     return command("balrog_rag.eval", "model=scripted", *words, cwd=cwd, timeout=timeout, **environment)

@@ -70,18 +70,16 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert os.path.isdir(mine)
 assert scratch.folder() == mine
 assert len(os.listdir(os.environ["TMPDIR"])) == 1
+
+os.rename(mine, mine + "-moved")
+assert os.path.isdir(scratch.folder())
+os.rmdir(mine + "-moved")
 """
 
 
-def test_a_fork_has_one_of_its_own_and_leaves_its_parents_alone(tmp_path: Path) -> None:
+def test_a_fork_has_one_of_its_own_and_one_that_was_removed_is_made_anew(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", FORKS], env={**CLEAN, "TMPDIR": str(tmp_path)}, check=True)
     assert os.listdir(tmp_path) == []
-
-
-def test_one_that_was_removed_is_made_anew(tmp_path: Path) -> None:
-    os.rename(mine := scratch.folder(), tmp_path / "moved")
-    assert os.path.isdir(scratch.folder())
-    assert scratch.folder() != mine
 
 
 def test_a_killed_run_is_tidied_up_by_the_next(tmp_path: Path) -> None:

@@ -85,17 +85,24 @@ def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
 def begun(words: list[str]) -> list[PlannedRun]:
     """The runs of a new sweep, their folders made once all of them are known to be possible."""
     chosen, runs = checked(words)
-    top = runs[0].folder.parent
-    if top.exists() and any(top.iterdir()):
-        raise RunFolderError(f"{top}: not empty; go on with it by resume={top}, or choose another run.name")
-    folder.write_json(
-        top / SWEEP, PlannedSweep(words, chosen)
-    )  # first, so that half a sweep can be gone on with
+    while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
+        if compose(chosen[0].words).run.name:
+            raise folder.taken(top)
+        chosen, runs = checked(words)  # another sweep was begun in the same second
     mark(top)
     for run in runs:
         folder.create(run.folder, plain(run.config))
         mark(run.folder)
     return runs
+
+
+def _made(top: Path, sweep: PlannedSweep) -> bool:
+    """Make its folder, with its record first, so that half a sweep can be gone on with.
+
+    False where something is there, be it since a moment ago.
+    """
+    empty = not top.exists() or not any(top.iterdir())
+    return empty and folder.write_new_json(top / SWEEP, sweep)
 
 
 def tell_arms(words: list[str]) -> None:

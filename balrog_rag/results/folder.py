@@ -11,7 +11,8 @@ RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -112,14 +113,25 @@ def home_of(journal: Path) -> Path | None:
 
 
 def create(run: Path, config: dict[str, Any]) -> None:
-    """Make a new run folder with its frozen configuration."""
+    """Make a new run folder with its frozen configuration; an error where one is there."""
+    if not made(run, config):
+        raise taken(run)
+
+
+def made(run: Path, config: dict[str, Any]) -> bool:
+    """The same, but for a folder that holds something; of two processes that begin at once one makes it."""
     if run.exists() and any(not path.name.endswith(DRAFT) for path in run.iterdir()):
-        raise RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another run.name")
+        return False
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{run}: cannot be made ({error.strerror}); set run.folder") from error
-    write_json(run / "config.json", {"digest": config_digest(config), "config": config})
+    return write_new_json(run / "config.json", {"digest": config_digest(config), "config": config})
+
+
+def taken(run: Path) -> RunFolderError:
+    """What is said where a new run or sweep would be mixed with another."""
+    return RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another run.name")
 
 
 def frozen_config(run: Path) -> FrozenConfig:
@@ -200,20 +212,54 @@ def refuse_links(run: Path) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file whole or not at all."""
-    write_bytes(path, msgspec.json.format(msgspec.json.encode(value), indent=4) + b"\n")
+    write_bytes(path, _json(value))
+
+
+def write_new_json(path: Path, value: Any) -> bool:
+    """The same of a file that is not there yet; False where it is, be it since a moment ago."""
+    try:
+        _write(path, _json(value), _link)
+    except _ThereAlready:
+        return False
+    return True
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=4) + b"\n"
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}{DRAFT}")
+    _write(path, data, os.replace)
+
+
+def _write(path: Path, data: bytes, put: Callable[[Path, Path], None]) -> None:
+    draft = path.with_name(f".{path.name}.{threading.get_native_id()}{DRAFT}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(draft, "wb", opener=no_link) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
+        put(draft, path)
     except OSError as error:
+        raise RunFolderError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
         with suppress(OSError):  # where the folder cannot be made there is no draft either
             draft.unlink()
-        raise RunFolderError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+class _ThereAlready(Exception):
+    """A file that was to be a new one."""
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Put a file at its place where there is none: of two that try at once, one can."""
+    try:
+        os.link(draft, path)
+    except FileExistsError as error:
+        raise _ThereAlready from error
+    except OSError:  # no hard links on this file system
+        if path.exists():
+            raise _ThereAlready from None
+        os.replace(draft, path)

@@ -77,7 +77,10 @@ def checked_run(config: Config) -> PlannedRun:
 def new_run(config: Config) -> PlannedRun:
     """A new run, everything about it checked before its folder is made."""
     run = checked_run(config)
-    folder.create(run.folder, plain(run.config))
+    while not folder.made(run.folder, plain(run.config)):
+        if run.config.run.name:
+            raise folder.taken(run.folder)
+        run.folder = folder_for(run.config.run, who_plays(run.config))  # another was begun in the same second
     mark(run.folder)
     return run
 

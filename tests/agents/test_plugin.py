@@ -26,14 +26,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--no-index",
         "--no-build-isolation",
     ]
-    subprocess.run([*pip, "--target", str(target), str(source)], check=True, timeout=120)
+    subprocess.run([*pip, "--target", str(target), str(source)], check=True, timeout=250)
     return target
 
 
 def run(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250, check=False)
 
 
 def test_a_plugged_in_agent_shows_its_own_words(installed: Path) -> None:

@@ -122,16 +122,14 @@ def test_what_is_not_installed_is_named_before_a_folder_is_made(
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     for words in ("balrog_rag.eval --help", "balrog_rag.envs tasks minihack", "balrog_rag.prompts list"):
-        shown = subprocess.Popen(
-            [sys.executable, "-c", f"import runpy, sys, time; sys.argv = {['x', *words.split()[1:]]!r};"
-             f"time.sleep(1); runpy.run_module({words.split()[0]!r}, run_name='__main__')"],
-            cwd=tmp_path, env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        reader, pipe = os.pipe()
+        os.close(reader)
+        shown = subprocess.run(
+            [sys.executable, "-m", *words.split()],
+            cwd=tmp_path, env=CLEAN, stdout=pipe, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        assert shown.stdout is not None
-        assert shown.stderr is not None
-        shown.stdout.close()
-        assert (shown.stderr.read(), shown.wait(60)) == ("", 0), words
-        shown.stderr.close()
+        os.close(pipe)
+        assert (shown.stderr, shown.returncode) == ("", 0), words
 
 
 def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
@@ -142,5 +140,5 @@ def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
     assert served.stdout is not None
     assert "127.0.0.1" in served.stdout.readline()
     os.kill(served.pid, signal.SIGINT)
-    assert served.communicate(timeout=30)[1] == "stopped\n"
+    assert served.communicate(timeout=200)[1] == "stopped\n"
     assert served.returncode == 130

@@ -30,7 +30,7 @@ def played(env, task, seed, steps, date="", zone=""):
     if zone:
         environment["TZ"] = zone
     words = [sys.executable, str(SCRIPT), env, task, str(seed), str(steps)]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=250)
     return json.loads(done.stdout)
 
 

@@ -58,7 +58,7 @@ def asked(server, way="vllm", **changes):
         call = call_of(model_config(way, base_url=f"http://127.0.0.1:{port}/v1", **changes))
         call.open()
         try:
-            return await asyncio.wait_for(call(question().messages), 60)
+            return await asyncio.wait_for(call(question().messages), 240)
         except FailedCall as failed:
             return failed.failure
         finally:

@@ -89,7 +89,7 @@ def test_both_ways_send_and_read_the_same(changes, messages):
     assert reply.usage.cached == 40
 
 
-async def outcomes(url, asked=None, patience=20, **changes):
+async def outcomes(url, asked=None, patience=120, **changes):
     """What becomes of one attempt each way: the answer, or the failure."""
     config = model_config("vllm", base_url=url, **changes)
     seen = []
@@ -113,7 +113,7 @@ def gist(outcome):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_both_ways_make_the_same_of_every_fault(fault):
-    patience = 1 if fault in ("hang", "drip") else 20
+    patience = 1 if fault in ("hang", "drip") else 120
 
     async def run():
         async with TestServer(faults=[fault], fault_times=-1, tokens=(100, 10, 40)) as server:

@@ -49,7 +49,7 @@ def run_it(folder, command):
         env={**os.environ, **KEYS, "LITELLM_LOG": "DEBUG"},  # which must not print headers either
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
         check=False,
     )
 

@@ -1,5 +1,6 @@
 """The test server as another program uses it: in a process of its own, over HTTP."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from balrog_rag.cli.models import main
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models.serving.testserver import TestServer
 
-CLIENT = httpx.Client(timeout=10)
+CLIENT = httpx.Client(timeout=120)
 
 
 @contextmanager
@@ -55,10 +56,9 @@ def test_faults_strike_by_prompt_and_only_so_often():
 
 def test_a_rate_limit_says_when_to_come_back():
     with serving("--per-second", "2") as url:
-        answers = [ask(url, str(n)) for n in range(10)]
-    limited = [answer for answer in answers if answer.status_code == 429]
-    assert limited
-    assert all(float(answer.headers["retry-after"]) > 0 for answer in limited)
+        answers = (ask(url, str(n)) for n in itertools.count())  # until three come within one second
+        limited = next(answer for answer in answers if answer.status_code == 429)
+    assert float(limited.headers["retry-after"]) > 0
 
 
 @pytest.mark.parametrize(

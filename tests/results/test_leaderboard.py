@@ -114,7 +114,7 @@ def played(tmp_path_factory):
         "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]", "env.actions=balrog",
     ]  # fmt: skip
     subprocess.run(
-        [sys.executable, "-m", "balrog_rag.eval", *words], check=True, capture_output=True, timeout=120
+        [sys.executable, "-m", "balrog_rag.eval", *words], check=True, capture_output=True, timeout=250
     )
     return top / "run"
 

@@ -32,11 +32,11 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     log = at / "results/part/eval.log"
     with running(at, *WORDS, *SLOW, "run.name=part") as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while time.monotonic() < deadline and not (log.exists() and log.read_text().count(" ended ") >= 3):
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGINT)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=200)
     assert process.returncode == 130
     (at / "said").write_text(said)
     return at

@@ -1,12 +1,14 @@
 """Runs in processes of their own against a real model server, and what their journals must say."""
 
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +27,25 @@ __all__ = [
     "completions",
     "game_workers",
     "model_of",
+    "quiet_port",
     "running",
     "same_journals",
 ]
 TIMES = {"latency", "seconds", "attempts", "chain"}
+
+
+def quiet_port() -> int:
+    """A port that nobody is given unasked, so that it is still free when a server comes back to it.
+
+    Systems hand out those from 32768 on, even to a client of that very port, which then hears itself.
+    """
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 1000):
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                tried.bind(("127.0.0.1", port))
+                return port
+    raise OSError("no port is free")
 
 
 class Server:
@@ -50,11 +67,11 @@ class Server:
     def kill(self) -> None:
         """As a server dies that nobody stops."""
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def model_of(server: Server) -> list[str]:

@@ -236,7 +236,7 @@ class Terminal:
             start_new_session=True,
         )
 
-    def until(self, pattern: str, seconds: float = 30) -> str:
+    def until(self, pattern: str, seconds: float = 150) -> str:
         """What is drawn from now until a text appears."""
         drawn, deadline = "", time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -278,7 +278,7 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
         shown.until(r"enter look at it")
         shown.press(b"q")
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
-        assert shown.process.wait(30) == 130
+        assert shown.process.wait(200) == 130
         assert termios.tcgetattr(shown.slave) == before
 
 
@@ -288,7 +288,7 @@ def ended(run: Path) -> int:
 
 
 def wait_for_ends(run: Path, episodes: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while time.monotonic() < deadline and ended(run) < episodes:
         time.sleep(0.1)
 
@@ -300,7 +300,7 @@ def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> 
         wait_for_ends(tmp_path / "results/r", 4)
         assert ended(tmp_path / "results/r") == 4
         shown.until(r"run folder: results/r")
-        assert shown.process.wait(30) == 0
+        assert shown.process.wait(200) == 0
 
 
 def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
@@ -309,6 +309,6 @@ def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None
     shown.until(r"4 in play")
     os.close(shown.slave)
     os.close(shown.master)
-    _, err = shown.process.communicate(timeout=60)
+    _, err = shown.process.communicate(timeout=200)
     assert (shown.process.returncode, err) == (0, b"")
     assert ended(tmp_path / "results/r") == 4

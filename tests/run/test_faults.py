@@ -10,13 +10,22 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.results.folder import journals
-from tests.run.support import Server, asked_once, completions, game_workers, model_of, running
+from tests.run.support import Server, asked_once, completions, game_workers, model_of, quiet_port, running
 
 
 def ended(run: Path) -> int:
     return len(list(run.glob("nle/*/*.csv"))) and sum(
         " ended after " in line for line in (run / "eval.log").read_text().splitlines()
     )
+
+
+def settled(run: Path) -> int:
+    """How many answers are journaled, once no more come."""
+    before = -1
+    while before < (now := len(completions(run))):
+        before = now
+        time.sleep(3)
+    return before
 
 
 def break_workers(tmp_path: Path, server: Server, episodes: int, steps: int, signals: list[int]) -> None:
@@ -50,7 +59,7 @@ def test_a_hundred_episodes_four_kills_two_hangs(tmp_path: Path, server: Server)
 
 def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
     """No server at first, then one, killed in the middle, then another at the same address."""
-    first = Server("--latency", "0.01")
+    first = Server("--port", str(quiet_port()))
     first.close()
     words = ["agent=naive", *model_of(first), "env.episodes=4", "limits.steps=100", "run.name=r"]
     words += ["model.retry.first_wait=0.1", "model.retry.longest_wait=0.3", "model.retry.attempts=1000"]
@@ -63,10 +72,9 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
         while len(completions(run)) < 100:
             time.sleep(0.05)
         second.kill()
-        time.sleep(2)
-        before = len(completions(run))
+        before = settled(run)
         third = Server("--latency", "0.01", "--port", str(first.port))
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=250)
     third_asked = int(third.counts()["requests"])
     third.close()
     assert process.returncode == 0, err
@@ -81,12 +89,12 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
 
 
 def test_attempts_count_while_no_call_is_answered(tmp_path: Path) -> None:
-    gone = Server()
+    gone = Server("--port", str(quiet_port()))
     gone.close()
     words = ["agent=naive", "env=corridor", *model_of(gone), "env.episodes=2", "run.name=r", "--log", "json"]
     words += ["model.retry.first_wait=0.2", "model.retry.longest_wait=0.2", "model.retry.attempts=15"]
     with running(tmp_path, *words) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=200)
     assert process.returncode == 1
     *_, progress = [line for line in map(json.loads, out.splitlines()) if line["event"] == "progress"]
     assert progress["retries"] == 28
@@ -101,20 +109,20 @@ def test_a_run_goes_on_although_its_server_has_moved(tmp_path: Path) -> None:
         while not run.exists() or len(completions(run)) < 40:
             time.sleep(0.05)
         first.kill()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     assert process.returncode == 1, err
     before = len(completions(run))
     second = Server("--latency", "0.01")
-    moved = [f"model.base_url={second.root}/v1", "model.concurrency=2", "model.timeout=60"]
+    moved = [f"model.base_url={second.root}/v1", "model.concurrency=2", "model.timeout=90"]
     with running(tmp_path, f"resume={run}", *moved) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     asked = int(second.counts()["requests"])
     second.close()
     assert process.returncode == 0, err
     assert len(completions(run)) == 160
     assert asked == 160 - before
     with running(tmp_path, f"resume={run}", "model.temperature=1") as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     assert "resume cannot change model.temperature" in err
 
 
@@ -123,7 +131,7 @@ def test_a_key_that_is_refused_stops_the_run(tmp_path: Path) -> None:
     server = Server("--fault", "401")
     words = ["agent=naive", *model_of(server), "env.episodes=8", "run.name=r", "runner.concurrency=2"]
     with running(tmp_path, *words) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     asked = int(server.counts()["requests"])
     server.close()
     assert process.returncode == 1
@@ -138,7 +146,7 @@ def test_a_game_that_crashes_its_worker_takes_nobody_with_it(tmp_path: Path) -> 
     words = ["agent=naive", "model=scripted", "env.episodes=8", "limits.steps=40", "run.name=r"]
     words += ["runner.workers=1", "runner.concurrency=8"]
     with running(tmp_path, *words, PYTHONPATH=str(tmp_path)) as process:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=250)
     assert process.returncode == 1
     assert re.findall(r"^error: (\S+):", err, re.MULTILINE) == ["nle/NetHackChallenge-v0/03"]
     assert "died of SIGSEGV" in err
@@ -176,7 +184,7 @@ def test_a_program_that_presses_nothing_is_ended_and_takes_nobody_with_it(tmp_pa
     words = ["agent=random", "agent.name=stuck", "env.episodes=2", "limits.steps=40", "run.name=r"]
     words += ["runner.workers=2", "runner.step_deadline=1"]
     with running(tmp_path, *words, PYTHONPATH=str(tmp_path)) as process:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=250)
     assert process.returncode == 1
     assert re.findall(r"^error: (\S+):", err, re.MULTILINE) == ["nle/NetHackChallenge-v0/01"]
     assert "did not answer" in err

@@ -23,7 +23,7 @@ class Screen:
         self.process, self._master = process, master
         self.drawn = ""
 
-    def until(self, text: str | None, seconds: float = 60) -> None:
+    def until(self, text: str | None, seconds: float = 150) -> None:
         """Read until it is drawn; None: to the run's end."""
         while text is None or text not in self.drawn:
             ready = select.select([self._master], [], [], 0 if self.process.poll() is not None else 0.1)[0]
@@ -58,7 +58,7 @@ def screen(folder: Path, pages: int, *words: str) -> Iterator[Screen]:
         yield Screen(process, master)
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(60)
         os.close(master)
         os.close(slave)
 

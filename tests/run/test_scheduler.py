@@ -103,7 +103,7 @@ def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
             await asyncio.sleep(0)
             gate.change(stopping=True)
             with pytest.raises(Stopped):
-                await asyncio.wait_for(call, 20)
+                await asyncio.wait_for(call, 60)
 
     asyncio.run(scene())
 

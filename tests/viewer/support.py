@@ -49,7 +49,7 @@ class Browser:
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
-        self.driver.set_script_timeout(30)
+        self.driver.set_script_timeout(120)
 
     def size(self, width: int, height: int = 900, scheme: str = "light") -> None:
         """How wide the window is, and whether the system is dark."""
@@ -69,7 +69,7 @@ class Browser:
         """What a piece of script says."""
         return self.driver.execute_script(f"return {code}")
 
-    def wait(self, code: str, seconds: float = 20) -> Any:
+    def wait(self, code: str, seconds: float = 150) -> Any:
         """Wait until it says something."""
         return until(lambda: self.js(code), code, seconds)
 
@@ -96,7 +96,7 @@ class Browser:
         self.driver.quit()
 
 
-def until(holds: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+def until(holds: Callable[[], Any], what: str, seconds: float = 150) -> Any:
     """Wait until something holds, and return it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

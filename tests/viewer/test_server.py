@@ -126,7 +126,7 @@ def test_an_episode_is_followed_while_it_is_played(runs: Path, tmp_path: Path) -
                 await asyncio.sleep(0.05)
             assert (now["steps"], now["failure"], now["outcome"]) == (70, "", "steps")
 
-    asyncio.run(asyncio.wait_for(asked(), 60))
+    asyncio.run(asyncio.wait_for(asked(), 240))
 
 
 def test_the_list_grows_with_the_runs(runs: Path, tmp_path: Path) -> None:

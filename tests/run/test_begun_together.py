@@ -1,0 +1,78 @@
+"""Runs and sweeps begun in the same moment: each has a folder of its own."""
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from balrog_rag.cli import sweep
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.results import folder
+from balrog_rag.run.begin import new_run
+
+AT_ONCE = 8
+
+
+def together(work: Callable[[int], object]) -> list[object]:
+    """What so many threads bring that begin at once; an error of the product's is something brought."""
+    gate = Barrier(AT_ONCE)
+
+    def one(number: int) -> object:
+        gate.wait()
+        try:
+            return work(number)
+        except RunFolderError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(one, range(AT_ONCE)))
+
+
+@pytest.fixture
+def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "strftime", lambda *_: "2024-02-29_23-59-59")
+
+
+@pytest.mark.usefixtures("one_second")
+def test_runs_without_a_name_have_a_folder_each(tmp_path: Path) -> None:
+    words = ["agent=random", "env=corridor", "env.episodes=1", f"run.folder={tmp_path}"]
+    configs = [compose([*words, f"run.seed={number}"]) for number in range(AT_ONCE)]
+    together(lambda number: new_run(configs[number]))
+    made = sorted(tmp_path.iterdir())
+    assert [each.name for each in made][:2] == ["2024-02-29_23-59-59_random", "2024-02-29_23-59-59_random-2"]
+    seeds = [folder.frozen_config(each).config["run"]["seed"] for each in made]
+    assert sorted(seeds) == list(range(AT_ONCE))
+
+
+def test_of_runs_of_one_name_one_is_begun(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    config = compose(["agent=random", "env=corridor", f"run.folder={tmp_path}", "run.name=r"])
+    said = together(lambda _: str(new_run(config).folder))
+    assert said.count(str(tmp_path / "r")) == 1
+    assert sum("not empty; go on with it by resume=" in str(each) for each in said) == AT_ONCE - 1
+    assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.endswith(folder.DRAFT)]
+
+
+@pytest.mark.usefixtures("one_second")
+def test_sweeps_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second is begun while the first is still being planned."""
+    words = ["agent=random,dummy", "env=corridor", "env.episodes=1", f"run.folder={tmp_path}"]
+    planned, begun = sweep.planned, []
+
+    def slowly(config):
+        if not begun:
+            begun.append(True)
+            sweep.begun(words)
+        return planned(config)
+
+    monkeypatch.setattr(sweep, "planned", slowly)
+    sweep.begun(words)
+    made = sorted(tmp_path.iterdir())
+    assert [each.name for each in made] == ["2024-02-29_23-59-59_sweep", "2024-02-29_23-59-59_sweep-2"]
+    for each in made:
+        assert [json.loads(run.read_text())["config"]["run"]["folder"] for run in each.glob("*/config.json")]
