@@ -19,6 +19,12 @@ def ended(run: Path) -> int:
     )
 
 
+def wait_for_words(log: Path, words: str) -> None:
+    deadline = time.monotonic() + 200
+    while time.monotonic() < deadline and not (log.exists() and words in log.read_text()):
+        time.sleep(0.05)
+
+
 def settled(run: Path) -> int:
     """How many answers are journaled, once no more come."""
     before = -1
@@ -66,7 +72,7 @@ def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
     words += ["--log", "json"]
     run = tmp_path / "results/r"
     with running(tmp_path, *words) as process:
-        time.sleep(3)
+        wait_for_words(run / "eval.log", "the connection failed")
         assert process.poll() is None
         second = Server("--latency", "0.01", "--port", str(first.port))
         while len(completions(run)) < 100:
