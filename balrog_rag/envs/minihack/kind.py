@@ -61,6 +61,11 @@ def make(spec: GameSpec, ttyrec: str | None) -> Any:
 
 def check(game: GameSpec) -> None:
     """Refuse characters, seeds and level descriptions that cannot be, and levels that are not here."""
+    if "Crossing" in game.task:
+        raise ConfigError(
+            f"{game.task}: cannot be played: MiniHack asks minigrid for a level as large as the screen, and "
+            "minigrid makes its Crossing levels in their own size only; choose another task"
+        )
     options = minihack_options(game)
     check_character(options.character)
     nethack.check_seeds(game)
