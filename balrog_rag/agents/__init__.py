@@ -8,7 +8,7 @@ from balrog_rag.agents.programs import ProgramAgent
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
-from balrog_rag.contracts.data import Player, TaskView
+from balrog_rag.contracts.data import ProgramPlayer, TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays, program_of
@@ -24,7 +24,7 @@ def build(
     if plays(config.name):
         if wanted := wrappers(config):
             raise ConfigError(f"agent.{wanted[0]}: {config.name} is a program, which cannot be wrapped")
-        return ProgramAgent(Player(config.name, config.options, seed, since))
+        return ProgramAgent(ProgramPlayer(config.name, config.options, seed, since))
     agent: Agent = registry.agents.get(config.name)(config, view, llm, knowledge)
     wanted = wrappers(config)
     if wanted and not all(hasattr(agent, name) for name in ("ask", "answer", "read", "style", "prompts")):

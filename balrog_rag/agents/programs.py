@@ -1,12 +1,12 @@
 """A program as an agent: it decides nothing step by step, but plays on by itself for a while."""
 
-from balrog_rag.contracts.data import Decision, Observation, Player
+from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer
 
 
 class ProgramAgent:
     """Hands the game to a program."""
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: ProgramPlayer) -> None:
         self._decision = Decision(player.name, player=player)
 
     async def act(self, observation: Observation) -> Decision:

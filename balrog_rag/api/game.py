@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, example_task, kind_of, resolved_options, value_of
+from balrog_rag.contracts.kinds import check_game, example_task, kind_of, value_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.workers.host import HostedGame

@@ -6,26 +6,20 @@ When a node dies, its episodes are played again elsewhere from what is written h
 """
 
 import asyncio
-import os
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout
-from pathlib import Path
-from typing import Any, TextIO
-
-import msgspec
+from typing import Any
 
 from balrog_rag.cluster import ray_messages as words
-from balrog_rag.cluster.ray_node import Node, model_name
-from balrog_rag.config.frozen import plain
+from balrog_rag.cluster.ray_cluster import connect, disconnect, make_node, nodes_alive, said_by_ray
+from balrog_rag.cluster.ray_node import model_name
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Meter, Watcher
 from balrog_rag.contracts.errors import (
     BalrogError,
     EnvironmentFailure,
     LimitReached,
-    RunFolderError,
     WorkerLost,
 )
 from balrog_rag.contracts.events import Ended
@@ -36,11 +30,10 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
 from balrog_rag.results.folder import frozen_config, journal_path
-from balrog_rag.run.backend import PlannedRun, Player
+from balrog_rag.run.backend import PlannedRun, PlaysEpisode
 from balrog_rag.run.episodes import JournaledPlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
-from balrog_rag.util.files import text_file
 from balrog_rag.workers.framing import WorkFailed
 
 LOOK_SECONDS = 0.2
@@ -51,8 +44,6 @@ START_SECONDS = 120.0
 """How long the first node may take to start playing."""
 START_ATTEMPTS = 3
 """Actors that may fail to start on a node before it is given up."""
-OBJECT_STORE_BYTES = 256 << 20
-"""Ray's memory for messages, in a cluster made for this run alone."""
 
 
 class RemoteEpisode:
@@ -285,7 +276,7 @@ class RayBackend:
 
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
-    ) -> Player:
+    ) -> PlaysEpisode:
         """Plays the episodes of one run."""
         return RayPlayer(run, budget, watcher, stopping, self)
 
@@ -353,58 +344,3 @@ class RayBackend:
         await asyncio.gather(*(line.close() for line in self._lines.values()))
         await asyncio.to_thread(disconnect)
         self._own_words.close()
-
-
-def said_by_ray(run: Path) -> TextIO:
-    """Where Ray's own prints go: it writes to stdout, which belongs to results and JSON lines."""
-    path = run / "ray.log"
-    try:
-        return text_file(path, "a")
-    except OSError as error:
-        raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-def connect(address: str | None) -> None:
-    """Join the cluster at an address; without one, make a cluster of this machine alone."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is None:  # a token of this run's own: nobody else's work runs here, and no file is left
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    import ray  # reads these variables when it is imported
-
-    local = {} if address else {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
-    try:
-        ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **local)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise EnvironmentFailure(f"runner.address={address}: no Ray cluster there: {reason}") from error
-
-
-def disconnect() -> None:
-    """Leave the cluster."""
-    import ray
-
-    ray.shutdown()
-
-
-def nodes_alive() -> list[tuple[str, int]]:
-    """The nodes that have cores, and how many."""
-    import ray
-
-    return [
-        (node["NodeID"], int(node["Resources"]["CPU"]))
-        for node in ray.nodes()
-        if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
-    ]
-
-
-def make_node(node: str, cores: int, runner: RunnerConfig) -> Any:
-    """The actor that plays on a node, with as many cores as it has workers."""
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    workers = min(runner.workers or cores, cores)
-    settings = {**plain(runner), "workers": workers}
-    there = NodeAffinitySchedulingStrategy(node, soft=False)
-    actor = ray.remote(Node).options(num_cpus=workers, scheduling_strategy=there, max_restarts=0)
-    return actor.remote(msgspec.json.encode(settings))

@@ -6,7 +6,8 @@ from typing import Any
 from balrog_rag.config.schema import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.contracts.programs import plays
 
 

@@ -10,7 +10,8 @@ from balrog_rag.config.groups import group_options
 from balrog_rag.config.keys import in_full, in_mapping, type_of
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import kind_of, names_of
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import names_of
 from balrog_rag.contracts.registry import nearest
 
 

@@ -23,7 +23,7 @@ from balrog_rag.contracts.data import (
     Message,
     Observation,
     Passage,
-    Player,
+    ProgramPlayer,
     Purpose,
     Reply,
     Request,
@@ -123,7 +123,7 @@ class Game(Protocol):
         """Take the actions one after the other; stops early where the game ends."""
         ...
 
-    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+    async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
         ...
 

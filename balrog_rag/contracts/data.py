@@ -296,7 +296,7 @@ class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return msgspec.structs.replace(self, actions=actions, programs=offered)
 
 
-class Player(msgspec.Struct, frozen=True):
+class ProgramPlayer(msgspec.Struct, frozen=True):
     """A program that plays the episode, as a worker is told of it."""
 
     name: str
@@ -325,7 +325,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning: str = ""
     notes: Mapping[str, Any] = {}
     """Small facts for the record: how the answer was read, whether retrieval was used."""
-    player: Player | None = None
+    player: ProgramPlayer | None = None
     """Set where a program plays on by itself for a while."""
 
 

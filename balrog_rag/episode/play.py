@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
-from balrog_rag.contracts.data import Decision, Observation, Player, TaskView, Transition
+from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
@@ -51,7 +51,7 @@ class Services(Protocol):
         """The knowledge base searched live."""
         ...
 
-    def runs(self, player: Player) -> bool:
+    def runs(self, player: ProgramPlayer) -> bool:
         """Whether a program may be run for what is recorded; else its recorded keys are pressed."""
         ...
 
@@ -118,7 +118,7 @@ class EpisodeContext:
             raise ReplayError(f"{self.at.where()}: the agent wants {action!r}, the journal has {ahead!r}")
         return transition
 
-    async def burst(self, player: Player, n: int) -> Transition:
+    async def burst(self, player: ProgramPlayer, n: int) -> Transition:
         """What a program presses on its own for a while, as long as it was recorded or a little longer."""
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)

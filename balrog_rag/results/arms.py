@@ -14,7 +14,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.experiments import departure, grouped
-from balrog_rag.results.runs import Run, load, partial
+from balrog_rag.results.runs import LoadedRun, load, partial
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
     "run": (), "runner": (), "resume": (),
@@ -27,7 +27,7 @@ class Arm(msgspec.Struct):
     """One kind of player on one set of games, in one run folder or several."""
 
     name: str
-    runs: list[Run]
+    runs: list[LoadedRun]
     settings: dict[str, Any]
     plain: str = ""
     """Its name without what is said of it."""
@@ -89,7 +89,7 @@ def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = Fal
     `partial`: conclusions are wanted even from arms that have open or missing episodes.
     """
     folders = {found.resolve(): found for path in paths for found in run_folders(path)}
-    grouped: dict[str, list[Run]] = {}
+    grouped: dict[str, list[LoadedRun]] = {}
     for run in (load(found, use_index) for found in folders.values()):
         grouped.setdefault(tree_digest(settings_of(run)), []).append(run)
     arms = [Arm("", group, settings_of(group[0]), allowed=partial) for group in grouped.values()]
@@ -125,7 +125,7 @@ def run_folders(path: Path) -> list[Path]:
     return found
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def settings_of(run: LoadedRun) -> dict[str, Any]:
     """The part of a run's configuration that makes an arm, and what it was forked from.
 
     A policy's runs have a model in their configuration like any other, and nobody asks it.

@@ -14,7 +14,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode import journal
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import IN_THE_PROMPT
-from balrog_rag.results.runs import Run
+from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.util.files import read_file
@@ -91,7 +91,7 @@ def _share(hits: Sequence[bool]) -> str:
     return f"{sum(hits)} of {len(hits)} steps ({percent:.0f} %, {found.low:.0f} to {found.high:.0f})"
 
 
-def sample(run: Run, count: int, seed: int) -> list[tuple[Path, int]]:
+def sample(run: LoadedRun, count: int, seed: int) -> list[tuple[Path, int]]:
     """Steps whose prompt held reference text, drawn at random from all episodes: journal and step."""
     places = [
         (path, step.n)

@@ -34,7 +34,7 @@ class Problem(msgspec.Struct, frozen=True):
     what: str
 
 
-class Run(msgspec.Struct):
+class LoadedRun(msgspec.Struct):
     """One run folder."""
 
     folder: Path
@@ -91,11 +91,15 @@ class Run(msgspec.Struct):
     @property
     def holes(self) -> int:
         """Episodes that have no result although they were planned, begun beyond the plan, or cut off."""
+        return len(self._environments_of_holes)
+
+    @property
+    def _environments_of_holes(self) -> list[str]:
         played = {episode.name for episode in self.episodes}
         owed = {name for name in self.asked_for if name not in played}
         places = {str(folder.journal_path(Path(), name)) for name in owed}
-        beyond = sum(f"{stem}.journal.jsonl" not in places for stem in self.unfinished)
-        return len(owed) + beyond + len(self.cut)
+        beyond = [stem for stem in self.unfinished if f"{stem}.journal.jsonl" not in places]
+        return [name.partition("/")[0] for name in (*owed, *beyond)] + [episode.env for episode in self.cut]
 
     @property
     def partial(self) -> str:
@@ -105,8 +109,7 @@ class Run(msgspec.Struct):
     def partial_in(self, env: str) -> str:
         """The same of one environment."""
         ended = sum(episode.env == env and not episode.cut for episode in self.episodes)
-        names = {*self.asked_for, *(episode.name for episode in self.episodes)}
-        return partial(ended, sum(name.partition("/")[0] == env for name in names) - ended)
+        return partial(ended, self._environments_of_holes.count(env))
 
     def open_games(self) -> set[tuple[str, str, str]]:
         """The games of episodes that were begun and have not ended, or were cut off."""
@@ -163,7 +166,7 @@ class _Index(msgspec.Struct):
     journals: dict[str, _Known]
 
 
-def load(run: Path, use_index: bool = True) -> Run:
+def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Read a run folder; a RunFolderError where it is none."""
     frozen = folder.frozen_config(run)
     old = _read_index(run) if use_index else {}
@@ -213,9 +216,11 @@ def _read_one(path: Path) -> tuple[Episode | None, str]:
         return None, str(error).removeprefix(f"{path}: ")
 
 
-def _sorted_out(run: Path, frozen: folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]) -> Run:
+def _sorted_out(
+    run: Path, frozen: folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
+) -> LoadedRun:
     """Tell usable episodes from the others, and say of each other what is wrong with it."""
-    made = Run(run, frozen.digest, frozen.config, [], [], [], forked=folder.forked_specs(run))
+    made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=folder.forked_specs(run))
     read_now = set()
     for name, known in found.items():
         episode = known.episode

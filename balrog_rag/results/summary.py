@@ -19,14 +19,14 @@ from balrog_rag.results import folder
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.export import write_csv
-from balrog_rag.results.runs import Run, load
+from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.util.files import no_link
 
 
 class Summary(msgspec.Struct):
     """A run, and BALROG's summary of it."""
 
-    run: Run
+    run: LoadedRun
     overall: dict[str, Any]
     """summary.json"""
     environments: dict[str, dict[str, Any]]
@@ -51,7 +51,7 @@ def write_all(run_folder: Path, use_index: bool = True) -> Summary:
     return summary
 
 
-def summarise(run: Run) -> Summary:
+def summarise(run: LoadedRun) -> Summary:
     """BALROG's summaries of a run already read."""
     environments = {
         env: env_summary(episodes) | partial_key(run.partial_in(env))
@@ -69,7 +69,7 @@ def partial_key(partial: str) -> dict[str, str]:
     return {"partial": partial.removeprefix("partial: ")} if partial else {}
 
 
-def experiment_keys(run: Run) -> dict[str, Any]:
+def experiment_keys(run: LoadedRun) -> dict[str, Any]:
     """The experiment that a run is named after, and in what it is not that; nothing where it is of none."""
     named = run.config.get("run", {}).get("experiment")
     told = departure(run.config)

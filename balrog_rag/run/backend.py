@@ -21,7 +21,7 @@ from balrog_rag.run.services import LiveServices
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 
-Player = Callable[[EpisodeSpec], Awaitable[End]]
+PlaysEpisode = Callable[[EpisodeSpec], Awaitable[End]]
 
 
 class PlannedRun(msgspec.Struct):
@@ -43,7 +43,7 @@ class Backend(Protocol):
 
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
-    ) -> Player:
+    ) -> PlaysEpisode:
         """Plays the episodes of one run."""
         ...
 
@@ -80,7 +80,7 @@ class LocalBackend:
 
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
-    ) -> Player:
+    ) -> PlaysEpisode:
         """Plays the episodes of one run."""
         return EpisodePlayer(
             run.folder,

@@ -28,7 +28,7 @@ _ROUNDS = 50
 Floats = NDArray[np.float64]
 
 
-class Gate(msgspec.Struct, frozen=True):
+class FittedGate(msgspec.Struct, frozen=True):
     """What was learned, and of how much."""
 
     weights: dict[str, float]
@@ -75,7 +75,7 @@ class Gate(msgspec.Struct, frozen=True):
         ]
 
 
-def fit(run: Path, worth: float | None = None) -> Gate:
+def fit(run: Path, worth: float | None = None) -> FittedGate:
     """The gate of a run's counterfactual record, where a changed action is worth so many tokens."""
     found = kept(run)
     if found is None or len(found.asked) < LEAST:
@@ -93,7 +93,7 @@ def fit(run: Path, worth: float | None = None) -> Gate:
     enough = bar(cost.tokens, worth) if cost else HALF
     opened = [chance(weights, known) >= enough for known, _ in rows]
     both = sum(bool(changed and open_) for (_, changed), open_ in zip(rows, opened, strict=True))
-    return Gate(weights, len(rows), int(y.sum()), sum(opened), both, cost, worth, enough)
+    return FittedGate(weights, len(rows), int(y.sum()), sum(opened), both, cost, worth, enough)
 
 
 def _mean(asked: Sequence[AskedAgain]) -> Took | None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of, resolved_options
+from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many

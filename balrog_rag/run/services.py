@@ -12,7 +12,7 @@ from balrog_rag import models as llm
 from balrog_rag.config.frozen import plain, thaw, tree_digest
 from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
-from balrog_rag.contracts.data import Message, Player, Reply, Request, TaskView
+from balrog_rag.contracts.data import Message, ProgramPlayer, Reply, Request, TaskView
 from balrog_rag.contracts.programs import program_of
 from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import PlayerSpec
@@ -84,7 +84,7 @@ class LiveServices:
         make = lambda: knowledge.build(thaw(player.knowledge, KnowledgeConfig))  # noqa: E731
         return _once(self._retrievers, player.knowledge, make)
 
-    def runs(self, player: Player) -> bool:
+    def runs(self, player: ProgramPlayer) -> bool:
         """Every program is run again."""
         return True
 
@@ -151,7 +151,7 @@ class ReplayServices(LiveServices):
         super().__init__()
         self._trusted = trusted
 
-    def runs(self, player: Player) -> bool:
+    def runs(self, player: ProgramPlayer) -> bool:
         """A stranger's programs are not run."""
         return self._trusted or not program_of(player.name).foreign
 

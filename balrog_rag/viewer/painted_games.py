@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.painting import Painting
 from balrog_rag.workers.host import HostedGame
 
@@ -38,7 +38,7 @@ class PaintedGame:
                 break
         return transitions
 
-    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+    async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on; every press is a moment."""
         moments: list[Seen] = []
         transition = self._hosted.run(player, most, lambda: moments.append(self._seen()), recorded)

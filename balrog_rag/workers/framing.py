@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from balrog_rag.contracts import errors
-from balrog_rag.contracts.data import Burst, GameSpec, Player, TaskView, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 
 LENGTH_BYTES = 4
@@ -31,7 +31,7 @@ class RunProgram(msgspec.Struct, tag=True):
     """Let a program play on."""
 
     game: int
-    player: Player
+    player: ProgramPlayer
     most: int
     recorded: Burst | None = None
 

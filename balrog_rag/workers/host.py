@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from balrog_rag.contracts.behaviour import Environment, Pressable
-from balrog_rag.contracts.data import Burst, Call, GameSpec, Player, TaskView, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting, painted
@@ -40,7 +40,7 @@ class HostedGame:
         )
         self._game = pressable(self._environment, self.start)
         self._progress = self._kind.progress(spec)
-        self._player: tuple[Player, Driver] | None = None
+        self._player: tuple[ProgramPlayer, Driver] | None = None
         self._calls = 0
         self._ended = False
 
@@ -65,7 +65,7 @@ class HostedGame:
         return transitions
 
     def run(
-        self, player: Player, most: int, beat: Beat = no_beat, recorded: Burst | None = None
+        self, player: ProgramPlayer, most: int, beat: Beat = no_beat, recorded: Burst | None = None
     ) -> Transition:
         """Let a program play on; it is made at its first burst."""
         if recorded is not None and recorded.keys:

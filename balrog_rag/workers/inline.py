@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
 from balrog_rag.workers.host import HostedGame
 
 
@@ -19,7 +19,7 @@ class InlineGame:
         """Take the actions one after the other; stops early where the game ends."""
         return self._hosted.play(actions)
 
-    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+    async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
         return self._hosted.run(player, most, recorded=recorded)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from balrog_rag.contracts.data import Burst, GameSpec, Player, Transition
+from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
 from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayActions, RunProgram
@@ -37,9 +37,9 @@ class PooledGame:
         assert isinstance(answer, ActionsPlayed)
         return answer.transitions
 
-    async def run(self, player: Player, most: int, recorded: Burst | None = None) -> Transition:
+    async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
-        plain = Player(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
+        plain = ProgramPlayer(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
         answer = await self._worker.ask(RunProgram(self._number, plain, most, recorded))
         assert isinstance(answer, ActionsPlayed)
         return answer.transitions[0]

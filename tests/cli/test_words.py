@@ -13,7 +13,8 @@ from balrog_rag.config.frozen import plain
 from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
-from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import folder

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
-from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.envs.nethack.actions import nethack_actions
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.workers.inline import InlineGame

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import balrog_rag.workers.pool as pool_module
-from balrog_rag.contracts.data import GameSpec, Player, Seeds
+from balrog_rag.contracts.data import GameSpec, ProgramPlayer, Seeds
 from balrog_rag.contracts.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
 from balrog_rag.util import scratch
 from balrog_rag.workers.framing import Close
@@ -161,7 +161,7 @@ def test_an_error_in_a_game_is_an_answer():
         with pytest.raises(ConfigError, match="did you mean NetHackChallenge-v0"):
             await pool.open(GameSpec("nle", "NetHackChallange-v0", Seeds(1, 1)))
         with pytest.raises(ConfigError, match="unknown program 'rndom'; did you mean random"):
-            await game.run(Player("rndom", {}, 1), 1)
+            await game.run(ProgramPlayer("rndom", {}, 1), 1)
         assert sum(worker.games for worker in pool.workers) == 1
 
     with_pool(scenario)
@@ -289,7 +289,7 @@ def test_closing_ends_the_processes():
 PARENT = """
 import asyncio, json
 from balrog_rag.workers.pool import WorkerPool
-from balrog_rag.contracts.data import GameSpec, Player, Seeds
+from balrog_rag.contracts.data import GameSpec, ProgramPlayer, Seeds
 
 async def main():
     pool = WorkerPool(2, 60)
@@ -319,7 +319,7 @@ def test_a_program_plays_next_to_the_environment_and_goes_on_where_it_stopped(se
     async def scenario(pool):
         spec = nethack(no_progress=0)
         pooled, inline = await pool.open(spec), await InlineGames().open(spec)
-        player = Player("random", {}, seed)
+        player = ProgramPlayer("random", {}, seed)
         bursts = [await pooled.run(player, 30), await pooled.run(player, 30)]
         assert bursts == [await inline.run(player, 30), await inline.run(player, 30)]
         pressed = [press for burst in bursts for press in burst.pressed]

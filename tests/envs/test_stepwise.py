@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.data import Player
+from balrog_rag.contracts.data import ProgramPlayer
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.workers.host import HostedGame
@@ -42,9 +42,9 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hidden")
 def test_random_plays_by_steps_what_it_plays_by_presses() -> None:
     game = HostedGame(minihack("Corridor-R3"))
-    burst = game.run(Player("random", {}, 1), 20)
+    burst = game.run(ProgramPlayer("random", {}, 1), 20)
     registry.environments._added.clear()
-    direct = HostedGame(minihack("Corridor-R3")).run(Player("random", {}, 1), 20)
+    direct = HostedGame(minihack("Corridor-R3")).run(ProgramPlayer("random", {}, 1), 20)
     assert (burst.pressed, burst.observation) == (direct.pressed, direct.observation)
     assert (burst.keys, burst.reward) == (direct.keys, pytest.approx(direct.reward))
 

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 from balrog_rag.config.frozen import differing_keys, leaf_items
 from balrog_rag.contracts.data import CONNECTION_KEYS
-from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.results.arms import in_order, short
 from balrog_rag.results.episodes import any_asked
 from balrog_rag.results.report.markdown import escaped
-from balrog_rag.results.runs import Run
+from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
 
 FILE = "harness.md"
@@ -56,7 +57,7 @@ class Setting(NamedTuple):
     balrogs: str
 
 
-def unlike(run: Run, protocol: Mapping[str, Any]) -> list[Setting]:
+def unlike(run: LoadedRun, protocol: Mapping[str, Any]) -> list[Setting]:
     """Every setting of a run that is not BALROG's."""
     ours, its = complete(run.config, run.config, protocol), complete(protocol, run.config, protocol)
     here, theirs = dict(leaf_items(ours)), dict(leaf_items(its))
@@ -90,14 +91,14 @@ def complete(
     return {**config, "env": {**env, "max_steps": steps, "options": options}}
 
 
-def words(run: Run) -> str:
+def words(run: LoadedRun) -> str:
     """Whose words the model reads."""
     own = sorted(run.config.get("agent", {}).get("prompts", {}))
     but = f", but for {many(len(own), 'texts')} of the submitter's: {', '.join(own)}" if own else ""
     return f"Instructions, lists of actions and prompts are in this project's words{but}."
 
 
-def card(run: Run, protocol: Mapping[str, Any], counted: list[str]) -> str:
+def card(run: LoadedRun, protocol: Mapping[str, Any], counted: list[str]) -> str:
     """The card as a file; `counted` says of which environments and tasks more or less was played."""
     rows = unlike(run, protocol)
     table = [f"| {escaped(key)} | {escaped(here)} | {escaped(theirs)} |" for key, here, theirs in rows]
@@ -115,13 +116,13 @@ def card(run: Run, protocol: Mapping[str, Any], counted: list[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def by_kind(run: Run) -> list[str]:
+def by_kind(run: LoadedRun) -> list[str]:
     """What is never BALROG's of the kinds of game that were played."""
     played = {task.partition("/")[0] for task in run.config["env"]["tasks"]}
     return [said for name in in_order(played) if (said := kind_of(name).departures)]
 
 
-def told(run: Run, protocol: Mapping[str, Any]) -> list[str]:
+def told(run: LoadedRun, protocol: Mapping[str, Any]) -> list[str]:
     """The card's settings and words for a terminal."""
     rows = [f"  {key}: {here} (BALROG: {theirs})" for key, here, theirs in unlike(run, protocol)]
     return [f"harness card: {many(len(rows), 'settings')} not BALROG's", *rows, f"  {words(run)}"]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder
-from balrog_rag.results.runs import Run
+from balrog_rag.results.runs import LoadedRun
 
 
-def off_plan(run: Run, planned: Sequence[EpisodeSpec]) -> list[str]:
+def off_plan(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> list[str]:
     """Episodes that are missing, that nobody asked for, or that were played otherwise; one line each."""
     wanted = {spec.episode: spec.digest for spec in planned}
     played = {episode.name: episode.spec_digest for episode in run.episodes}

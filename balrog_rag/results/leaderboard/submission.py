@@ -23,7 +23,7 @@ from balrog_rag.results.experiments import departure
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
-from balrog_rag.results.runs import Run
+from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.summary import Summary, write_all
 from balrog_rag.util.wording import short_number
 
@@ -72,7 +72,7 @@ def submit(
     return target, [*harness.told(summary.run, protocol), *objections(summary.run, protocol)]
 
 
-def card(run: Run, protocol: dict[str, Any]) -> str:
+def card(run: LoadedRun, protocol: dict[str, Any]) -> str:
     """The harness card of a run."""
     return harness.card(run, protocol, miscounted(run, protocol))
 
@@ -92,7 +92,7 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def refuse_incomplete(run: Run, planned: Sequence[EpisodeSpec]) -> None:
+def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
     """A submission has no holes, and one player from the first step on."""
     if run.is_fork:
         raise RunFolderError(f"{run.folder}: was forked; a submission's agent plays from the first step on")
@@ -129,7 +129,7 @@ def name_of(summary: Summary, date: str) -> str:
     return f"{date.replace('-', '')}_{plain}"
 
 
-def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
+def objections(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     """In what the run falls short of BALROG's protocol, its settings apart."""
     said = miscounted(run, protocol)
     if told := departure(run.config):
@@ -150,7 +150,7 @@ def objections(run: Run, protocol: dict[str, Any]) -> list[str]:
     return [f"note: {line}" for line in said]
 
 
-def miscounted(run: Run, protocol: dict[str, Any]) -> list[str]:
+def miscounted(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     """Environments and tasks of which more or less was played than BALROG plays."""
     said, balrogs = [], _balrogs(protocol)
     for env, episodes in run.by_env().items():
@@ -178,7 +178,7 @@ def _csv(run: Path, episode: str) -> Path:
     return folder.episode_stem(run, episode).with_suffix(".csv")
 
 
-def _copy(run: Run, target: Path) -> None:
+def _copy(run: LoadedRun, target: Path) -> None:
     draft = target.with_name(f".{target.name}.tmp")
     shutil.rmtree(draft, ignore_errors=True)
     try:

@@ -20,7 +20,7 @@ from balrog_rag.results.export import episodes_csv
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, card, readme
-from balrog_rag.results.runs import Run, load
+from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.util.files import read_file
@@ -69,7 +69,9 @@ def verify(
     return wrong
 
 
-def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None], heads: dict[str, str]) -> list[str]:
+def wrong_replays(
+    run: LoadedRun, replay: Replay, told: Callable[[str], None], heads: dict[str, str]
+) -> list[str]:
     """Journals that do not replay, and trajectories that are not those of the replay."""
     wrong = []
     for episode in run.episodes:
@@ -90,7 +92,7 @@ def wrong_replays(run: Run, replay: Replay, told: Callable[[str], None], heads: 
     return wrong
 
 
-def wrong_files(run: Run, protocol: dict[str, Any]) -> list[str]:
+def wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     """Files of the folder that say something else than its journals."""
     summary = summarise(run)
     expected: dict[Path, Any] = {run.folder / "summary.json": summary.overall}
@@ -108,7 +110,7 @@ def wrong_files(run: Run, protocol: dict[str, Any]) -> list[str]:
     return [f"{path}: does not follow from the journals" for path in wrong]
 
 
-def _readme(run: Run, summary: Summary) -> str:
+def _readme(run: LoadedRun, summary: Summary) -> str:
     try:
         metadata = msgspec.yaml.decode(read_file(run.folder / METADATA), type=Metadata)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.contracts.kinds import kind_of, resolved_options
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.options import resolved_options
 from balrog_rag.envs.nethack.netplay.scenarios.game import ScenarioGame
 from balrog_rag.envs.nethack.netplay.scenarios.judging import lying
 from balrog_rag.envs.nethack.netplay.scenarios.tasks import SCENARIOS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.contracts.data import Player
+from balrog_rag.contracts.data import ProgramPlayer
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.envs.nethack.netplay.handcrafted import bug_of
 from balrog_rag.envs.nethack.netplay.handcrafted.bot import Bot, is_food
@@ -24,7 +24,7 @@ def played(presses: int, seed: int = 5, character: str = "val-hum-neu-fem", **op
     """A game of NetHack after so many presses of the player."""
     game = HostedGame(nethack(seed, character, no_progress=0))
     for _ in range(100):
-        done = game.run(Player("handcrafted", options, 0), presses)
+        done = game.run(ProgramPlayer("handcrafted", options, 0), presses)
         presses -= done.count
         if done.ended or presses <= 0:
             break
@@ -81,7 +81,7 @@ def test_potions_and_food_are_taken_and_corpses_left() -> None:
     )
     game = made(ROOM + things, actions="full", more_skills=False)
     host = game.game
-    done = host.run(Player("handcrafted", {}, 0), 60)
+    done = host.run(ProgramPlayer("handcrafted", {}, 0), 60)
     carried = done.observation.text("inventory")
     assert "potion" in carried
     assert "apple" in carried
@@ -92,7 +92,7 @@ def test_popups_are_answered_with_yes_or_left() -> None:
     game = HostedGame(nethack(5, "val-hum-neu-fem"))
     game.step("drop")
     assert Tracker(game._game.screen).player.screen.asks
-    pressed = [key for _ in range(4) for key in game.run(Player("handcrafted", {}, 0), 4).pressed]
+    pressed = [key for _ in range(4) for key in game.run(ProgramPlayer("handcrafted", {}, 0), 4).pressed]
     assert pressed[0] == ord("y")
     assert 27 in pressed
     assert len(set(pressed)) > 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.contracts.data import Player
+from balrog_rag.contracts.data import ProgramPlayer
 from tests.envs.netplay.made import HOUSE, ROOM, made
 
 LOOP = """MAP
@@ -122,5 +122,5 @@ def test_calls_that_take_no_time_end_the_game() -> None:
 
 def test_a_player_who_does_nothing_is_ended() -> None:
     game = made(ROOM, no_progress=150)
-    done = game.game.run(Player("random", {}, 0), 4096)
+    done = game.game.run(ProgramPlayer("random", {}, 0), 4096)
     assert (done.ended, set(done.pressed), done.count) == ("no_progress", {"nothing"}, 150)

@@ -13,7 +13,7 @@ from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.level import Place
 
 
-class Moment(NamedTuple):
+class BeforeKey(NamedTuple):
     """The game just before a key, and that key."""
 
     key: int
@@ -54,17 +54,17 @@ class Judge:
         """How many of the sub-goals are reached."""
         return len(self.reached.intersection(self.names))
 
-    def before(self, key: int) -> Moment:
+    def before(self, key: int) -> BeforeKey:
         """Take note of the moment before a key."""
         player = self.tracker.player
         screen = player.screen
         if not (screen.asks or screen.asks_text or screen.menu or screen.more):
             self._command = key
-        return Moment(
+        return BeforeKey(
             key, self._command, screen.question, player.here, player.world.place, carried(self.tracker)
         )
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Take in what the key did."""
 
     def look(self) -> None:
@@ -94,7 +94,7 @@ class Drinking(Judge):
         super().__init__(made, tracker)
         self._potion: Item | None = None
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """A fountain's question is answered with yes; a potion that was named is gone."""
         if "Drink from the fountain" in moment.question and moment.key == keys.YES:
             self.reached.add("fountain")
@@ -114,7 +114,7 @@ class Alternative(Drinking):
 
     names = ("drink",)
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Either will do."""
         super().after(moment)
         if self.reached & {"fountain", "potion"}:
@@ -131,7 +131,7 @@ class Conditional(Drinking):
         self._seen: set[int] = set()
         self.looked_first = False
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Note the rooms that were entered before the potion was drunk."""
         here = self.tracker.player.here
         self._seen |= {room for room in range(len(self.made.rooms)) if here in self.made.squares(room)}
@@ -147,7 +147,7 @@ class Unordered(Drinking):
     _DOORS: ClassVar = {"north door": (6, 1), "south door": (6, 7)}
     _OPEN = t.OPEN_DOORS | {t.DOORWAY}
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Doors are open or gone; the bug's death is told."""
         super().after(moment)
         ground = self.tracker.player.level.terrain
@@ -199,7 +199,7 @@ class Wand(Judge):
     _WAYS: ClassVar = {ord(key): way for way, key in t.HEADINGS.items()}
     _FIZZLED = ("Nothing happens", "nothing happens", "You wrest")
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """The direction leads from the player straight to the statue."""
         asked = moment.command == keys.ZAP and "In what direction" in moment.question
         if not asked or moment.key not in self._WAYS:
@@ -222,7 +222,7 @@ class Ordered(Judge):
         self._scroll = ""
         self._too_early = False
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Follow the inventory."""
         items = carried(self.tracker)
         new = {letter: item for letter, item in items.items() if letter not in self.first}
@@ -252,7 +252,7 @@ class Carry(Judge):
     names = ("plate mail", "iron ball")
     _DROPPED = re.compile(r"You drop ([^.]*)\.")
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """What is dropped in the last room is there; what is carried is not."""
         message = self.tracker.player.world.message
         there = self.tracker.player.here in self.made.squares(2)
@@ -279,7 +279,7 @@ class Boulder(Leaving):
 
     names = ("other room",)
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Where the player is now."""
         player = self.tracker.player
         if player.here in self.made.squares(1 - self.begun) and player.world.place == moment.level:
@@ -296,7 +296,7 @@ class Escape(Leaving):
         self._home = tracker.player.world.place
         self._by_stairs = False
 
-    def after(self, moment: Moment) -> None:
+    def after(self, moment: BeforeKey) -> None:
         """Where the player is now, and how it got there."""
         player = self.tracker.player
         elsewhere = player.world.place != self._home
