@@ -37,6 +37,18 @@ class Progress(Protocol):
         ...
 
 
+class Share:
+    """A progress that is a share alone: nothing is named as reached, and there are no milestones."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self.reached = ""
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """None."""
+        return {}
+
+
 class Following(Protocol):
     """Counts over a whole episode what no single number of it tells."""
 

@@ -8,7 +8,7 @@ import msgspec
 from balrog_rag.contracts.behaviour import Pressed
 from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
-from balrog_rag.contracts.kinds import Numbers
+from balrog_rag.contracts.kinds import Numbers, Share
 from balrog_rag.contracts.programs import Press
 from balrog_rag.envs.engine import Engine, Moment
 from balrog_rag.episode.outcome import Outcome
@@ -41,16 +41,8 @@ def by_seed(spec: GameSpec) -> str:
     return str(seed_of(spec))
 
 
-class Won:
+class Won(Share):
     """A task is solved or not; a reward above 0 says so, and comes with success alone."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.reached = ""
-
-    def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
-        return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a step."""

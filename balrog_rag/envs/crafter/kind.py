@@ -1,10 +1,9 @@
 """Crafter as a kind of game: one world to live in, and 22 achievements."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Senses
+from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Senses, Share
 from balrog_rag.envs.played import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
 
@@ -13,16 +12,8 @@ _MOST_HEALTH = 9
 _LOW_HEALTH = 3
 
 
-class Achieved:
+class Achieved(Share):
     """The share of the achievements that were reached."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.reached = ""
-
-    def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
-        return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a step."""

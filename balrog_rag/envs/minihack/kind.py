@@ -1,11 +1,11 @@
 """MiniHack as a kind of game: small levels made of NetHack, each solved or not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, Numbers
+from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Share
 from balrog_rag.envs.minihack.boxoban import require_levels
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
@@ -28,16 +28,8 @@ BALROG_TASKS = (
 """The eight of BALROG's benchmark."""
 
 
-class Solved:
+class Solved(Share):
     """A task is solved by a step of reward 1, as BALROG counts it: this is how MiniHack says so."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.reached = ""
-
-    def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
-        return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a step."""

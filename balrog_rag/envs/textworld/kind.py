@@ -1,13 +1,12 @@
 """TextWorld as a kind of game: three tasks of 25 text adventures each."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Observation
-from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Senses
+from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Senses, Share
 from balrog_rag.envs.played import PlayedEngine, seed_of
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
 from balrog_rag.util.extras import require as require_library
@@ -22,16 +21,8 @@ class TextWorldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
-class Scored:
+class Scored(Share):
     """What share of its points the game had given when it was over; BALROG counts nothing before."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.reached = ""
-
-    def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
-        return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a step."""

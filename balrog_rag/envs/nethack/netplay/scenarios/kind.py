@@ -1,13 +1,13 @@
 """NetPlay's scenarios as a kind of game."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, Played, Rules
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, Played, Rules, Share
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
@@ -36,16 +36,8 @@ class ScenarioOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
     autopickup: Annotated[bool | None, msgspec.Meta(description="pick up what one steps on")] = False
 
 
-class Judged:
+class Judged(Share):
     """A scenario is solved if the judge says so when it has ended."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.reached = ""
-
-    def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
-        return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a moment; only the last one counts."""
