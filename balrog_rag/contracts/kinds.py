@@ -211,6 +211,10 @@ class Senses:
         """What an action is called where a reader of the episode wants to find it again; empty for most."""
         return ""
 
+    def press(self, press: int | str) -> str:
+        """What a program's press is called for a reader of the episode."""
+        return str(press)
+
     def place(self, numbers: Numbers) -> Hashable:
         """The level or room; another one is a reason to think again."""
         return None

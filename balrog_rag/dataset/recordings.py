@@ -13,18 +13,16 @@ from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, kind_of
 from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.dataset.layouts import RECORDING
-from balrog_rag.dataset.streaming import key_name
 from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.ending import parse_log_line
 from balrog_rag.envs.nethack.logged import numbers_in
-from balrog_rag.envs.nethack.senses import STATUS_LINES, NetHackSenses
+from balrog_rag.envs.nethack.senses import STATUS_LINES, key_name
 
 VERSIONS = {"": 1, "1": 1, "2": 2, "3": 3}
 """Of recordings, by what their names end in: 1 holds what the terminal was sent and when (as NLD-NAO has it),
 2 also keys, 3 also scores."""
 NO_KEY = "key not recorded"
 _ROWS, _COLUMNS, _BLOCK = 24, 80, 512
-_PRAYER = "M-p"
 
 
 class Frame(NamedTuple):
@@ -38,21 +36,11 @@ class Frame(NamedTuple):
     without such lines."""
 
 
-class _KeySenses(NetHackSenses):
-    """Knows a prayer by its key."""
-
-    def deed(self, action: str) -> str:
-        """What the key is for; a prompt may have taken it for something else."""
-        return f"{_PRAYER}, the key for prayer" if action == _PRAYER else ""
-
-
 def recorded_kind() -> EnvironmentKind:
     """NetHack, as far as a terminal tells of it."""
     kind = kind_of("nle")
     seconds = Measure("seconds", "seconds since the first frame", "s", "seconds", "last", counted=True)
-    return replace(
-        kind, senses=_KeySenses(), measures=(*kind.measures, seconds), blank=lambda numbers: not numbers
-    )
+    return replace(kind, measures=(*kind.measures, seconds), blank=lambda numbers: not numbers)
 
 
 def version_of(path: Path) -> int | None:

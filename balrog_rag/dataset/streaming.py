@@ -104,13 +104,3 @@ def as_text(frame: Batch, colour: bool = False) -> str:
         return shown
     lines = (bytes(row).decode("latin-1").rstrip() for row in frame["tty_chars"])
     return "\n".join(lines).rstrip()
-
-
-def key_name(key: int) -> str:
-    """A key press in words that can be typed: j, ^D, M-p, ESC."""
-    special = {27: "ESC", 13: "Enter", 32: "Space"}
-    if key in special:
-        return special[key]
-    if key >= 128:
-        return f"M-{key_name(key - 128)}"
-    return f"^{chr(key + 64)}" if key < 32 else chr(key)

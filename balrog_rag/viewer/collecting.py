@@ -170,8 +170,11 @@ class Collector:
         made |= {name: value for name, value in facts.items() if value}
         made |= {"keys": after.keys} if after.keys != after.count else {}
         self._marks += self._marker.decision(at, decision, event.taken)
-        for place, press in enumerate(after.pressed or (event.taken,)):
-            self._step(str(press), made if place == 0 else {})
+        presses = [self._kind.senses.press(press) for press in after.pressed]
+        for place, action in enumerate(presses or [event.taken]):
+            if presses:
+                self._marks += self._marker.press(self.count, action)
+            self._step(action, made if place == 0 else {})
             last = place == after.count - 1
             self._progress_sees(moments[place], after.reward if last else 0.0)
             self._moment(moments[place], after.observation if last else None)

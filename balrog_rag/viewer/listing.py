@@ -148,6 +148,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "state": "ended",
         "outcome": episode.outcome,
         "how": episode.ended_by,
+        "cause": episode.cause,
         "progression": round(episode.percent, 3),
         "steps": episode.steps,
         "tokens": total.input + total.output,

@@ -25,6 +25,7 @@ TITLES = {
     "note": "notes and warnings",
     "cap": "cap reached",
     "end": "the end",
+    "search": "a search",
     "retrieval": "another action without passages",
     "reader": "a reader's note",
 }
@@ -73,6 +74,11 @@ class Marker:
             yield Mark(at, "note", "writes into its notebook")
         if decision.notes.get("loop") is True:
             yield Mark(at, "note", "is told that it repeats itself")
+
+    def press(self, at: int, press: str) -> Iterator[Mark]:
+        """What is remarkable about a press of a program that plays the episode."""
+        if deed := self._senses.deed(press):
+            yield Mark(at, "deed", deed)
 
     def end(self, at: int, outcome: str, words: str) -> Mark:
         """How it ended."""

@@ -70,6 +70,27 @@ def test_marks_are_jumped_between(browser: Browser, page: Path) -> None:
     quiet(browser)
 
 
+def test_the_end_leads_back_to_the_last_of_each_kind(browser: Browser, page: Path) -> None:
+    """Who asks why a game ended finds there what happened last, and keys go from search to search."""
+    found = documents(page)["0/head"]
+    searches = sorted({at for at, what in zip(found["spent"]["step"], found["spent"]["purpose"], strict=True)
+                       if what == "search"})  # fmt: skip
+    browser.open(f"{page.as_uri()}#episode={EPISODE}&step=70")
+    browser.wait("document.querySelector('.panel .marks button')")
+    assert "The limit on steps or key presses was reached." in browser.js(PANEL)
+    assert browser.js("document.querySelectorAll('.around button').length") == 14
+    words = (
+        "[...document.querySelectorAll('.panel .marks button')].find((b) => /a search/.test(b.textContent))"
+    )
+    browser.js(f"{words}.click()")
+    browser.wait(f"{STEP} === '{searches[-1]}'")
+    browser.press("S")
+    browser.wait(f"{STEP} === '{searches[-2]}'")
+    browser.press("s")
+    browser.wait(f"{STEP} === '{searches[-1]}'")
+    quiet(browser)
+
+
 def test_hostile_texts_are_shown_as_texts(browser: Browser, page: Path) -> None:
     found = documents(page)["0/0"]
     for at, step in enumerate(found["steps"][:12]):

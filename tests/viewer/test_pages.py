@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from balrog_rag.contracts.events import Answered, Asked, Searched, Stepped
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.envs.nethack.senses import key_name
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Lookup
 from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, keep
@@ -18,8 +20,9 @@ from balrog_rag.results.folder import journals as journals_of
 from balrog_rag.run.replay import replay
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
+from balrog_rag.viewer.marks import Mark, Marker
 from balrog_rag.viewer.packing import CHUNK, Screen, changes, packed, unpacked
-from tests.support import command
+from tests.support import command, evaluate
 from tests.viewer.support import HOSTILE, documents
 
 
@@ -226,3 +229,23 @@ def test_where_retrieval_changed_the_action_is_listed_with_what_was_found(runs: 
     assert [passage[0] for passage in changed["passages"]] == [each.title for each in searched.passages]
     assert same["passages"] == []  # nothing to blame
     assert told["sentence"].startswith("without reference text the action differs at 1 of 2 steps")
+
+
+def test_a_programs_presses_are_called_by_their_keys(tmp_path: Path) -> None:
+    """As they can be typed, not by the codes that the journal holds; a prayer among them is a mark."""
+    words = ("agent=delver", "limits.steps=40", "env.episodes=1", f"run.folder={tmp_path}", "run.name=bot")
+    done = evaluate(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (path,) = journals_of(tmp_path / "bot")
+    steps = [entry for entry in journals.entries_of(path) if isinstance(entry, journals.Step)]
+    pressed = [press for step in steps for press in step.pressed]
+    assert len(pressed) == 40
+    assert any(isinstance(press, int) for press in pressed)
+    bundle.write(listed([path]), tmp_path / "bot.html")
+    actions = documents(tmp_path / "bot.html")["0/head"]["actions"]
+    shown = [actions["names"][each] for each in actions["of"]]
+    assert shown == [key_name(press) if isinstance(press, int) else press for press in pressed]
+    prayer = Mark(7, "deed", "M-p, the key for prayer")
+    kind = kind_of("nle")
+    assert list(Marker(kind).press(7, kind.senses.press(0x80 | ord("p")))) == [prayer]
+    assert list(Marker(kind).press(7, kind.senses.press(ord("p")))) == []

@@ -20,6 +20,7 @@ PET = "tame "
 """How a pet's noun begins: no news either, and no danger."""
 
 PRAYER = "prayer"
+_PRAYER_KEY = "M-p"
 
 HUNGRY = 2
 """NetHack's hunger states from here on ask for food."""
@@ -81,8 +82,12 @@ class NetHackSenses(Senses):
         return [name for name, holds in signs if holds]
 
     def deed(self, action: str) -> str:
-        """Prayers: one too many is a death."""
-        return PRAYER if action == "pray" else ""
+        """Prayers: one too many is a death. A key may be taken for something else by a prompt."""
+        return {"pray": PRAYER, _PRAYER_KEY: f"{_PRAYER_KEY}, the key for prayer"}.get(action, "")
+
+    def press(self, press: int | str) -> str:
+        """The key that a program pressed, in words that can be typed."""
+        return key_name(press) if isinstance(press, int) else press
 
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
@@ -112,6 +117,16 @@ class NetHackSenses(Senses):
     def map(self, seen: Observation) -> str:
         """The map without its status lines."""
         return _lines(seen)[0]
+
+
+def key_name(key: int) -> str:
+    """A key press in words that can be typed: j, ^D, M-p, ESC."""
+    special = {27: "ESC", 13: "Enter", 32: "Space"}
+    if key in special:
+        return special[key]
+    if key >= 128:
+        return f"M-{key_name(key - 128)}"
+    return f"^{chr(key + 64)}" if key < 32 else chr(key)
 
 
 def _lines(seen: Observation) -> list[str]:

@@ -54,6 +54,12 @@ class Episode {
     return !before || before.steps !== head.steps || before.done !== head.done;
   }
 
+  // Steps at which something was looked up, each once and in order.
+  get searches() {
+    const { step, purpose } = this.head.spent;
+    return [...new Set(step.filter((_, at) => purpose[at] === "search"))];
+  }
+
   action(step) {
     const known = this.head.actions;
     return step < this.last ? known.names[known.of[step]] : "";

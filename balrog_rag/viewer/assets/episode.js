@@ -59,7 +59,9 @@ class EpisodePage {
     const asked = [...this.retrieval.values()].filter((one) => one.without !== one.action)
       .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
     const notes = noted.map((note) => [note.step, "reader", note.text.split("\n")[0]]);
-    return [...this.episode.head.marks, ...asked, ...notes].filter(([, kind]) => this.shownKinds.has(kind)).sort((a, b) => a[0] - b[0]);
+    const searches = this.episode.searches.map((step) => [step, "search", "a search"]);
+    this.everyMark = [...this.episode.head.marks, ...searches, ...asked, ...notes].sort((a, b) => a[0] - b[0]);
+    return this.everyMark.filter(([, kind]) => this.shownKinds.has(kind));
   }
 
   async seek(wanted, quiet) {
@@ -106,8 +108,8 @@ class EpisodePage {
 
   drawMarks() {
     const kinds = this.app.run.titles;
-    const all = [...this.episode.head.marks.map((mark) => mark[1]), ...[...this.retrieval.values()].map(() => "retrieval"), ...this.app.notes.of(this.episode.key).map(() => "reader")];
-    const present = Object.keys(MARKS).filter((kind) => all.includes(kind));
+    const listed = this.marks;
+    const present = Object.keys(MARKS).filter((kind) => this.everyMark.some((mark) => mark[1] === kind));
     const choose = h("fieldset", { class: "kinds" }, h("legend", {}, "Shown, and stopped at by [ and ]"), present.map((kind) => h("label", {},
       h("input", { type: "checkbox", checked: this.shownKinds.has(kind), onchange: (event) => {
         if (event.target.checked) this.shownKinds.add(kind);
@@ -115,7 +117,7 @@ class EpisodePage {
         this.timeline.show(this.at, this.marks);
         this.drawMarks();
       } }), markIcon(kind), ` ${kinds[kind] || kind}`)));
-    const rows = this.marks.slice(0, 2000).map(([at, kind, words]) => h("li", { class: at === this.at ? "here" : "" },
+    const rows = listed.slice(0, 2000).map(([at, kind, words]) => h("li", { class: at === this.at ? "here" : "" },
       h("button", { type: "button", class: "link", onclick: () => this.seek(at) }, markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, visible(words)))));
     fill(this.panel, choose, rows.length ? h("ol", { class: "marks" }, rows) : h("p", { class: "soft" }, "No marks of these kinds."));
   }
@@ -181,10 +183,12 @@ class EpisodePage {
     if (this.playing) { this.stop(); this.toggle(); }
   }
 
-  jump(by) {
-    const places = this.marks.map((mark) => mark[0]);
+  // To the mark behind this step or before it, of those shown or of one kind.
+  jump(by, kind) {
+    const shown = this.marks;
+    const places = (kind ? this.everyMark.filter((mark) => mark[1] === kind) : shown).map((mark) => mark[0]);
     const next = by > 0 ? places.find((at) => at > this.at) : places.reverse().find((at) => at < this.at);
-    if (next === undefined) say(by > 0 ? "No mark behind this step" : "No mark before this step");
+    if (next === undefined) say(`No ${kind ? this.app.run.titles[kind] : "mark"} ${by > 0 ? "behind" : "before"} this step`.replace("No a ", "No "));
     else this.seek(next);
   }
 
@@ -202,7 +206,7 @@ class EpisodePage {
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
       Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
-      "[": () => this.jump(-1), "]": () => this.jump(1), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
+      "[": () => this.jump(-1), "]": () => this.jump(1), s: () => this.jump(1, "search"), S: () => this.jump(-1, "search"), p: () => this.jump(-1, "deed"), P: () => this.jump(1, "deed"), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
     };

@@ -2,7 +2,7 @@
 
 const KEYS = [
   ["\u2190 \u2192", "a step back or on; with Shift ten"], ["Home End", "the first moment, the last"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["s S", "the next search, the one before"], ["p P", "the last rare deed before this step, such as a prayer; the next"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
   ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: the first other action"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
 ];
 

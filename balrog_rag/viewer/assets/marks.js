@@ -11,10 +11,11 @@ const MARKS = {
   note: ["#999999", "square"],
   cap: ["#E69F00", "flag"],
   end: ["#D55E00", "flag"],
+  search: ["#56B4E9", "times"],
   retrieval: ["#CC79A7", "diamond"],
   reader: ["#F0E442", "square"],
 };
-const OFF_AT_FIRST = new Set(["thing"]);
+const OFF_AT_FIRST = new Set(["thing", "search"]);
 
 function drawMark(paint, kind, x, y, size) {
   const [colour, shape] = MARKS[kind] || ["#999999", "dot"];

@@ -4,6 +4,12 @@ const PURPOSES = { act: "action", query: "query", summary: "summary", rerank: "r
 const READ = { strict: "read as written", lenient: "found in looser words", none: "no action found in it" };
 const LOOKUPS = { fresh: "newly looked up", reused: "from an earlier look-up", kept: "kept from an earlier step" };
 
+const OUTCOMES = {
+  steps: "The limit on steps or key presses was reached.", no_progress: "Too many key presses passed without game time.", failed: "The aim was not reached.",
+  tokens: "The cap on tokens was reached.", dollars: "The cap on dollars was reached.", seconds: "The cap on time was reached.",
+  crashed: "The program that played failed.", timed_out: "The program that played took too long for one action.",
+};
+
 function chips(facts) {
   return h("ul", { class: "chips" }, facts.filter(Boolean).map((fact) => h("li", {}, visible(fact))));
 }
@@ -17,7 +23,29 @@ async function drawStep(box, episode, moment, state) {
   const passages = await Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null)));
   if (state.at !== moment.at) return;
   const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place]) : drawCall(said, place, state)));
-  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."));
+  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."),
+    moment.step ? null : drawLasts(state), moment.said.length ? null : drawAround(episode, moment.at, state));
+}
+
+const BESIDE = 14; // steps before and behind
+
+// What was done before and after a step that says little by itself, such as a key.
+function drawAround(episode, at, state) {
+  const first = Math.max(0, at - BESIDE);
+  const actions = Array.from({ length: Math.min(episode.last, at + BESIDE + 1) - first }, (_, place) => first + place);
+  if (actions.length < 2 || !state.seek) return null;
+  return section(at < episode.last ? "Done before and after" : "Done last",
+    h("p", { class: "around" }, actions.map((step) => h("button", { type: "button", title: `step ${step}`, "aria-current": step === at ? "step" : null, onclick: () => state.seek(step) }, visible(episode.action(step))))));
+}
+
+// The last mark of each kind: where to look for why it ended.
+function drawLasts(state) {
+  if (!state.everyMark) return null;
+  const last = new Map(state.everyMark.filter(([, kind]) => kind !== "end" && kind !== "cap").map((mark) => [mark[1], mark]));
+  if (!last.size) return null;
+  const rows = [...last.values()].sort((a, b) => b[0] - a[0]).map(([at, kind, words]) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => state.seek(at) },
+    markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, [...new Set([state.app.run.titles[kind], visible(words)])].join(": ")))));
+  return section("The last of each kind before the end", h("ol", { class: "marks" }, rows));
 }
 
 function drawDecision(episode, moment, state) {
@@ -57,7 +85,8 @@ function drawEnd(episode, moment) {
   if (!outcome) return h("section", { class: "decision" }, h("p", {}, done ? "The journal ends here; the episode has not ended." : "Waiting for the next step."));
   return h("section", { class: "decision" },
     h("p", { class: "action" }, h("span", { class: "soft" }, `after ${plural(moment.at, "step")}`), " ", h("strong", {}, visible(outcome))),
-    how ? h("p", { dir: "auto" }, visible(how)) : null);
+    how || OUTCOMES[outcome] ? h("p", { dir: "auto" }, visible(how || OUTCOMES[outcome])) : null,
+    episode.row.cause ? chips([`class of end: ${episode.row.cause}`]) : null);
 }
 
 function drawCall(call, place, state) {

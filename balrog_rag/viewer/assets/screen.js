@@ -17,6 +17,7 @@ function drawRows(box, look) {
     if (coloured) appendRow(rows, row, look.colours[at], cursor);
     else rows.append(visible(row));
   });
+  rows.append("\n"); // an empty last row has its height, too
   fill(box, rows);
 }
 
