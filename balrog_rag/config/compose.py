@@ -49,8 +49,8 @@ def _completed(config: schema.Config, provider: str | None) -> schema.Config:
 def _with_files(word: str) -> list[str]:
     """`agent.prompts=@FOLDER` as one word for each prompt file there; any other word as it is."""
     key, _, given = word.lstrip("+").partition("=")
-    if (key, given.replace(" ", "")) == ("knowledge.prior", "{}"):
-        return ["knowledge.prior=null"]  # to merge an empty mapping would change nothing
+    if key in ("knowledge.prior", "knowledge.meaning") and given.replace(" ", "") == "{}":
+        return [f"{key}=null"]  # to merge an empty mapping would change nothing
     folder = Path(given.strip("'\"")[1:]).expanduser()
     if key != "agent.prompts" or not given.strip("'\"").startswith("@"):
         return [word]

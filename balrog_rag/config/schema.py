@@ -301,6 +301,9 @@ class KnowledgeConfig:
         ge=0,
         le=1,
     )
+    meaning: dict[str, str] | None = key(
+        "what a part of a query, between its commas, is searched as where it is but that; {}: as it is"
+    )
     versions: list[str] = key(
         "only passages about a version of the game that begins so, such as 3.6, or that name none; []: all"
     )

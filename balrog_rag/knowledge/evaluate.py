@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -20,6 +20,8 @@ from balrog_rag.knowledge.passages import Cut
 from balrog_rag.util.paths import data
 
 _WIDEST = 132
+_PLAIN: dict[str, Any] = {"parts": 0.0, "cover": 0.0, "meaning": {}}
+"""An index by itself: what is done to queries and scores besides."""
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +56,7 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
     check_answers(queries, corpus)
     names = options.index or registry.indexes.names()
     plain = [
-        replace(config, index=name, folder=None, prior={}, passing=[], parts=0.0, cover=0.0, reranker=None)
+        replace(config, index=name, folder=None, prior={}, passing=[], reranker=None, **_PLAIN)
         for name in names
     ]
     outcomes = [measure(each, each.index, corpus, queries) for each in plain]

@@ -50,6 +50,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remembe
         config.cover,
         config.versions,
         remember,
+        config.meaning,
     )
 
 

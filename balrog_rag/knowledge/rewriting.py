@@ -1,7 +1,7 @@
 """A query made fit for searching: without phrases that name no subject, and its parts by themselves."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 _LEAST = 2
@@ -15,6 +15,13 @@ def subject(query: str, passing: Sequence[str]) -> str:
         return query
     left = _GAPS.sub(", ", _pattern(tuple(passing)).sub("", query)).strip(" ,:;?-")
     return " ".join(left.split()) if re.search(r"\w", left) else query
+
+
+def meant(query: str, meaning: Mapping[str, str]) -> str:
+    """The query with each part that is but a key of `meaning` said as what it stands for."""
+    parts = _GAPS.split(query)
+    said = [meaning.get(part.strip(" .?!").lower(), part) for part in parts]
+    return ", ".join(said) if said != parts else query
 
 
 def parts(query: str, least: int = _LEAST) -> list[str]:

@@ -14,7 +14,7 @@ from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
 from balrog_rag.knowledge.passages import wording
-from balrog_rag.knowledge.rewriting import is_long, parts, subject
+from balrog_rag.knowledge.rewriting import is_long, meant, parts, subject
 from balrog_rag.util.terminal_safe import cleaned
 
 LONGEST_SEARCHED = 4000
@@ -49,14 +49,17 @@ class Searcher:
         cover: float = 0.0,
         versions: Sequence[str] = (),
         remember: bool = False,
+        meaning: Mapping[str, str] | None = None,
     ) -> None:
         """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
 
-        Phrases of `passing` are left out of queries. The parts of a query are searched for, too, where
-        `parts`, the factor on what they find, is above 0; where `cover` is, each has a passage that speaks of
-        it (`covering`). With `versions` only passages about a version of the game that begins so, or about
-        none in particular, are found. `remember` keeps what each text found, for as long as this lives.
+        Phrases of `passing` are left out of queries. A part that is but a key of `meaning` is searched as
+        what that stands for. The parts of a query are searched for, too, where `parts`, the factor on what
+        they find, is above 0; where `cover` is, each has a passage that speaks of it (`covering`). With
+        `versions` only passages about a version of the game that begins so, or about none in particular, are
+        found. `remember` keeps what each text found, for as long as this lives.
         """
+        self._meaning = meaning or {}
         self._known: dict[tuple[str, int], Hits] | None = {} if remember else None
         self._passing, self._parts, self._cover = passing, parts, cover
         self.passages, self._index, self._embedder = passages, index, embedder
@@ -86,7 +89,7 @@ class Searcher:
 
     def _found(self, queries: Sequence[str], k: int) -> list[Hits]:
         """The best places for each query: for its subject, and for its parts where those are wanted."""
-        subjects = [subject(query, self._passing) for query in queries]
+        subjects = [meant(subject(query, self._passing), self._meaning) for query in queries]
         families = [[one, *self._parts_of(one)] for one in subjects]
         flat = [text for family in families for text in family]
         hits = iter(self._each(flat, max(k, _SPARE) if self._cover else k))

@@ -365,10 +365,11 @@ def test_two_passages_of_one_id_are_refused_before_anything_is_embedded(
         open_searcher(settings(corpus=str(file), index="bm25", prior=None))
 
 
-@pytest.mark.parametrize("word", ["knowledge.prior={}", "knowledge.prior=null", "knowledge.prior={ }"])
-def test_a_prior_can_be_switched_off(word: str) -> None:
-    assert not compose([word]).prior
-    assert compose([]).prior
+@pytest.mark.parametrize("key", ["prior", "meaning"])
+@pytest.mark.parametrize("nothing", ["{}", "null", "{ }"])
+def test_a_prior_and_a_meaning_can_be_switched_off(key: str, nothing: str) -> None:
+    assert not getattr(compose([f"knowledge.{key}={nothing}"]), key)
+    assert getattr(compose([]), key)
 
 
 def test_a_missing_package_is_told_before_an_index_is_built(

@@ -12,7 +12,7 @@ from balrog_rag.cli.knowledge import main
 from balrog_rag.knowledge.agreement import agreement
 from balrog_rag.knowledge.draws import Logged, draw, read_log
 from balrog_rag.knowledge.judging import Judgement, read_judgements, score, wilson
-from balrog_rag.knowledge.rewriting import parts, subject
+from balrog_rag.knowledge.rewriting import meant, parts, subject
 
 
 def made(query: str, rank: int, grade: str, judge: str = "ann", how: str = "type") -> Judgement:
@@ -139,6 +139,20 @@ def test_files_without_a_query_in_common_are_scored_together(
 def test_phrases_that_name_no_subject_are_left_out(query: str, searched: str) -> None:
     assert subject(query, ["early game", "strategy"]) == searched
     assert subject(query, []) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("Trapped,  low HP", "no way out, low HP"),
+        ("Low HP, trapped?", "Low HP, no way out"),
+        ("Trapped", "no way out"),
+        ("Open a trapped door,key", "Open a trapped door,key"),
+    ],
+)
+def test_a_part_that_means_something_else_is_searched_as_that(query: str, searched: str) -> None:
+    assert meant(query, {"trapped": "no way out"}) == searched
+    assert meant(query, {}) == query
 
 
 def test_the_parts_of_a_query_stand_between_its_commas() -> None:

@@ -68,6 +68,13 @@ def test_a_prior_moves_what_it_names_down(notes: Path, settings: Settings) -> No
     assert moved.search(["locked door kicked"], 1)[0][0].id == "notes/doors#keys"
 
 
+def test_a_part_is_searched_as_what_it_means(notes: Path, settings: Settings) -> None:
+    searcher = open_searcher(settings(corpus=str(notes), index="bm25", meaning={"cat": "kitten"}))
+    assert [each.title for each in searcher.search(["Cat, follows"], 1)[0]] == ["Pets"]
+    assert searcher.search(["cat"], 1)[0][0].title == "Pets"
+    assert not open_searcher(settings(corpus=str(notes), index="bm25", meaning=None)).search(["cat"], 1)[0]
+
+
 def test_fusion_by_ranks_is_a_switch(notes: Path, settings: Settings) -> None:
     options = dict(settings().options)
     options["hybrid"] = {**options["hybrid"], "fusion": "ranks"}
