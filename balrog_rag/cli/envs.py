@@ -59,8 +59,11 @@ def _list(env: str) -> int:
 
 
 def _options(env: str) -> int:
-    for field in msgspec.inspect.type_info(kind_of(env).options).fields:  # type: ignore[attr-defined]
-        print(f"env.{field.name}={_default(field)}  {_meaning(field.type)}")
+    fields = msgspec.inspect.type_info(kind_of(env).options).fields  # type: ignore[attr-defined]
+    given = {f"env.{field.name}={_default(field)}": _meaning(field.type) for field in fields}
+    width = max(map(len, given), default=0)
+    for words, meaning in given.items():
+        print(f"{words:<{width}}  {meaning}".rstrip())
     return 0
 
 

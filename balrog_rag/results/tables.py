@@ -50,7 +50,7 @@ def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
             continue
         if lacking := untold(episodes, measure):
             told.append(
-                f"{measure.title}: not told by {lacking:,} of {many(len(episodes), 'journals')}; "
+                f"{measure.title}: unknown for {lacking:,} of {many(len(episodes), 'journals')}; "
                 f"it needs {measure.needs}."
             )
         elif whole:

@@ -66,7 +66,7 @@ def test_rebuild_says_where_an_old_journal_lacks_what_is_needed(new_run, capsys)
     assert load(run.path).episodes[0].followed == {"held": None, "achievements": None}
     assert results(["rebuild", str(run.path)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "progression held: not told by 1 of 1 journal; it needs every change of level" in told
+    assert "progression held: unknown for 1 of 1 journal; it needs every change of level" in told
     assert compare([str(run.path), str(run.path), "--measure", "held"]) == 2
 
 

@@ -125,7 +125,7 @@ MEASURES = (
         "points",
         high=100.0,
         follow=Held,
-        needs="every change of level, which journals before version 3 lack of a program that plays by itself",
+        needs="every change of level; journals before version 3 lack some where a program played by itself",
     ),
     Measure(
         "achievements",
@@ -134,7 +134,7 @@ MEASURES = (
         high=float(MOST_ACHIEVEMENTS),
         follow=Achieved,
         drawn=False,
-        needs="NetHack's log line, which games lack that could not be brought to their end",
+        needs="the line that NetHack logs when a game ends; some games could not be brought to an end",
     ),
     Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
     Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),

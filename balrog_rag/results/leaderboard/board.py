@@ -281,7 +281,7 @@ MEASURES_NOTE = (
 def measured(episodes: Sequence[Episode], measure: Scale) -> str:
     """A measure's mean and interval, or that journals do not tell it."""
     if count := untold(episodes, measure):
-        return f"not told by {count:,} of {len(episodes):,}"
+        return f"unknown for {count:,} of {len(episodes):,}"
     found, mean = interval(episodes, measure), fmean(measure.of(episode) for episode in episodes)
     return f"{mean:,.2f} [{found.low:,.2f}, {found.high:,.2f}]" if found.known else f"{mean:,.2f}"
 

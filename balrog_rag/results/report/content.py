@@ -154,7 +154,7 @@ def _error(arm: Arm, env: str) -> str:
 def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
     episodes = arm.by_env()[env]
     if lacking := untold(episodes, measure):
-        return f"not told by {lacking:,} of {len(episodes):,} journals"
+        return f"unknown for {lacking:,} of {len(episodes):,} journals"
     found = NOTHING if arm.withheld else interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0
