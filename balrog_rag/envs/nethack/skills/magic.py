@@ -43,7 +43,7 @@ def can_cast(player: Player, name: str) -> bool:
 
 
 def cast(player: Player, name: str, place: int) -> Skill:
-    """PlayerSpec a spell towards a square, or at oneself."""
+    """Cast a spell towards a square, or at oneself."""
     if not can_cast(player, name):
         return NO_SPELL
     key = chr(t.heading(player.here, place)) if place != player.here else "."
