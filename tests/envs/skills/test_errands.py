@@ -2,9 +2,11 @@
 
 import pytest
 
+from balrog_rag.envs.nethack.delver import battle, journey
+from balrog_rag.envs.nethack.delver.bot import RULES
 from balrog_rag.envs.nethack.delver.errands import buy
 from balrog_rag.envs.nethack.delver.retreat import fall
-from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.delver.state import Bot, Plan
 from balrog_rag.envs.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
 from balrog_rag.envs.nethack.world import kinds
 from balrog_rag.envs.nethack.world import terrain as t
@@ -147,3 +149,45 @@ def test_the_ends_of_a_corridor_are_searched_before_its_sides():
         sides = [hopes.at(place) for place in corridor if place not in ends]
         assert {t.xy(place)[1] - t.xy(min(ends))[1] for place in ends} == {0, 1}
         assert min(hopes.at(place) for place in ends) > max(sides)
+
+
+def test_rays_are_not_sent_where_they_come_straight_back_from():
+    with made(ROOM + "MONSTER:('k',\"kobold\"),(5,2),hostile,asleep\n") as game:
+        bot, (kobold,) = Bot(game.player), game.player.world.monsters
+        fire, striking = (read_item("z", f"a wand of {name} (0:4)") for name in ("fire", "striking"))
+        assert not battle._safe_to_zap(bot, fire, kobold)
+        assert battle._safe_to_zap(bot, striking, kobold)
+    assert t.ray(t.spot(70, 10), t.spot(71, 10), 5) == [t.spot(x, 10) for x in range(71, 76)]
+    assert t.ray(t.spot(3, t.HEIGHT - 2), t.spot(4, t.HEIGHT - 1), 5) == [t.spot(4, t.HEIGHT - 1)]
+
+
+def test_who_fell_past_a_level_goes_back_up_to_look_for_the_way_to_the_mines():
+    with made(ROOM + "OBJECT:('(',\"pick-axe\"),(5,2)\n") as game:
+        player = game.player
+        bot = Bot(player, Plan(dig=False))
+        game.run(take, "pick-axe")
+        for depth in (2, 3):
+            assert game.run(digging.dig_down, moving.never) == digging.FELL
+            assert player.body.depth == depth
+        assert journey._passed_by(bot)
+        assert game.run(lambda _: follow_rules(bot, until=lambda: player.body.depth == 2), limit=20_000)
+        assert not journey._passed_by(bot)
+
+
+def follow_rules(bot, until):
+    for _ in range(2000):
+        if until():
+            return True
+        for rule in RULES:
+            if (yield from rule(bot)):
+                break
+    return False
+
+
+def test_another_creatures_corpse_is_not_eaten_for_its_name():
+    with made(ROOM + "OBJECT:('%',\"corpse\"),(5,2),montype:\"werejackal\"\n") as game:
+        player = game.player
+        game.run(moving.go_to, set(player.level.objects))
+        game.run(surviving.eat_corpse, "jackal")
+        assert any("corpse here; eat" in said for said in player.heard)
+        assert not player.said("You finish eating", "tastes", "cannibal")

@@ -17,6 +17,7 @@ from balrog_rag.envs.nethack.skills import fighting, gear, keys, magic, stairs
 from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of
 from balrog_rag.envs.nethack.skills.moving import occupied, step
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.paths import first
 from balrog_rag.envs.nethack.world.world import Monster
 
@@ -24,6 +25,8 @@ _NEAR = 6
 _PATIENCE = 25
 """Turns waited on the stairs of the Mines for enemies in sight to come."""
 _SLEEP, _RAY = 8, 5
+_NO_RAY = ("striking", "slow monster")
+"""Wands whose force ends where it strikes; all others send rays that walls throw back."""
 _OUT_OF_REACH = 20
 _CHASE = 30
 _TIRED = 60
@@ -158,7 +161,7 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
     """Send an enemy to sleep, or worse."""
     player = bot.player
     wand = magic.attack_wand(player)
-    if wand is not None and "sleep" in wand.name and not _safe_ray(bot, enemy):
+    if wand is not None and not _safe_to_zap(bot, wand, enemy):
         return False
     if wand is None and not magic.can_cast(player, magic.SLEEP):
         return False
@@ -173,17 +176,12 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
     return True
 
 
-def _safe_ray(bot: Bot, enemy: Monster) -> bool:
-    """Whether a ray towards an enemy will not come straight back to us."""
-    player = bot.player
-    here, level = player.here, player.level
-    step = t.line(here, here + 9 * (enemy.place - here) // t.distance(here, enemy.place))[:1]
-    if player.race == "elven" or not step:
+def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
+    """Whether what a wand sends towards an enemy will not come straight back to us."""
+    if any(name in wand.name for name in _NO_RAY) or ("sleep" in wand.name and bot.player.race == "elven"):
         return True
-    place, run = here, 0
-    while run < _RAY and t.DARING[level.terrain[place + step[0] - here]]:
-        place, run = place + step[0] - here, run + 1
-    return run >= _RAY
+    ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, _RAY)
+    return len(squares) == _RAY and all(t.DARING[ground[at]] for at in squares)
 
 
 def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:

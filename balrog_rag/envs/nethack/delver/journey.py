@@ -8,7 +8,7 @@ from balrog_rag.envs.nethack.skills.judging import adjacent
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
-from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
@@ -26,6 +26,8 @@ _BLAST = 24
 """Hit points that all explosions of gas spores leave something of, but for a few."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
+_TOO_DEEP = 6
+"""The last level from which one goes back up to look for them."""
 
 
 def journey(bot: Bot) -> Did:
@@ -129,17 +131,20 @@ def _main(bot: Bot) -> Skill:
     body = player.body
     if bot.starving():
         return (yield from _down(bot, stairs.MAIN))
-    told = yield from _explore(bot)
-    if told != exploring.EXPLORED:
-        return told
-    grown = body.turn > plan.patience
+    mines, grown = _way_to_mines(bot), body.turn > plan.patience
+    if mines is None or body.depth <= _DEEPEST_ENTRANCE:
+        told = yield from _explore(bot)
+        if told != exploring.EXPLORED:
+            return told
     mines = _way_to_mines(bot)
     if mines is None and not grown and (yield from _seek(bot)):
         return "searched"
-    if mines is not None and body.depth <= _DEEPEST_ENTRANCE + 1:
+    if mines is not None and body.depth <= _TOO_DEEP:
         if body.level < plan.mines and not grown:
             return (yield from exploring.search(player, _WAIT))
         return (yield from _towards(bot, *mines))
+    if mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot):
+        return (yield from _up(bot))
     return (yield from _down(bot, stairs.MAIN))
 
 
@@ -149,8 +154,25 @@ def _seek(bot: Bot) -> Did:
     name = f"seek {player.world.place}"
     if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
         return False
+    if not player.level.pushing:
+        player.level.push()
+        return True
     player.refusals[name] += 1
     return (yield from exploring.search_for_exits(player, bot.alarm)) != moving.NO_WAY
+
+
+def _passed_by(bot: Bot) -> bool:
+    """Whether we fell past a level above from which stairs may lead to the Mines."""
+    above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
+    names = (f"seek {Place(stairs.MAIN, level)}" for level in above)
+    return any(bot.player.refusals[name] < bot.plan.seek for name in names)
+
+
+def _up(bot: Bot) -> Skill:
+    told = yield from stairs.go_by_stairs(bot.player, False, stairs.MAIN, bot.alarm)
+    if told in (moving.NO_WAY, moving.STUCK):
+        return (yield from _uncover(bot))
+    return told
 
 
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:

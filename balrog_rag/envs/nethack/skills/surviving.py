@@ -131,7 +131,7 @@ def eat(player: Player) -> Skill:
 def eat_corpse(player: Player, name: str) -> Skill:
     """Eat a corpse of this monster underfoot."""
     yield from player.ask(
-        keys.EAT, (f"{name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
+        keys.EAT, (f" {name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
     )
     return "ate"
 

@@ -100,3 +100,11 @@ def line(start: int, end: int) -> list[int]:
     steps = distance(start, end)
     dx, dy = (end % WIDTH - start % WIDTH) // steps, (end // WIDTH - start // WIDTH) // steps
     return [start + n * (dx + WIDTH * dy) for n in range(1, steps)]
+
+
+def ray(start: int, towards: int, squares: int) -> list[int]:
+    """So many squares from a square in the direction of another, or fewer where the map ends."""
+    (x, y), (to_x, to_y) = xy(start), xy(towards)
+    dx, dy = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
+    way = [(x + n * dx, y + n * dy) for n in range(1, squares + 1)]
+    return [spot(x, y) for x, y in way if 0 <= x < WIDTH and 0 <= y < HEIGHT]
