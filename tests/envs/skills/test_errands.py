@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.envs.nethack.delver import battle, journey
 from balrog_rag.envs.nethack.delver.bot import RULES
 from balrog_rag.envs.nethack.delver.errands import buy
+from balrog_rag.envs.nethack.delver.needs import escorted
 from balrog_rag.envs.nethack.delver.retreat import fall
 from balrog_rag.envs.nethack.delver.state import Bot, Plan
 from balrog_rag.envs.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
@@ -185,9 +186,36 @@ def follow_rules(bot, until):
 
 
 def test_another_creatures_corpse_is_not_eaten_for_its_name():
-    with made(ROOM + "OBJECT:('%',\"corpse\"),(5,2),montype:\"werejackal\"\n") as game:
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(5,2),montype:"werejackal"\n') as game:
         player = game.player
         game.run(moving.go_to, set(player.level.objects))
         game.run(surviving.eat_corpse, "jackal")
         assert any("corpse here; eat" in said for said in player.heard)
         assert not player.said("You finish eating", "tastes", "cannibal")
+
+
+VAULT = """MAP
+----      -----
+|..|      |...|
+|..|   ####...|
+----      -----
+ENDMAP
+REGION:(0,0,14,3),unlit,"ordinary"
+REGION:(1,1,2,2),lit,"vault"
+BRANCH:(2,2,2,2),(0,0,0,0)
+"""
+
+
+def test_the_guard_of_a_vault_is_followed_out_without_its_gold():
+    with made(VAULT) as game:
+        player = game.player
+        bot, begun = Bot(player), player.here
+        game.run(take, "gold piece")
+        assert player.body.gold
+        while not player.world.monsters:
+            game.run(exploring.search, 5)
+        for _ in range(20):
+            if not game.run(lambda _: escorted(bot)):
+                game.run(exploring.explore)
+        assert player.body.gold == 0
+        assert t.distance(player.here, begun) > 3

@@ -55,6 +55,9 @@ def battle(bot: Bot) -> Did:
     player = bot.player
     seen = [enemy for enemy in bot.enemies() if t.distance(enemy.place, player.here) <= _NEAR]
     if seen:
+        if player.level.watched:  # who takes the wrong one for an enemy is arrested
+            for enemy in seen:
+                enemy.peaceful = None
         yield from fighting.make_sure(player, seen)
     enemies = bot.enemies()
     if not enemies:

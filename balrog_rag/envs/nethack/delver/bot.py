@@ -6,7 +6,7 @@ from typing import TypeAlias
 from balrog_rag.envs.nethack.delver.battle import battle, engulfed
 from balrog_rag.envs.nethack.delver.errands import buy, collect, eat_corpses, upkeep
 from balrog_rag.envs.nethack.delver.journey import journey
-from balrog_rag.envs.nethack.delver.needs import needs
+from balrog_rag.envs.nethack.delver.needs import escorted, needs
 from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import exploring, gear, looking, magic
 from balrog_rag.envs.nethack.skills.player import Skill
@@ -14,7 +14,7 @@ from balrog_rag.envs.nethack.skills.player import Skill
 Rule: TypeAlias = Callable[[Bot], Did]
 """Does something if it applies, and says whether it did."""
 
-RULES: tuple[Rule, ...] = (needs, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)
+RULES: tuple[Rule, ...] = (needs, escorted, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)
 _IDLE = 5
 """Moves after which time is made to pass, if they changed nothing."""
 

@@ -3,7 +3,7 @@
 from balrog_rag.envs.nethack.delver.battle import while_digging
 from balrog_rag.envs.nethack.delver.retreat import fall, on_base
 from balrog_rag.envs.nethack.delver.state import Bot, Did
-from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving
+from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving, tunnelling
 from balrog_rag.envs.nethack.skills.judging import adjacent
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
@@ -26,6 +26,7 @@ _BLAST = 24
 """Hit points that all explosions of gas spores leave something of, but for a few."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
+_DONE = (moving.ARRIVED, moving.ALARMED)
 _TOO_DEEP = 6
 """The last level from which one goes back up to look for them."""
 
@@ -105,6 +106,9 @@ def dig_alarm(bot: Bot) -> bool:
 def _climb(bot: Bot) -> Skill:
     told = yield from stairs.go_by_stairs(bot.player, False, None, bot.alarm)
     if told in (moving.NO_WAY, moving.STUCK):
+        up = stairs.known_stairs(bot.player, False)
+        if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
+            return "tunnelled"
         if bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK:
             return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot)))
         return (yield from _uncover(bot))

@@ -1,8 +1,9 @@
-"""What cannot wait: mortal need, sickness, hunger."""
+"""What cannot wait: mortal need, sickness, hunger, a guard who wants to be followed."""
 
 from balrog_rag.envs.nethack.delver.retreat import fall
 from balrog_rag.envs.nethack.delver.state import Bot, Did
-from balrog_rag.envs.nethack.skills import surviving
+from balrog_rag.envs.nethack.skills import exploring, keys, moving, surviving
+from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 
 
@@ -32,3 +33,17 @@ def needs(bot: Bot) -> Did:
         yield from surviving.pray(player)
         return True
     return False
+
+
+def escorted(bot: Bot) -> Did:
+    """Leave a vault as its guard wants it: without its gold, and behind him."""
+    player = bot.player
+    guard = next((m for m in player.world.monsters if m.species and m.species.name == "guard"), None)
+    if guard is None or not guard.peaceful or bot.digger():
+        return False
+    if player.body.gold:
+        yield from player.ask(keys.DROP, ("want to drop", "$"))
+        return True
+    near = t.distance(guard.place, player.here) == 1
+    told = exploring.search(player, 1) if near else moving.go_to(player, t.NEAR[guard.place], bot.alarm)
+    return (yield from told) != moving.NO_WAY

@@ -1,6 +1,8 @@
 """Fighting hand to hand, and from afar."""
 
+import itertools
 from collections.abc import Sequence
+from functools import partial
 
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.exploring import search
@@ -9,10 +11,12 @@ from balrog_rag.envs.nethack.skills.looking import look_at
 from balrog_rag.envs.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
 from balrog_rag.envs.nethack.skills.player import Player, Skill
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.paths import Ways, first
 from balrog_rag.envs.nethack.world.world import Monster
 
-_REACH = 9
+_REACH, _FLIGHT = 9, 13
+"""Squares at which something is thrown at, and over which it may fly."""
 _FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
 THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
 THROWN = frozenset(
@@ -179,16 +183,17 @@ def spare(player: Player) -> str | None:
 
 
 def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bool:
-    """Whether a missile from a square would reach a monster before anything that we like."""
+    """Whether a missile from a square would reach a monster, and nobody that we like if it misses."""
     place, level = enemy.place, player.level
     nearest = 2 if enemy.species and enemy.species.explodes else nearest
     if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
         return False
     friends = {monster.place for monster in player.world.monsters if not monster.hostile}
-    return all(
-        t.DARING[level.terrain[between]]
-        and level.terrain[between] not in t.CLOSED_DOORS
-        and between not in friends
-        and between not in level.boulders
-        for between in t.line(start, place)
-    )
+    flight = list(itertools.takewhile(partial(_open, level), t.ray(start, place, _FLIGHT)))
+    return place in flight and friends.isdisjoint(flight)
+
+
+def _open(level: Level, place: int) -> bool:
+    """Whether things fly over a square."""
+    ground = level.terrain[place]
+    return t.DARING[ground] and ground not in t.CLOSED_DOORS and place not in level.boulders
