@@ -50,7 +50,7 @@ def entries(cwd: Path, name: str) -> list[dict[str, Any]]:
 def test_it_is_listed_with_its_options(site: Path, tmp_path: Path) -> None:
     assert run(site, tmp_path, "balrog_rag.envs", "tasks", "orchard").stdout == "orchard/small-v0\n"
     listed = run(site, tmp_path, "balrog_rag.envs", "options", "orchard").stdout
-    assert "env.size=5  cells along each side" in listed
+    assert listed.splitlines()[0].split(maxsplit=1) == ["env.size=5", "cells along each side"]
 
 
 def test_two_kinds_are_played_scored_and_reported_side_by_side(site: Path, tmp_path: Path) -> None:
