@@ -94,7 +94,12 @@ class Registry(Generic[T]):
 
 @cache
 def _entry_points(group: str) -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=group)}
+    return {point.name: point for point in _installed().select(group=group)}
+
+
+@cache
+def _installed() -> Any:
+    return entry_points()  # which goes through all installed packages, whatever is asked for
 
 
 agents: Registry[Any] = Registry(
