@@ -211,6 +211,19 @@ def test_search_finds_every_kind_of_text(browser: Browser, page: Path) -> None:
     quiet(browser)
 
 
+def test_the_list_has_costs_only_where_a_model_was_asked(
+    browser: Browser, page: Path, runs: Path, tmp_path: Path
+) -> None:
+    bundle.write(listed([runs / "plain"]), tmp_path / "plain.html")
+    heads = "[...document.querySelectorAll('thead th')].map((each) => each.textContent)"
+    for address, asked in ((page.as_uri(), True), ((tmp_path / "plain.html").as_uri(), False)):
+        browser.open(address)
+        found = browser.js(heads)
+        assert "steps" in found
+        assert ("tokens" in found) is asked
+        quiet(browser)
+
+
 def test_notes_are_marks_and_stay_text(browser: Browser, page: Path) -> None:
     browser.open(
         f"{page.as_uri()}#episode={EPISODE}&step=7&tab=notes", "document.querySelector('.panel textarea')"

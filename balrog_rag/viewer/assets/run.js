@@ -1,6 +1,7 @@
 // A run's page: its episodes as a list to sort and to filter, and what retrieval was found to change.
 
 const SHOWN_ROWS = 500;
+const OF_MODELS = new Set(["invalid", "tokens", "dollars", "seconds"]); // nothing to say where no model was asked
 
 class RunPage {
   constructor(app) {
@@ -46,7 +47,10 @@ class RunPage {
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
       ...measures.map((title) => [title, (row) => ((row.measures || []).find((measure) => measure[0] === title) || [])[1]]),
     ];
-    const worth = ([name, value]) => name === "episode" || new Set(rows.map(value).filter((each) => each != null && each !== "")).size > (name === "run" || name === "player" ? 1 : 0);
+    const worth = ([name, value]) => {
+      const said = new Set(rows.map(value).filter((each) => each != null && each !== "" && !(each === 0 && OF_MODELS.has(name))));
+      return name === "episode" || said.size > (name === "run" || name === "player" ? 1 : 0);
+    };
     return made.filter(worth);
   }
 
