@@ -10,7 +10,7 @@ import pytest
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.embedded import guide, tables
-from balrog_rag.knowledge.corpus.embedded.objects import POTION, RING, SCROLL
+from balrog_rag.knowledge.corpus.embedded.objects import POTION, RING, SCROLL, WAND
 from balrog_rag.knowledge.passages import Cut, wordpiece
 
 COLOURS = [
@@ -83,6 +83,7 @@ def text_of(title: str) -> str:
         ("Potions by price", POTION),
         ("When to read unknown scrolls", SCROLL),
         ("Rings: how to test", RING),
+        ("Wands by price", WAND),
     ],
 )
 def test_prices_are_the_games(title: str, kind: int) -> None:

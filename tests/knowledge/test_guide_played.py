@@ -1,0 +1,78 @@
+"""What the guide says of Elbereth, tried in the game: scaring leaves the word alone, a blow ruins it."""
+
+import re
+
+import pytest
+
+from tests.envs.skills.made import ROOM, MadeGame, made
+
+JACKALS = """MONSTER:('d',"jackal"),(5,2),hostile
+MONSTER:('d',"jackal"),(6,3),hostile
+"""
+RETURN = 13
+NEXT = {
+    "h": (-1, 0),
+    "j": (0, 1),
+    "k": (0, -1),
+    "l": (1, 0),
+    "y": (-1, -1),
+    "u": (1, -1),
+    "b": (-1, 1),
+    "n": (1, 1),
+}
+
+
+def press(game: MadeGame, keys: str) -> str:
+    """Type, and read on to the last page; all that was shown."""
+    shown = ""
+    for key in keys:
+        game._game.step(ord(key))
+    while True:
+        screen = bytes(game.arrays["tty_chars"].reshape(-1)).decode("latin-1")
+        shown += screen
+        if "--More--" not in screen:
+            return shown
+        game._game.step(RETURN)
+
+
+def written(game: MadeGame) -> str:
+    found = re.search(r'You read: "([^"]*)"', press(game, ":"))
+    return found[1] if found else ""
+
+
+def engraved(game: MadeGame) -> str:
+    assert "What do you want to write in the dust here?" in press(game, "E-")
+    press(game, "Elbereth" + chr(RETURN))
+    return written(game)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_scaring_does_not_wear_the_word_out(seed: int) -> None:
+    with made(ROOM + JACKALS, "val-hum-neu-fem", seed) as game:
+        assert engraved(game) == "Elbereth"
+        before = int(game.arrays["blstats"][10])
+        for _ in range(40):
+            press(game, "s")
+        assert written(game) == "Elbereth"
+        assert int(game.arrays["blstats"][10]) == before
+
+
+def beside(game: MadeGame) -> str:
+    """The direction of a jackal next to the player, or nothing."""
+    x, y = (int(number) for number in game.arrays["blstats"][:2])
+    for key, (right, down) in NEXT.items():
+        if chr(game.arrays["tty_chars"][y + 1 + down][x + right]) == "d":
+            return key
+    return ""
+
+
+def test_a_blow_ruins_the_word() -> None:
+    with made(ROOM + JACKALS, "val-hum-neu-fem", 1) as game:
+        assert engraved(game) == "Elbereth"
+        for _ in range(60):
+            if direction := beside(game):
+                break
+            press(game, "s")
+        assert direction
+        press(game, "F" + direction)
+        assert written(game) != "Elbereth"
