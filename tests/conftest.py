@@ -19,6 +19,7 @@ from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.util import scratch
+from balrog_rag.util.fetch import cache_folder
 from balrog_rag.workers.inline import InlineGames
 
 # Whatever is made in tests, the user's own state is left alone, and nothing stays in the temporary folder:
@@ -28,6 +29,12 @@ os.environ["XDG_STATE_HOME"] = os.path.join(scratch.folder(), "state")
 
 # What tests print into pipes is as wide as for anybody; xdist would have it as wide as its own terminal.
 os.environ.pop("COLUMNS", None)
+
+# Where the user's own cache cannot be written, what is fetched goes there, too.
+try:
+    cache_folder().mkdir(parents=True, exist_ok=True)
+except (OSError, RuntimeError):  # a home that is read-only, or none
+    os.environ["BALROG_RAG_CACHE"] = os.path.join(scratch.folder(), "cache")
 
 # Hundreds of processes begin in these tests; each would compile the whole package anew if none kept it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
