@@ -46,6 +46,13 @@ Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A slow test may take longer before it is taken for hung, the more so on a busy machine."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(3600))
+
+
 @cache
 def caps(words: str) -> LimitsConfig:
     """The limits that these words set."""
