@@ -99,6 +99,8 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     licence: str = ""
     version: str = ""
     """The version of the game that it speaks of, where that is known."""
+    asked: str = ""
+    """Other ways to ask for it: searched along, and not shown."""
 
 
 Shown = Literal["history", "now", "never"]

@@ -19,7 +19,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Embedder, Progress, Vectors
 from balrog_rag.knowledge.index import Index
-from balrog_rag.knowledge.passages import content_hash, wording
+from balrog_rag.knowledge.passages import body, content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
 
 FORMAT = 1
@@ -213,5 +213,5 @@ class _TextsOf:
         return [passage.title for passage in self._passages]
 
     def bodies(self) -> list[str]:
-        """Every text."""
-        return [passage.text for passage in self._passages]
+        """Every text, with the other ways to ask for it."""
+        return [body(passage) for passage in self._passages]

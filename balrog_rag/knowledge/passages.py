@@ -38,6 +38,8 @@ class Page(msgspec.Struct, frozen=True):
     """Plain text: a line that begins with # is no heading."""
     version: str = ""
     """The version of the game that it speaks of; empty where that is not known."""
+    asked: str = ""
+    """Other ways to ask for it: searched along, and not shown."""
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -53,8 +55,13 @@ def slug(text: str) -> str:
 
 
 def wording(passage: Passage) -> str:
-    """What a passage says: its title and its text. This is embedded, hashed and reranked."""
-    return f"{passage.title}\n{passage.text}"
+    """What a passage is found by: its title, and what it says. This is embedded, hashed and reranked."""
+    return f"{passage.title}\n{body(passage)}"
+
+
+def body(passage: Passage) -> str:
+    """Its text, and the other ways to ask for it."""
+    return f"{passage.text}\nAsked as: {passage.asked}." if passage.asked else passage.text
 
 
 def content_hash(passage: Passage) -> str:
@@ -74,8 +81,9 @@ def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> It
                 seen[stem] = seen.get(stem, 0) + 1
                 name = stem if seen[stem] == 1 else f"{stem}~{seen[stem]}"
                 yield Passage(
-                    name, title, part, url=page.url, source=source, licence=page.licence, version=page.version
-                )
+                    name, title, part, url=page.url, source=source, licence=page.licence,
+                    version=page.version, asked=cleaned(page.asked),
+                )  # fmt: skip
 
 
 def _sections(text: str, cut: Cut, plain: bool) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.search import tidy
@@ -103,7 +105,7 @@ class BatchRetriever:
     def _answer(self, batch: Sequence[_Asked], k: int) -> None:
         queries = list(dict.fromkeys(asked.query for asked in batch))
         try:
-            found = dict(zip(queries, map(tuple, self._searcher.search(queries, k)), strict=True))
+            found = dict(zip(queries, map(_shown, self._searcher.search(queries, k)), strict=True))
         except Exception as error:  # noqa: BLE001 - those who wait get it, whatever it is; the thread lives on
             failure = error if isinstance(error, BalrogError) else KnowledgeError(f"search failed: {error!r}")
             for asked in batch:
@@ -111,6 +113,11 @@ class BatchRetriever:
         else:
             for asked in batch:
                 _hand_over(asked, found[asked.query], None)
+
+
+def _shown(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Passages as agents and journals have them: without what they were only found by."""
+    return tuple(replace(each, asked="") if each.asked else each for each in passages)
 
 
 def _hand_over(asked: _Asked, found: Sequence[Passage] | None, failure: Exception | None) -> None:

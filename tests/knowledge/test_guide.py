@@ -179,9 +179,8 @@ def test_an_entry_is_read_with_its_keys(tmp_path: Path) -> None:
     )
     (page,) = guide.pages(tmp_path)
     assert page.path == "guide/one/kept"
-    assert page.text == (
-        "First line goes on.\n\nSecond.\nLikely, but not checked against the game.\nAsked as: what; how."
-    )
+    assert page.text == "First line goes on.\n\nSecond.\nLikely, but not checked against the game."
+    assert page.asked == "what; how"
 
 
 def test_who_follows_over_stairs_is_as_the_tables_say() -> None:

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from balrog_rag import knowledge
 from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.opening import open_searcher
 
@@ -29,7 +31,24 @@ def test_64_askers_at_once_get_what_each_would_get_alone(some: Path, settings: S
         return {query: list(passages) for query, passages in zip(queries * 2, found, strict=True)}
 
     found = asyncio.run(ask())
-    assert all(found[query] == passages for query, passages in alone.items())
+    for query, passages in alone.items():
+        assert found[query] == [replace(each, asked="") for each in passages]
+
+
+def test_what_a_passage_is_only_found_by_is_not_given_to_agents(tmp_path: Path, settings: Settings) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"id":"a","title":"Doors","text":"Kick them.","asked":"how to enter a closed house"}\n')
+    config = settings(corpus=str(file), index="bm25")
+
+    async def ask() -> list[Passage]:
+        retriever = knowledge.build(config)
+        found = await retriever.search("closed house", 1)
+        await retriever.close()
+        return list(found)
+
+    (found,) = asyncio.run(ask())
+    assert (found.title, found.text, found.asked) == ("Doors", "Kick them.", "")
+    assert open_searcher(config).search(["closed house"], 1)[0][0].asked == "how to enter a closed house"
 
 
 def test_different_k_in_one_batch(notes: Path, settings: Settings) -> None:

@@ -11,6 +11,7 @@ from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.index import best
 from balrog_rag.knowledge.opening import open_searcher
+from balrog_rag.knowledge.passages import wording
 from balrog_rag.knowledge.search import LONGEST_SEARCHED, tidy
 
 Settings = Callable[..., KnowledgeConfig]
@@ -57,7 +58,7 @@ def test_a_query_of_a_megabyte_is_cut_and_answered(index: str, notes: Path, sett
 def test_the_nearest_of_a_passages_own_words_is_itself(index: str, some: Path, settings: Settings) -> None:
     searcher = open_searcher(settings(corpus=str(some), index=index, prior={}))
     asked = searcher.passages[5:200:30]
-    found = searcher.search([f"{passage.title} {passage.text}" for passage in asked], 1)
+    found = searcher.search([wording(passage) for passage in asked], 1)
     assert [hits[0].id for hits in found] == [passage.id for passage in asked]
 
 

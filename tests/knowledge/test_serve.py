@@ -10,9 +10,12 @@ from pathlib import Path
 
 import aiohttp
 import httpx
+import msgspec
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
+from balrog_rag.contracts.data import Passage
+from balrog_rag.knowledge.passages import wording
 from balrog_rag.knowledge.serve import LARGEST_BODY, MOST_WAITING, Service, listen
 
 Settings = Callable[..., KnowledgeConfig]
@@ -64,7 +67,7 @@ def test_search_by_vector_finds_what_it_was_made_from(client: httpx.Client, sett
     embedder = make_embedder(settings())
     assert embedder is not None
     entry = client.post("/search", json={"query": "newt", "top_n": 1}).json()["results"][0]
-    vector = embedder.queries([f"{entry['title']}\n{entry['text']}"])[0].tolist()
+    vector = embedder.queries([wording(msgspec.convert(entry, Passage))])[0].tolist()
     found = client.post("/query", json={"vector": vector, "top_n": 2}).json()["results"]
     assert found[0]["id"] == entry["id"]
     assert found[0]["score"] == pytest.approx(1, abs=0.01)

@@ -74,11 +74,11 @@ def _flowing(lines: list[str]) -> str:
 def pages(place: Path | None = None) -> Iterator[Page]:
     """One page an entry."""
     for entry in entries(place):
-        asked = f"Asked as: {entry.asked}." if entry.asked else ""
-        parts = (entry.text, SURE[entry.sure], asked)
+        parts = (entry.text, SURE[entry.sure])
         yield Page(
             title=entry.title,
             text="\n".join(part for part in parts if part),
             path=f"guide/{entry.subject}/{entry.id or slug(entry.title)}",
             version=entry.version,
+            asked=entry.asked,
         )
