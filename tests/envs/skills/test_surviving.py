@@ -3,6 +3,7 @@
 from balrog_rag.envs.nethack.delver import journey
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import exploring, fighting, gear, moving, surviving
+from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from tests.envs.skills.made import ROOM as BARE_ROOM
 from tests.envs.skills.made import TWO_ROOMS, made
@@ -79,12 +80,16 @@ def test_a_prayer_too_early_is_not_heard_and_none_follows():
         assert not surviving.may_pray(game.player, desperate=True)
 
 
-def test_who_has_killed_the_peaceful_does_not_pray():
-    with made(ROOM) as game:
-        game.run(wait, w.WEAK)
-        assert surviving.may_pray(game.player)
-        game.player.murders = 1
-        assert not surviving.may_pray(game.player, desperate=True)
+def test_who_is_attacked_is_peaceful_no_longer():
+    with made(ROOM + "MONSTER:('h',\"dwarf\"),(5,2),peaceful\n") as game:
+        player = game.player
+        (dwarf,) = player.world.monsters
+        game.run(fighting.make_sure, [dwarf])
+        assert dwarf.peaceful
+        game.run(moving.go_to, t.NEAR[dwarf.place])
+        while player.hostiles() == [] and player.world.monsters:
+            game.run(fighting.attack, player.world.monsters[0])
+        assert player.said("gets angry")
 
 
 def test_a_shop_is_seen_and_no_way_leads_into_it():

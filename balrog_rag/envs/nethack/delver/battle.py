@@ -103,7 +103,7 @@ def _murder(bot: Bot) -> Did:
     player = bot.player
     for victim in bot.victims():
         if t.distance(victim.place, player.here) == 1:
-            yield from fighting.attack(player, victim, murder=True)
+            yield from fighting.attack(player, victim)
             return True
         way = first(player.level, player.here, t.NEAR[victim.place].__contains__, occupied(player))
         if way and len(way) < _CHASE:

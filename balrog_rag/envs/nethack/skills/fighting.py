@@ -34,16 +34,11 @@ _KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wa
 """Words of things that are not thrown away even if nothing else is there to throw."""
 
 
-def attack(player: Player, enemy: Monster, murder: bool = False) -> Skill:
-    """Hit a monster on a neighbouring square; one that turns out to be peaceful only if murder is meant."""
-    yield from player.begin()
-    yield from player.press(keys.FIGHT)
-    yield from player.press(t.heading(player.here, enemy.place))
-    if "Really attack" in player.screen.question:
-        enemy.peaceful = not murder
-        player.murders += murder
-        yield from player.answer(("Really attack", "y" if murder else "n"))
-    yield from player.close()
+def attack(player: Player, enemy: Monster) -> Skill:
+    """Hit a monster on a neighbouring square; the game does not ask, even if it is a peaceful one."""
+    yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
+    if player.said("gets angry"):
+        enemy.peaceful = False
     return "attacked"
 
 

@@ -59,8 +59,6 @@ class Player:
         """Names of what was thrown and may be picked up again."""
         self.spells: dict[str, str] = {}
         """Spells that may be cast, with the letters they are cast by."""
-        self.murders = 0
-        """How often a peaceful creature was attacked."""
         self.cursed_hands = False
         """Whether a cursed thing in both hands leaves none to write with."""
         self.feverish = False

@@ -62,7 +62,7 @@ def in_mortal_need(player: Player) -> bool:
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
     """Whether a prayer in great need is likely to be heard, or may be at least where nothing else is left."""
-    if player.unlucky or player.murders:
+    if player.unlucky:
         return False
     if player.prayed is None:
         return player.body.turn >= _FIRST_PRAYER

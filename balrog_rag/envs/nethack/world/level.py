@@ -203,5 +203,10 @@ class Level:
 
     def spots(self, codes: Iterable[int]) -> list[int]:
         """The squares with such ground."""
-        wanted = frozenset(codes)
-        return [place for place, code in enumerate(self.terrain) if code in wanted]
+        found = []
+        for code in codes:
+            place = -1
+            for _ in range(self.terrain.count(code)):
+                place = self.terrain.index(code, place + 1)
+                found.append(place)
+        return sorted(found)
