@@ -16,7 +16,7 @@ def litellm() -> Any:
     return litellm_loading.load()
 
 
-def answered(purpose: str, options: Any, call: Callable[[], Any]) -> Any:
+def answered(purpose: str, model: str, call: Callable[[], Any]) -> Any:
     """What the call gives; `purpose` says in an error what it was for."""
     from openai import (
         OpenAIError,  # the root of LiteLLM's errors; its own class of that name is a side branch
@@ -26,7 +26,7 @@ def answered(purpose: str, options: Any, call: Callable[[], Any]) -> Any:
         return call()
     except OpenAIError as error:
         raise KnowledgeError(
-            f"{purpose} by {options['model']} failed: {_one_line(error)}; "
+            f"{purpose} by {model} failed: {_one_line(error)}; "
             "check knowledge.options.litellm and the provider's key in the environment or .env"
         ) from error
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
-from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.embed.litellm import LiteLLMEmbedder
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.rerank.litellm import LiteLLMReranker
@@ -73,7 +73,14 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
 
 
 def options(url: str, model: str) -> dict[str, Any]:
-    return {"model": model, "base_url": url, "dimensions": None, "batch": 2, "timeout": 20}
+    return {
+        "model": model,
+        "reranking_model": None,
+        "base_url": url,
+        "dimensions": None,
+        "batch": 2,
+        "timeout": 20,
+    }
 
 
 def embedder(url: str, model: str = "openai/m") -> LiteLLMEmbedder:
@@ -81,7 +88,16 @@ def embedder(url: str, model: str = "openai/m") -> LiteLLMEmbedder:
 
 
 def reranker(url: str, model: str = "hosted_vllm/m") -> LiteLLMReranker:
-    return LiteLLMReranker(options(url, model), 1)
+    return LiteLLMReranker({**options(url, "openai/embeds"), "reranking_model": model}, 1)
+
+
+def test_the_reranker_names_its_own_model_and_needs_one(provider: Provider) -> None:
+    provider.failure = (404, "{}")
+    with pytest.raises(KnowledgeError, match="reranking by hosted_vllm/m failed") as refused:
+        reranker(provider.url).scores("q", ["a"])
+    assert "embeds" not in str(refused.value)
+    with pytest.raises(ConfigError, match="reranking_model: no model named"):
+        LiteLLMReranker(options(provider.url, "openai/embeds"), 1)
 
 
 def test_texts_are_embedded_in_batches(provider: Provider) -> None:

@@ -40,7 +40,7 @@ class LiteLLMEmbedder:
         settings = {"dimensions": self._options["dimensions"], "api_base": self._options["base_url"]}
         answer = provider.answered(
             "embedding",
-            self._options,
+            self._options["model"],
             lambda: self._litellm.embedding(
                 model=self._options["model"],
                 input=texts,
