@@ -121,7 +121,10 @@ def test_a_press_is_worth_what_a_step_is():
     game.close()
 
 
-@pytest.mark.parametrize("agent", ["naive", "scripted", "random"])
+@pytest.mark.parametrize(
+    "agent",
+    ["random", *(pytest.param(name, marks=pytest.mark.slow) for name in ("naive", "scripted"))],
+)
 def test_a_run_of_babyai_and_baba_is_played_resumed_and_verified(agent, tmp_path):
     words = ["env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/open,babaisai/env/two_room-goto_win]"]
     run = evaluate(f"agent={agent}", "env=babyai", *words, "env.episodes=2", "run.name=r", cwd=tmp_path)

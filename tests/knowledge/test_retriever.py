@@ -16,6 +16,7 @@ from balrog_rag.knowledge.opening import open_searcher
 Settings = Callable[..., KnowledgeConfig]
 
 
+@pytest.mark.slow
 def test_64_askers_at_once_get_what_each_would_get_alone(some: Path, settings: Settings) -> None:
     config = settings(corpus=str(some))
     words = ("newt", "ring", "door", "trap")

@@ -133,6 +133,7 @@ def test_the_data_beside_the_page_holds_everything(sweep, tmp_path):
     assert verdict["arm"] == "rag"
 
 
+@pytest.mark.slow
 def test_figures_come_in_every_format_and_always_the_same(sweep, tmp_path):
     for out in ("one", "two"):
         main([str(sweep), "--out", str(tmp_path / out), "--formats", "png,svg,pdf"])

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import CLEAN
 
 
@@ -29,6 +31,7 @@ def test_a_low_soft_limit_is_raised(tmp_path: Path) -> None:
     assert "at once, not" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_where_it_cannot_be_raised_fewer_play_at_once_and_it_is_said(tmp_path: Path) -> None:
     done = played(tmp_path, 60, 260, 260)
     assert done.returncode == 0, done.stdout + done.stderr
