@@ -70,7 +70,7 @@ def _dig(bot: Bot) -> Skill:
         return "went down"
     told = yield from digging.dig_down(player, lambda: dig_alarm(bot))
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
-        told = yield from _down(bot, None)
+        told = yield from _by_stairs(bot, True, None)
     return told
 
 
@@ -126,7 +126,7 @@ def _hunt(bot: Bot) -> Skill:
         told = yield from exploring.explore(bot.player, bot.alarm)
         if told != exploring.EXPLORED:
             return told
-    return (yield from _down(bot, None))
+    return (yield from _by_stairs(bot, True, None))
 
 
 def _main(bot: Bot) -> Skill:
@@ -134,7 +134,7 @@ def _main(bot: Bot) -> Skill:
     player, plan = bot.player, bot.plan
     body = player.body
     if bot.starving():
-        return (yield from _down(bot, stairs.MAIN))
+        return (yield from _by_stairs(bot, True, stairs.MAIN))
     mines, grown = _way_to_mines(bot), body.turn > plan.patience
     if mines is None or body.depth <= _DEEPEST_ENTRANCE:
         told = yield from _explore(bot)
@@ -148,8 +148,8 @@ def _main(bot: Bot) -> Skill:
             return (yield from exploring.search(player, _WAIT))
         return (yield from _towards(bot, *mines))
     if mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot):
-        return (yield from _up(bot))
-    return (yield from _down(bot, stairs.MAIN))
+        return (yield from _by_stairs(bot, False, stairs.MAIN))
+    return (yield from _by_stairs(bot, True, stairs.MAIN))
 
 
 def _seek(bot: Bot) -> Did:
@@ -172,13 +172,6 @@ def _passed_by(bot: Bot) -> bool:
     return any(bot.player.refusals[name] < bot.plan.seek for name in names)
 
 
-def _up(bot: Bot) -> Skill:
-    told = yield from stairs.go_by_stairs(bot.player, False, stairs.MAIN, bot.alarm)
-    if told in (moving.NO_WAY, moving.STUCK):
-        return (yield from _uncover(bot))
-    return told
-
-
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
     """The level and the stairs that lead to the Mines, or may do so, being a second pair."""
     for place, level in bot.player.world.levels.items():
@@ -197,13 +190,11 @@ def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
 def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
     """Go to a level of the main dungeon, and there to these stairs and down."""
     player = bot.player
-    here = player.world.place.level
-    if player.level is level:
-        told = yield from moving.go_to(player, places, bot.alarm)
-        if player.here in places:
-            return (yield from stairs.take_stairs(player, down=True))
-    else:
-        told = yield from stairs.go_by_stairs(player, here < level.place.level, stairs.MAIN, bot.alarm)
+    if player.level is not level:
+        return (yield from _by_stairs(bot, player.world.place.level < level.place.level, stairs.MAIN))
+    told = yield from moving.go_to(player, places, bot.alarm)
+    if player.here in places:
+        return (yield from stairs.take_stairs(player, down=True))
     if told in (moving.NO_WAY, moving.STUCK):
         return (yield from _uncover(bot))
     return told
@@ -217,8 +208,8 @@ def _explore(bot: Bot) -> Skill:
     return told
 
 
-def _down(bot: Bot, branch: int | None) -> Skill:
-    told = yield from stairs.go_by_stairs(bot.player, True, branch, bot.alarm)
+def _by_stairs(bot: Bot, down: bool, branch: int | None) -> Skill:
+    told = yield from stairs.go_by_stairs(bot.player, down, branch, bot.alarm)
     if told in (moving.NO_WAY, moving.STUCK):
         return (yield from _uncover(bot))
     return told
