@@ -277,6 +277,7 @@ def address() -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_with_the_papers_file_whole_pages_are_searched(tmp_path: Path, address: str) -> None:
     """Fetched from a server, indexed as in the paper, and shown whole by the arm that is called full."""
     cache = str(own_cache(tmp_path / "cache"))

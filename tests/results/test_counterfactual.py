@@ -53,6 +53,7 @@ def test_a_sample_of_steps_is_asked_again_with_and_without(runs, capsys):
     assert msgspec.json.decode(capsys.readouterr().out, type=Counterfactual) == found
 
 
+@pytest.mark.slow
 def test_where_reference_text_stayed_it_stands_in_the_second_question_too(runs):
     assert main([str(runs / "keeping"), "--sample", "20"]) == 0
     asked = kept(runs / "keeping").asked
@@ -131,6 +132,7 @@ def test_a_gate_knows_what_reference_text_took(runs, capsys):
     assert "--worth 0: must be a number of tokens above 0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_record_without_costs_still_makes_a_gate(runs, capsys):
     assert b"more" not in msgspec.json.encode(AskedAgain("nle-1", 0, "a", "b", "a"))
     assert main([str(runs / "naive_rag"), "--sample", "12"]) == 0

@@ -293,6 +293,7 @@ def wait_for_ends(run: Path, episodes: int) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> None:
     """As after Ctrl-S: nobody reads what is drawn, and the terminal's own buffer is soon full."""
     words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]

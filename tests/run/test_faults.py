@@ -107,6 +107,7 @@ def test_attempts_count_while_no_call_is_answered(tmp_path: Path) -> None:
     assert "the connection failed" in (tmp_path / "results/r/eval.log").read_text().partition("stays as")[0]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_although_its_server_has_moved(tmp_path: Path) -> None:
     """Where a service is and how patiently it is asked is no part of what an episode is."""
     first, run = Server("--latency", "0.01"), tmp_path / "results/r"

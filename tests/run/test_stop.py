@@ -70,6 +70,7 @@ def test_twice_stops_at_once(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_calls_that_wait_for_a_place_are_not_sent_after_a_stop(tmp_path: Path) -> None:
     slow = Server("--latency", "0.5")
     run = tmp_path / "results/r"
