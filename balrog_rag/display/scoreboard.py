@@ -21,6 +21,7 @@ from balrog_rag.contracts.events import (
 )
 from balrog_rag.contracts.kinds import Progress, kind_of, value_of
 from balrog_rag.models.budget import Spending
+from balrog_rag.run.plan import steps_of
 from balrog_rag.run.run import InPlay
 
 WINDOW = 60.0
@@ -83,9 +84,10 @@ class Scoreboard:
         self.holds_calls = runs[0].config.runner.backend == "local"
         """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
-        self._games = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec.game
-                       for run in runs for spec in run.specs}  # fmt: skip
-        self._longest = max((spec.steps or spec.game.max_steps for spec in specs), default=0)
+        named = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec
+                 for run in runs for spec in run.specs}  # fmt: skip
+        self._games = {name: spec.game for name, spec in named.items()}
+        self._limits = {name: steps_of(spec) for name, spec in named.items()}
         self.notes, self.budgets = playing.notes, playing.budgets
         self.model_troubles, self.live_retries = playing.model_troubles, playing.live_retries
         self.begun = time.monotonic()
@@ -224,8 +226,8 @@ class Scoreboard:
         if not rate or not left:
             return None if left else 0.0
         played = self.steps_of_ended + sum(row.step for row in self.rows.values())
-        usual = min(played / self.done if self.done else math.inf, self._longest)
-        in_play = sum(min(usual, max(self._longest - row.step, 0)) for row in self.rows.values())
+        usual = min(played / self.done if self.done else math.inf, max(self._limits.values()))
+        in_play = sum(min(usual, max(self._limits[name] - row.step, 0)) for name, row in self.rows.items())
         return (in_play + usual * max(left - len(self.rows), 0)) / rate
 
 

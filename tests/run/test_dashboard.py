@@ -73,6 +73,24 @@ def board(tmp_path: Path) -> Scoreboard:
     return board
 
 
+def test_what_is_left_goes_by_the_limit_of_each_episode(tmp_path: Path) -> None:
+    """An arm of three steps beside one of many."""
+    words = ["model=scripted", "agent=naive", "env.episodes=1"]
+    configs = [compose([*words, *limit]) for limit in (["limits.steps=3"], [])]
+    specs = [plan(config, player_spec(config)) for config in configs]
+    board = board_of(
+        [PlannedRun(tmp_path / n, configs[i], specs[i], n) for i, n in enumerate(("short", "long"))]
+    )
+    game = asyncio.run(InlineGames().open(specs[0][0].game))
+    short, long = (f"{name}:{specs[0][0].episode}" for name in ("short", "long"))
+    board.see(Found(long, "died", 5000, 0.1))
+    board.see(Started(short, game.start.observation))
+    board.steps = 50
+    left = board.seconds_left()
+    assert left is not None
+    assert 0 < left <= 1.01 * 3 * (time.monotonic() - board.begun) / 50  # three steps at the rate until now
+
+
 def text(board: Scoreboard, width: int, height: int, opened: str | None = None) -> list[str]:
     view = View(board, Gate(4))
     view.opened = opened
