@@ -1,4 +1,4 @@
-from balrog_rag.envs.nethack.skills import digging, gear, moving, surviving
+from balrog_rag.envs.nethack.skills import digging, gear, moving, surviving, tunnelling
 from tests.envs.skills.made import ROOM as BARE_ROOM
 from tests.envs.skills.made import made
 
@@ -40,3 +40,25 @@ def test_elbereth_is_written_and_read():
             if game.run(surviving.guarded) == "guarded":
                 break
         assert game.run(surviving.guarded) == "guarded"
+
+
+def test_where_no_way_leads_one_is_dug_through_rock_and_walls():
+    rooms = """MAP
+-------   -------
+|.....|   |.....|
+|.....|   |.....|
+-------   -------
+ENDMAP
+REGION:(0,0,16,3),lit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+OBJECT:('(',"pick-axe"),(3,1)
+"""
+    with made(rooms) as game:
+        player = game.player
+        (axe,) = set(player.level.objects) - {player.here}
+        game.run(moving.go_to, [axe])
+        game.run(gear.pick_up, gear.digs)
+        goal = axe + 10
+        assert game.run(moving.go_to, [goal]) == moving.NO_WAY
+        assert game.run(tunnelling.tunnel, [goal], moving.never) == moving.ARRIVED
+        assert player.here == goal
