@@ -41,13 +41,8 @@ class Spending(msgspec.Struct):
 
     def add(self, other: "Spending", sign: int = 1) -> None:
         """Count that as well, or take it away again."""
-        self.calls += sign * other.calls
-        self.input += sign * other.input
-        self.output += sign * other.output
-        self.cached += sign * other.cached
-        self.dollars += sign * other.dollars
-        self.unpriced += sign * other.unpriced
-        self.attempts += sign * other.attempts
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
 
     @classmethod
     def of(cls, reply: Reply) -> "Spending":

@@ -26,9 +26,9 @@ _BLAST = 24
 """Hit points that all explosions of gas spores leave something of, but for a few."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
-_DONE = (moving.ARRIVED, moving.ALARMED)
 _TOO_DEEP = 6
 """The last level from which one goes back up to look for them."""
+_DONE = (moving.ARRIVED, moving.ALARMED)
 
 
 def journey(bot: Bot) -> Did:
@@ -140,7 +140,6 @@ def _main(bot: Bot) -> Skill:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
-    mines = _way_to_mines(bot)
     if mines is None and not grown and (yield from _seek(bot)):
         return "searched"
     if mines is not None and body.depth <= _TOO_DEEP:
@@ -155,7 +154,7 @@ def _main(bot: Bot) -> Skill:
 def _seek(bot: Bot) -> Did:
     """Search for hidden passages where the stairs to the Mines may be, for a while."""
     player = bot.player
-    name = f"seek {player.world.place}"
+    name = _seeking(player.world.place)
     if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
         return False
     if not player.level.pushing:
@@ -168,8 +167,13 @@ def _seek(bot: Bot) -> Did:
 def _passed_by(bot: Bot) -> bool:
     """Whether we fell past a level above from which stairs may lead to the Mines."""
     above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
-    names = (f"seek {Place(stairs.MAIN, level)}" for level in above)
-    return any(bot.player.refusals[name] < bot.plan.seek for name in names)
+    places = (Place(stairs.MAIN, level) for level in above)
+    return any(bot.player.refusals[_seeking(place)] < bot.plan.seek for place in places)
+
+
+def _seeking(place: Place) -> str:
+    """By what name searches of a level for the way to the Mines are counted."""
+    return f"seek {place}"
 
 
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:

@@ -7,8 +7,7 @@ the pit keeps most monsters off for the longest part of the work.
 from collections.abc import Generator
 from typing import Any
 
-from balrog_rag.envs.nethack.skills import keys
-from balrog_rag.envs.nethack.skills.gear import digger, free_hands
+from balrog_rag.envs.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.envs.nethack.skills.looking import look_here
 from balrog_rag.envs.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.envs.nethack.skills.player import Pit, Player, Skill
@@ -176,9 +175,7 @@ def _dig(player: Player, pit: Pit) -> Skill:
         return NO_TOOL
     yield from free_hands(player, tool)
     turn = player.body.turn
-    yield from player.ask(
-        keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", ">")
-    )
+    yield from dig(player, tool, ">")
     if player.said("dig a pit"):
         pit.deep, pit.guarded, pit.writings = True, False, 0
     if player.said(

@@ -89,6 +89,14 @@ def free_hands(player: Player, tool: Item) -> Skill:
     return "took it off"
 
 
+def dig(player: Player, tool: Item, direction: str) -> Skill:
+    """Begin to dig in a direction, or go on with it, until it is done or somebody disturbs."""
+    yield from player.ask(
+        keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", direction)
+    )
+    return "dug"
+
+
 def _two_handed(item: Item) -> bool:
     return any(name in item.name for name in TWO_HANDED)
 

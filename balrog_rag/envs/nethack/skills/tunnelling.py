@@ -3,9 +3,8 @@
 import heapq
 from collections.abc import Collection, Iterator
 
-from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.digging import NO_TOOL
-from balrog_rag.envs.nethack.skills.gear import digger, free_hands
+from balrog_rag.envs.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.envs.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
 from balrog_rag.envs.nethack.skills.player import Player, Skill
 from balrog_rag.envs.nethack.world import terrain as t
@@ -49,14 +48,12 @@ def _dig(player: Player, place: int) -> Skill:
         level.forbid([place])
         return STUCK
     yield from free_hands(player, tool)
-    direction = chr(t.heading(player.here, place))
-    yield from player.ask(
-        keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", direction)
-    )
+    direction = t.heading(player.here, place)
+    yield from dig(player, tool, chr(direction))
     if player.said(*_HARD):
         level.forbid([place])
         return STUCK
-    yield from player.command(ord(direction))
+    yield from player.command(direction)
     return "dug"
 
 

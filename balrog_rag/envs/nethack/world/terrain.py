@@ -95,13 +95,6 @@ def heading(start: int, end: int) -> int:
     return 0
 
 
-def line(start: int, end: int) -> list[int]:
-    """The squares between two squares on a straight line, without either."""
-    steps = distance(start, end)
-    dx, dy = (end % WIDTH - start % WIDTH) // steps, (end // WIDTH - start // WIDTH) // steps
-    return [start + n * (dx + WIDTH * dy) for n in range(1, steps)]
-
-
 def ray(start: int, towards: int, squares: int) -> list[int]:
     """So many squares from a square in the direction of another, or fewer where the map ends."""
     (x, y), (to_x, to_y) = xy(start), xy(towards)
