@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from balrog_rag.config import schema
@@ -147,7 +146,7 @@ def _meant(name: str, names: Sequence[str]) -> str:
     last = name.rpartition(".")[2]
     if (name == last or name.startswith("env.")) and (kinds := _with_option(last)):
         return f"; write env.{last}=VALUE, or env.options.{kinds[0]}.{last}=VALUE for games of one kind alone"
-    return nearest(name, names) if get_close_matches(name, names, n=1, cutoff=0.5) else "; --help lists them"
+    return nearest(name, names, "--help lists them")
 
 
 def _with_option(name: str) -> list[str]:

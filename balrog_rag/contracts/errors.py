@@ -8,6 +8,7 @@
     │   └── ReplayError         replay came to another prompt or screen than the journal says
     ├── EnvironmentFailure      a game cannot be made or misbehaves
     │   └── WorkerLost          the process that held the game died or hung: replay it elsewhere
+    │       └── Bystander       it died of another game that it held
     ├── ModelError              a model call failed for good
     │   ├── ModelRefused        it will never succeed: key, name or request is wrong; the run stops
     │   │   └── ContextTooLong  the prompt does not fit this model

@@ -377,9 +377,8 @@ def check_game(game: GameSpec) -> None:
     """Raise a ConfigError where the game cannot be: unknown names, or files that are not on this machine."""
     kind = kind_of(game.env)
     if game.task not in kind.listed and game.task not in (known := kind.tasks()):
-        near = registry.nearest(game.task, known)
-        lists = "" if "?" in near else f"; `balrog-rag envs tasks {kind.name}` lists them"
-        raise ConfigError(f"env.tasks: unknown task {game.task!r} of {kind.name}{near}{lists}")
+        near = registry.nearest(game.task, known, f"`balrog-rag envs tasks {kind.name}` lists them")
+        raise ConfigError(f"env.tasks: unknown task {game.task!r} of {kind.name}{near}")
     kind.check(game)
     offered(game)
 

@@ -23,14 +23,14 @@ MANY = 60
 """Names that are too many to list."""
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """'; did you mean a, b?', and, where nothing is near, the valid names, unless they are many."""
+def nearest(name: str, names: Iterable[str], hint: str = "") -> str:
+    """'; did you mean a, b?', and, where nothing is near, the valid names, or `hint` where they are many."""
     known = sorted(names)
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     meant = f"; did you mean {', '.join(close)}?" if close else ""
     sure = close and (len(known) > FEW or get_close_matches(name, close, n=1, cutoff=0.6))
     if not sure and len(known) > MANY:
-        return f"; none of the {len(known)} valid names is like it"
+        return f"; {hint or f'none of the {len(known)} valid names is like it'}"
     return meant if sure else f"{meant or ';'} valid names: {', '.join(known) or 'none'}"
 
 
@@ -84,7 +84,7 @@ class Registry(Generic[T]):
     def _load_point(self, point: EntryPoint) -> T:
         try:
             factory: T = point.load()
-        except Exception as error:
+        except Exception as error:  # importing runs a stranger's module
             raise PluginError(
                 f"{self.kind} plug-in {point.name!r} ({point.value}) cannot be imported: "
                 f"{type(error).__name__}: {error}; fix or uninstall the package that provides it"

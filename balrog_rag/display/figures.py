@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.util.wording import short_number
+from balrog_rag.util.wording import many, short_number
 
 
 def clock(seconds: float | None) -> str:
@@ -26,7 +26,7 @@ def spending(board: Scoreboard) -> str:
     spent = board.spent()
     cap = f" of {money(board.dollar_cap)}" if board.dollar_cap is not None else ""
     tokens = f"{short_number(spent.input)} tokens in, {short_number(spent.output)} out"
-    return f"{money(spent.dollars, spent.unpriced)}{cap} for {spent.calls:,} calls, {tokens}"
+    return f"{money(spent.dollars, spent.unpriced)}{cap} for {many(spent.calls, 'calls')}, {tokens}"
 
 
 def progression(board: Scoreboard) -> str:

@@ -23,6 +23,8 @@ from balrog_rag.util.wording import many
 
 EVERY = 10.0
 """Seconds between two lines on the whole."""
+QUIET = 6
+"""How many times as rare the plain ones are while nothing moves."""
 
 
 class Lines:
@@ -47,6 +49,8 @@ class PlainLog:
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
         self._noted = 0
+        self._told: tuple[object, ...] = ()
+        self._quiet = 0
 
     def see(self, event: Event) -> None:
         """A line for an episode that ended or was cut."""
@@ -56,7 +60,7 @@ class PlainLog:
                 how = f" ({event.how})" if event.how else ""
                 score = f"progression {100 * over.progression:.2f} %"
                 self._say(
-                    f"{event.episode}: {event.outcome} after {event.steps} steps{how}, "
+                    f"{event.episode}: {event.outcome} after {many(event.steps, 'steps')}{how}, "
                     f"{score}, {money(over.dollars)}, {clock(over.seconds)}"
                 )
             case Troubled():
@@ -69,14 +73,21 @@ class PlainLog:
         for note in board.notes[self._noted :]:
             self._say(f"note: {note}")
         self._noted = len(board.notes)
+        troubles = board.model_troubles()
+        told = (board.done, len(board.rows), board.steps, spending(board), board.retries, board.errors)
+        self._quiet = self._quiet + 1 if told == self._told and not troubles else 0
+        self._told = told
+        if self._quiet % QUIET:
+            return
         self._say(
             f"{board.done}/{board.total} ended, {len(board.rows)} in play, "
             f"progression {progression(board)}, {board.rate():.1f} steps/s, "
-            f"{clock(board.seconds_left())} left, {spending(board)}"
+            + (f"{clock(left)} left, " if (left := board.seconds_left()) is not None else "")
+            + spending(board)
             + (f", {many(board.retries, 'retries')}" if board.retries else "")
             + (f", {many(board.errors, 'errors')}" if board.errors else "")
         )
-        for trouble in board.model_troubles():
+        for trouble in troubles:
             self._say(trouble)
 
     def stopping(self) -> None:

@@ -98,7 +98,7 @@ class EpisodeContext:
             return await agent.act(observation)
         except (BalrogError, LimitReached, EndOfJournal, Stopped):
             raise
-        except Exception as error:
+        except Exception as error:  # the agent may be a stranger's
             player = self.spec.player_at(self.at.step).agent
             raise PluginError(
                 f"{self.at.where()}: agent {player.get('name')!r} raised "

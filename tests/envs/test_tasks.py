@@ -19,7 +19,7 @@ from tests.envs.support import nethack
             "unknown task 'NetHackChalenge-v0' of nle; did you mean NetHackChallenge-v0?",
         ),
         ("minihack", "MiniHack-Quest-Eesy-v0", "did you mean MiniHack-Quest-Easy-v0"),
-        ("minihack", "zzz", "valid names is like it; `balrog-rag envs tasks minihack` lists them"),
+        ("minihack", "zzz", "of minihack; `balrog-rag envs tasks minihack` lists them"),
         ("minihak", "MiniHack-Quest-Easy-v0", "unknown environment 'minihak'; did you mean minihack?"),
     ],
 )

@@ -24,7 +24,7 @@ from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Transit
 from balrog_rag.contracts.events import Answered, Asked, Ended, Found, Searched, Started, Stepped, Troubled
 from balrog_rag.display.dashboard_view import View, lines
 from balrog_rag.display.keys import split
-from balrog_rag.display.progress_log import Lines, PlainLog
+from balrog_rag.display.progress_log import QUIET, Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.backend import LocalBackend, PlannedRun
 from balrog_rag.run.interrupts import Interrupts
@@ -201,6 +201,15 @@ def test_what_keeps_a_model_from_answering_is_seen(
     assert [line.startswith(said) for line in lines] == [False, False, True, False, True]
     assert lines[0] == "note: no key for m"
     assert "\x1b" not in "".join(lines)
+
+
+def test_lines_are_rare_while_nothing_moves(sweep: Scoreboard, capsys: pytest.CaptureFixture[str]) -> None:
+    log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
+    for _ in range(2 * QUIET):
+        log.progress()
+    sweep.steps += 1
+    log.progress()
+    assert len(capsys.readouterr().err.splitlines()) == 3
 
 
 @pytest.mark.parametrize("holds", [True, False])

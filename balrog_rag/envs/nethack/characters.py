@@ -41,9 +41,8 @@ def check_character(character: str) -> None:
         return
     known = characters()
     if character not in known:
-        near = registry.nearest(character, known)
-        hint = near if near.startswith("; did") else "; write @ for any, or e.g. val-dwa-law-fem"
+        near = registry.nearest(character, known, "write @ for any, or e.g. val-dwa-law-fem")
         raise ConfigError(
-            f"env.character: unknown character {character!r}{hint} "
+            f"env.character: unknown character {character!r}{near} "
             "(role-race-alignment-gender, three letters each)"
         )

@@ -42,7 +42,7 @@ def build(
             for built in as_completed(work):
                 built.result()
                 done(1)
-        except BaseException:
+        except BaseException:  # Ctrl-C above all: no process goes on without us
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(processes):
                 process.kill()

@@ -38,7 +38,7 @@ def needs(bot: Bot) -> Did:
 def escorted(bot: Bot) -> Did:
     """Leave a vault as its guard wants it: without its gold, and behind him."""
     player = bot.player
-    guard = next((m for m in player.world.monsters if m.species and m.species.name == "guard"), None)
+    guard = next((m for m in player.world.monsters if m.species and m.species.vault_guard), None)
     if guard is None or not guard.peaceful or bot.digger():
         return False
     if player.body.gold:

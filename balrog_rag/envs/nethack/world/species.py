@@ -95,6 +95,7 @@ class Species(NamedTuple):
     always_peaceful: bool
     shopkeeper: bool
     watchman: bool
+    vault_guard: bool
     edible: bool
     """Whether a fresh corpse of it is good to eat for everybody but its own kind."""
     stays: bool
@@ -133,6 +134,7 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         always_peaceful=bool(entry.mflags2 & _PEACEFUL),
         shopkeeper=name == "shopkeeper",
         watchman=name in ("watchman", "watch captain"),
+        vault_guard=name == "guard",
         edible=_edible(entry),
         stays=entry.mmove <= _SESSILE_SPEED,
     )
