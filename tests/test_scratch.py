@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from balrog_rag.util import scratch
-from tests.run.support import game_workers, running
+from tests.run.support import game_workers, running, scripted
 from tests.support import CLEAN, command
 
 HOLDS = (
@@ -86,7 +86,7 @@ def test_a_killed_run_is_tidied_up_by_the_next(tmp_path: Path) -> None:
     """`kill -9` of a run, whose workers die with it and cannot tidy up either."""
     top = tmp_path / "top"
     top.mkdir()
-    words = ("agent=random", "runner.workers=1", "env.episodes=1", "runner.log=none")
+    words = ("agent=naive", *scripted(0.05), "runner.workers=1", "env.episodes=1", "runner.log=none")
     with running(tmp_path, *words, "run.name=killed", TMPDIR=str(top)) as process:
         while process.poll() is None and not list(top.glob("*/worker-*/nle*")):
             time.sleep(0.02)

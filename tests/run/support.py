@@ -79,6 +79,11 @@ def model_of(server: Server) -> list[str]:
     return ["model=vllm", "model.name=hosted_vllm/test", f"model.base_url={server.root}/v1"]
 
 
+def scripted(seconds: float) -> list[str]:
+    """A model in the run's own process, that takes its time."""
+    return ["model=scripted", f"model.options.latency={seconds}"]
+
+
 @contextmanager
 def running(folder: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """`python -m balrog_rag.eval words...` in a process group of its own, killed if still there."""

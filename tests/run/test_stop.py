@@ -6,12 +6,13 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from balrog_rag.run.services import in_thread
-from tests.run.support import Server, asked_once, completions, game_workers, model_of, running
+from tests.run.support import Server, asked_once, completions, game_workers, model_of, running, scripted
 from tests.support import command, own_cache, plug_in
 
 
@@ -26,13 +27,12 @@ def stop_twice(process: "subprocess.Popen[str]") -> str:
     os.kill(process.pid, signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)
-    os.kill(process.pid, signal.SIGINT)
+    for _ in range(5):  # signals of one number that a stalled process has not heard yet are one
+        os.kill(process.pid, signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(40)
+            break
     return process.communicate(timeout=200)[1]
-
-
-def scripted(seconds: float) -> list[str]:
-    """A model in the run's own process, that takes its time."""
-    return ["model=scripted", f"model.options.latency={seconds}"]
 
 
 def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> None:
