@@ -17,6 +17,7 @@ from balrog_rag.envs.nethack.skills import fighting, gear, keys, magic, stairs
 from balrog_rag.envs.nethack.skills.judging import adjacent, cost_of
 from balrog_rag.envs.nethack.skills.moving import occupied, step
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.paths import first
 from balrog_rag.envs.nethack.world.world import Monster
@@ -53,6 +54,8 @@ def engulfed(bot: Bot) -> Did:
 def battle(bot: Bot) -> Did:
     """One move against the enemies in sight."""
     player = bot.player
+    if bot.hurt and not player.body.condition & w.HALLUCINATING:  # which leaves nothing to be told by looks
+        _suspect(bot)
     seen = [enemy for enemy in bot.enemies() if t.distance(enemy.place, player.here) <= _NEAR]
     if seen:
         if player.level.watched:  # who takes the wrong one for an enemy is arrested
@@ -70,6 +73,14 @@ def battle(bot: Bot) -> Did:
     return (yield from _rest_on(bot, enemies)) or (yield from _fight(bot, enemies))
 
 
+def _suspect(bot: Bot) -> None:
+    """Who was taken for peaceful may be another one of its kind: look again when something hurts us."""
+    for other in bot.player.world.monsters:
+        near = t.distance(other.place, bot.player.here) <= _NEAR
+        if near and other.peaceful and other.species and not other.species.always_peaceful:
+            other.peaceful = None
+
+
 def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Stay on Elbereth while those around are more than we can easily beat."""
     if not in_haven(bot) or cost_of(bot.player, enemies) <= _EASY * bot.player.body.hp:
@@ -79,6 +90,8 @@ def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
 
 def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
     player = bot.player
+    if (yield from fighting.tame(player, enemies)) == fighting.THREW:
+        return True
     hopeless = losing(bot, enemies)
     if (yield from leave_by_stairs(bot, enemies)) or (yield from _magic(bot, enemies, hopeless)):
         return True

@@ -36,7 +36,8 @@ def play(bot: Bot) -> Skill:
 
 
 def _move(bot: Bot) -> Skill:
-    bot.hp = bot.player.body.hp
+    bot.hp, before = bot.player.body.hp, bot.felt
+    bot.felt, bot.hurt = bot.hp, bot.hp < before
     for rule in RULES:
         bot.why = rule.__name__
         if (yield from rule(bot)):

@@ -27,6 +27,8 @@ _FRESH = 30
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
 """Words of what dwarves leave behind, sometimes on top of what they dig with."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
+_BEASTS = ("jackal", "fox", "coyote", "rat", "wolf", "warg")
+"""What who was bitten by a were-creature must not eat: it is its own kind now."""
 _OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
 
 
@@ -106,6 +108,7 @@ def eat_corpses(bot: Bot) -> Did:
             species is None
             or not species.edible
             or own in species.name
+            or (player.feverish and any(beast in species.name for beast in _BEASTS))
             or turn - fell > _FRESH
             or far > 10
             or place in level.shop

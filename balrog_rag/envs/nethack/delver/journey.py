@@ -3,7 +3,16 @@
 from balrog_rag.envs.nethack.delver.battle import while_digging
 from balrog_rag.envs.nethack.delver.retreat import fall, on_base
 from balrog_rag.envs.nethack.delver.state import Bot, Did
-from balrog_rag.envs.nethack.skills import digging, exploring, fighting, moving, stairs, surviving, tunnelling
+from balrog_rag.envs.nethack.skills import (
+    digging,
+    exploring,
+    fighting,
+    magic,
+    moving,
+    stairs,
+    surviving,
+    tunnelling,
+)
 from balrog_rag.envs.nethack.skills.judging import adjacent
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t
@@ -122,6 +131,8 @@ def _hunt(bot: Bot) -> Skill:
         return (yield from exploring.search(bot.player, _SHORT_WAIT))
     if not on_base(bot):
         bot.quiet = 0
+    if _at_the_end(bot):
+        return (yield from _by_stairs(bot, False, None))
     if not bot.starving():
         told = yield from exploring.explore(bot.player, bot.alarm)
         if told != exploring.EXPLORED:
@@ -129,11 +140,19 @@ def _hunt(bot: Bot) -> Skill:
     return (yield from _by_stairs(bot, True, None))
 
 
+def _at_the_end(bot: Bot) -> bool:
+    """Whether we are on the way back, having found no way on from some level of the Mines."""
+    player = bot.player
+    searched = player.refusals[f"search {player.level.place}"] > _STUCK
+    bot.mined |= searched and not stairs.known_stairs(player, down=True)
+    return bot.mined
+
+
 def _main(bot: Bot) -> Skill:
     """Through the first levels of the main dungeon, and into the Mines."""
     player, plan = bot.player, bot.plan
     body = player.body
-    if bot.starving():
+    if bot.starving() or bot.mined:
         return (yield from _by_stairs(bot, True, stairs.MAIN))
     mines, grown = _way_to_mines(bot), body.turn > plan.patience
     if mines is None or body.depth <= _DEEPEST_ENTRANCE:
@@ -222,10 +241,11 @@ def _by_stairs(bot: Bot, down: bool, branch: int | None) -> Skill:
 def _uncover(bot: Bot) -> Skill:
     """See more of the level, if need be by searching for what is hidden."""
     player, level = bot.player, bot.player.level
-    told = yield from exploring.explore(player, bot.alarm)
-    if told != exploring.EXPLORED:
-        return told
-    if (yield from _make_way(bot)):
+    for see in (exploring.explore, exploring.look_under):
+        told = yield from see(player, bot.alarm)
+        if told != exploring.EXPLORED:
+            return told
+    if (yield from _make_way(bot)) or (yield from _blocked_by_friends(bot)):
         return "shot"
     if not level.steps(player.here):
         level.forgive()
@@ -234,6 +254,8 @@ def _uncover(bot: Bot) -> Skill:
         return told
     name = f"search {level.place}"
     player.refusals[name] += 1
+    if (yield from magic.read_map(player)) == "read":
+        return "read"
     if player.refusals[name] > 3:
         level.dare()
     if player.refusals[name] % _FORGIVING == 0:
@@ -248,7 +270,7 @@ def _make_way(bot: Bot) -> Did:
     """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
     player = bot.player
     for enemy in player.hostiles():
-        species, name = enemy.species, f"way {enemy.number}"
+        species, name = enemy.species, _way(bot, enemy)
         if not species or not (species.stays or species.never_touch) or not _in_the_way(bot, enemy):
             continue
         if player.refusals[name] > _EFFORTS:
@@ -260,6 +282,30 @@ def _make_way(bot: Bot) -> Did:
         if (yield from _deal_with(bot, enemy)) not in (fighting.NOTHING_TO_THROW, moving.NO_WAY):
             return True
     return False
+
+
+def _blocked_by_friends(bot: Bot) -> Did:
+    """Strike at a peaceful monster that sleeps where alone there is a way on."""
+    player = bot.player
+    if player.level.watched or player.refusals[f"search {player.level.place}"] <= _STUCK:
+        return False
+    for other in player.world.monsters:
+        if other.peaceful and not _honoured(other) and _in_the_way(bot, other):
+            if t.distance(other.place, player.here) == 1:
+                yield from fighting.attack(player, other)
+                return True
+            return (yield from moving.go_to(player, t.NEAR[other.place], bot.alarm)) != moving.NO_WAY
+    return False
+
+
+def _honoured(other: Monster) -> bool:
+    """Whether it is one of those that are always peaceful, and strong."""
+    return other.species is None or other.species.always_peaceful
+
+
+def _way(bot: Bot, enemy: Monster) -> str:
+    """By what name efforts against one in the way are counted: who is lost from sight is met as a new one."""
+    return f"way {bot.player.level.place} {enemy.species.name if enemy.species else ''}"
 
 
 def _alone_with(bot: Bot, enemy: Monster) -> bool:
@@ -294,8 +340,8 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
-    tries = f"lure {enemy.number}"
-    if told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
+    tries, comes = "lure " + _way(bot, enemy), enemy.species is not None and enemy.species.speed > 0
+    if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)
     return told
@@ -305,7 +351,7 @@ def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
     """Whether an explosion beside us would leave something of us, or nothing else has helped for long."""
     player = bot.player
     near = t.distance(enemy.place, player.here) == 1
-    enough = player.body.max_hp > _BLAST or player.refusals[f"way {enemy.number}"] > _EFFORTS / 2
+    enough = player.body.max_hp > _BLAST or player.refusals[_way(bot, enemy)] > _EFFORTS / 2
     return near and enough and enemy.species is not None and enemy.species.explodes
 
 

@@ -24,6 +24,8 @@ _STEPS = 15
 """Steps towards a monster in vain after which it is left alone for a while."""
 _SHUN = 300
 """Turns for which a level that we fled from is not gone to with wounds."""
+_REPEATS = 5
+"""Flights from a level after which one keeps away no longer than before."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -80,11 +82,17 @@ class Bot:
     """The rule that is followed."""
     hp: int = 0
     """Hit points when the rule began to be followed."""
+    felt: int = 0
+    """Hit points when the last move began."""
+    hurt: bool = False
+    """Whether hit points were lost in the last move."""
     resting: bool = False
     waited: int = 0
     """Turns spent waiting for enemies in sight to come."""
     quiet: int = 0
     """Turns spent on stairs in the Mines without an enemy in sight."""
+    mined: bool = False
+    """Whether the Mines were seen to their end, or as far as any way leads."""
     fled: dict[Place, int] = field(default_factory=dict)
     """When which level was left in flight."""
     flights: Counter[Place] = field(default_factory=Counter)
@@ -118,8 +126,12 @@ class Bot:
         if self.digger() and self.player.world.place.branch == MAIN:
             return False
         fled = [place for place in self.player.level.links.values() if self.fled_from(place)]
-        wait = any(body.turn - self.fled[place] < self.plan.repelled * self.flights[place] for place in fled)
+        wait = any(body.turn - self.fled[place] < self._away(place) for place in fled)
         return bool(fled) and (wait or body.hp < 0.9 * body.max_hp) and body.hunger < w.WEAK
+
+    def _away(self, place: Place) -> int:
+        """Turns that one keeps away from where one fled: the more often, the longer."""
+        return self.plan.repelled * min(self.flights[place], _REPEATS)
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""

@@ -31,6 +31,16 @@ def explore(player: Player, alarm: Alarm = never) -> Skill:
     return (yield from follow(player, way, alarm))
 
 
+def look_under(player: Player, alarm: Alarm = never) -> Skill:
+    """Go to the nearest thing that hides a square where we have never been: stairs may be under it."""
+    level = player.level
+    hidden = {place for place in level.objects if not level.visited[place]} - level.shop - level.boulders
+    way = first(level, player.here, hidden.__contains__, occupied(player)) if hidden else None
+    if way is None:
+        return EXPLORED
+    return (yield from follow(player, way, alarm))
+
+
 def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     """Go to where searching is likeliest to find a hidden passage, and search there."""
     level = player.level

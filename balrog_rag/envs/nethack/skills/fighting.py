@@ -30,6 +30,15 @@ LAUNCHED = {
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
 """What is shot from what, by words of their names."""
+_TREATS = {
+    ("little dog", "dog", "large dog", "kitten", "housecat", "large cat"): (
+        "tripe ration",
+        "meatball",
+        "meat stick",
+    ),
+    ("pony", "horse", "warhorse"): ("apple", "carrot"),
+}
+"""What tames which creatures when it is thrown to them."""
 _KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wand", "sword", "axe", "mace")
 """Words of things that are not thrown away even if nothing else is there to throw."""
 
@@ -78,6 +87,22 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
     if (yield from shoot(player, enemies)) == THREW:
         return THREW
     return (yield from approach(player, enemies))
+
+
+def tame(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """Throw its favourite food to a dog, cat or horse: it becomes a pet."""
+    for enemy in enemies:
+        foods = next((foods for names, foods in _TREATS.items() if _is(enemy, names)), ())
+        treat = player.world.item(*foods)
+        if treat and in_range(player, player.here, enemy):
+            key = chr(t.heading(player.here, enemy.place))
+            yield from player.ask(keys.THROW, ("want to throw", treat.letter), ("In what direction", key))
+            return THREW
+    return NOTHING_TO_THROW
+
+
+def _is(enemy: Monster, names: tuple[str, ...]) -> bool:
+    return enemy.species is not None and enemy.species.name in names
 
 
 def approach(player: Player, enemies: Sequence[Monster]) -> Skill:

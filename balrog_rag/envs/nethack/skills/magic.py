@@ -8,7 +8,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
 
-NO_SPELL = "no such spell"
+NO_SPELL, NO_MAP = "no such spell", "no map to read"
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
 _ZAPS = 2
@@ -96,6 +96,17 @@ def zap_down(player: Player, item: Item) -> Skill:
         return "fell"
     player.refusals[f"zap {item.text}"] += 1
     return "no hole"
+
+
+def read_map(player: Player) -> Skill:
+    """Read a scroll that shows the map of this level, once on each level."""
+    name = f"map {player.level.place}"
+    item = player.world.item("scroll of magic mapping", "scrolls of magic mapping")
+    if item is None or player.refusals[name] or player.body.condition & w.BLIND:
+        return NO_MAP
+    player.refusals[name] += 1
+    yield from player.ask(keys.READ, ("want to read", item.letter))
+    return "read"
 
 
 def unknown_wand(player: Player) -> Item | None:

@@ -80,6 +80,11 @@ class Body:
         self.score = s[9]
 
 
+_STAIRS_UNDER_THINGS = {
+    "There is a staircase down here": t.STAIRS_DOWN,
+    "There is a staircase up here": t.STAIRS_UP,
+}
+"""What is said of stairs that the map does not show, because something lies on them."""
 _BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
 
 
@@ -133,6 +138,9 @@ class World:
     def _read(self, message: str) -> None:
         """Learn from what is said about the place where we are."""
         level, here = self.level, self.body.place
+        for words, stairs in _STAIRS_UNDER_THINGS.items():
+            if words in message:
+                level.set_terrain(here, stairs)
         for monster in self.monsters:
             if monster.peaceful and _attacked(message, monster) and self._is_near(monster):
                 monster.peaceful = None  # taken for another one, or no longer what it was

@@ -1,0 +1,137 @@
+"""What the first levels take: stairs under things, whom to strike, where to fight, when to be gone."""
+
+import pytest
+
+from balrog_rag.envs.nethack.delver import battle, errands, journey
+from balrog_rag.envs.nethack.delver.state import Bot
+from balrog_rag.envs.nethack.skills import exploring, fighting, magic, stairs
+from balrog_rag.envs.nethack.world.level import Place
+from tests.envs.skills.made import made
+from tests.envs.skills.test_moving import PASSAGE, explore_all
+from tests.envs.skills.test_surviving import ROOM, take
+
+FAR_STAIRS = """MAP
+---------------
+|......|......|
+|......|......|
+---------------
+ENDMAP
+REGION:(1,1,6,2),lit,"ordinary"
+REGION:(8,1,13,2),unlit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+STAIR:(13,2),down
+"""
+
+
+def look_under_all(player):
+    while (yield from exploring.look_under(player)) != exploring.EXPLORED:
+        pass
+
+
+def test_stairs_under_a_thing_are_found():
+    with made(ROOM + "STAIR:(8,2),down\nOBJECT:(')',\"dagger\"),(8,2)\n") as game:
+        player = game.player
+        game.run(explore_all)
+        assert stairs.known_stairs(player, down=True) == []
+        game.run(look_under_all)
+        assert stairs.known_stairs(player, down=True) == [player.here]
+        assert game.run(exploring.look_under) == exploring.EXPLORED
+
+
+def test_a_map_is_read_once_and_shows_stairs_out_of_sight():
+    with made(FAR_STAIRS, character="tou-hum-neu-fem") as game:
+        player = game.player
+        assert stairs.known_stairs(player, down=True) == []
+        assert game.run(magic.read_map) == "read"
+        assert len(stairs.known_stairs(player, down=True)) == 1
+        assert game.run(magic.read_map) == magic.NO_MAP
+
+
+@pytest.mark.parametrize("feverish", [False, True])
+def test_who_will_be_a_were_creature_does_not_eat_its_kind(feverish: bool):
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(2,1),montype:"jackal"\n') as game:
+        player = game.player
+        (place,) = player.level.objects
+        player.feverish = feverish
+        player.level.fresh[place] = player.body.turn
+        game.run(lambda _: errands.eat_corpses(Bot(player)))
+        assert (player.here == place) is not feverish
+
+
+def test_who_hurts_us_is_not_taken_for_a_peaceful_one_of_its_kind():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),hostile,asleep\n") as game:
+        bot, (hobbit,) = Bot(game.player), game.player.world.monsters
+        hobbit.peaceful = True
+        assert not game.run(lambda _: battle.battle(bot))
+        bot.hurt = True
+        assert game.run(lambda _: battle.battle(bot))
+        assert hobbit.peaceful is False
+
+
+def test_in_towns_all_are_looked_at_twice_before_they_are_struck():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),peaceful,asleep\n") as game:
+        bot, (hobbit,) = Bot(game.player), game.player.world.monsters
+        hobbit.peaceful = False
+        game.player.level.watched = True
+        assert not game.run(lambda _: battle.battle(bot))
+        assert hobbit.peaceful
+        assert ord("F") not in game.pressed
+
+
+def test_a_peaceful_sleeper_in_the_only_passage_is_struck_after_long_searching():
+    with made(PASSAGE + "MONSTER:('h',\"hobbit\"),(8,2),peaceful,asleep\n") as game:
+        player = game.player
+        bot = Bot(player)
+        game.run(explore_all)
+        for monster in player.world.monsters:
+            monster.peaceful = True
+        assert not game.run(lambda _: journey._blocked_by_friends(bot))
+        player.refusals[f"search {player.level.place}"] = journey._STUCK + 1
+        for _ in range(3):
+            game.run(lambda _: journey._blocked_by_friends(bot))
+        assert ord("F") in game.pressed
+
+
+def test_one_in_the_way_is_the_same_when_it_is_met_again():
+    with made(PASSAGE + "MONSTER:('e',\"floating eye\"),(8,2),asleep\n") as game:
+        bot, player = Bot(game.player), game.player
+        game.run(explore_all)
+        (eye,) = player.hostiles()
+        name = journey._way(bot, eye)
+        eye.number += 100
+        assert journey._way(bot, eye) == name
+
+
+def test_one_keeps_away_from_where_one_was_repelled_but_not_for_ever():
+    with made(ROOM) as game:
+        bot, place = Bot(game.player), Place(0, 2)
+        bot.flights[place] = 2
+        few = bot._away(place)
+        bot.flights[place] = 5
+        many = bot._away(place)
+        bot.flights[place] = 50
+        assert few < many == bot._away(place)
+
+
+def test_where_the_mines_lead_no_further_one_goes_back():
+    with made(ROOM) as game:
+        bot, player = Bot(game.player), game.player
+        game.run(explore_all)
+        assert not journey._at_the_end(bot)
+        player.refusals[f"search {player.level.place}"] = journey._STUCK + 1
+        assert journey._at_the_end(bot)
+
+
+def test_a_hostile_dog_becomes_a_pet_for_what_it_likes_to_eat():
+    with made(
+        ROOM + "MONSTER:('d',\"little dog\"),(4,1),hostile,asleep\nOBJECT:('%',\"tripe ration\"),(1,2)\n"
+    ) as game:
+        player = game.player
+        assert game.run(fighting.tame, player.hostiles()) == fighting.NOTHING_TO_THROW
+        game.run(take, "tripe ration")
+        for _ in range(10):
+            if game.run(fighting.tame, player.hostiles()) == fighting.THREW:
+                break
+            game.run(fighting.approach, player.hostiles())
+        (dog,) = player.world.monsters
+        assert dog.tame
