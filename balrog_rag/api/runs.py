@@ -14,6 +14,7 @@ from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import folder as folders
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import summarise, write_all
+from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -163,4 +164,4 @@ class Run:
         summary = summarise(found).overall
         around = f", {found.partial}" if found.partial else f" ± {summary['standard_error']:.2f}"
         figure = f"progression {summary['average_progress']:.2f} %{around}"
-        return f"<Run {self.folder}: {len(found.episodes)} episodes ended, {figure}>"
+        return f"<Run {self.folder}: {many(len(found.episodes), 'episodes')} ended, {figure}>"

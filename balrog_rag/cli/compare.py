@@ -28,9 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = Parser(prog=called("compare"), description=__doc__)
-    made.add_argument(
-        "runs", nargs=2, type=Path, metavar="RUN", help="a run folder, or a folder of runs of one kind"
-    )
+    made.add_argument("ours", type=Path, metavar="A", help="a run folder, or a folder of runs of one kind")
+    made.add_argument("theirs", type=Path, metavar="B", help="the one to compare it with")
     made.add_argument("--measure", default="progression", help="what to compare (default: %(default)s)")
     made.add_argument(
         "--partial", action="store_true",
@@ -47,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--values",
         action="store_true",
-        help="RUN is a file of numbers, one a line, with or without a heading: print the verdict on them",
+        help="A and B are files of numbers, one a line, with or without a heading: print the verdict on them",
     )
     made.add_argument(
         "--paired", action="store_true", help="with --values: line by line the two are of the same game"
@@ -72,7 +71,7 @@ def compare(options: argparse.Namespace) -> int:
         raise ConfigError(
             "--paired and --solved are for --values; runs that share their games are paired anyway"
         )
-    arms, found = compared(options.runs, options.measure, options.detect, options.partial)
+    arms, found = compared((options.ours, options.theirs), options.measure, options.detect, options.partial)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
@@ -150,6 +149,7 @@ def show_partings(console: "Console", arms: "list[Arm]") -> None:
     """Where episodes of the same game first differ."""
     from balrog_rag.results.diverging import partings
     from balrog_rag.results.terminal import say, show_table
+    from balrog_rag.util.wording import many
 
     found = partings(arms[0], arms[1])
     if not found:
@@ -168,4 +168,4 @@ def show_partings(console: "Console", arms: "list[Arm]") -> None:
     headings = ["episode", "step", "in", "A", "B"]
     show_table(console, "where pairs first differ", headings, rows, words=(0, 2, 3, 4))
     same = sum(one.step is None for one in found)
-    say(console, f"{len(found)} pairs, {same} the same from beginning to end.")
+    say(console, f"{many(len(found), 'pairs')}, {same} the same from beginning to end.")

@@ -121,7 +121,7 @@ def _verify(options: argparse.Namespace) -> int:
         else:
             unchained += not verdict.head
             how = "equal" if verdict.complete else "open"
-            print(f"{how}\t{verdict.steps} steps\t{terminal_safe(str(journal))}")
+            print(f"{how}\t{many(verdict.steps, 'steps')}\t{terminal_safe(str(journal))}")
     if unchained:
         print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
     return 1 if bad else 0

@@ -22,7 +22,7 @@ def compare_values(options: argparse.Namespace) -> int:
     for name, default in OF_RUNS.items():
         if getattr(options, name) != default:
             raise ConfigError(f"--{name}: is for runs; leave it out with --values")
-    ours, theirs = (column(path) for path in options.runs)
+    ours, theirs = (column(path) for path in (options.ours, options.theirs))
     made = verdict(ours, theirs, paired=options.paired, solved=options.solved)
     terminal.say(terminal.console(), made.sentence)
     return 0

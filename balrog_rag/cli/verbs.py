@@ -90,6 +90,8 @@ def _unknown(first: str, rest: Sequence[str]) -> str:
         return f"write balrog-rag {' '.join([verb, *behind])}"
     if first == "eval":
         return f"write balrog-rag {' '.join(['run', *rest])}"
+    if first == "episode" and rest and rest[0] in VERBS:
+        return f"write balrog-rag {' '.join(rest)}"
     return f"{first}: no such verb{nearest(first, VERBS)}"
 
 

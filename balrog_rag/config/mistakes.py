@@ -81,6 +81,10 @@ def _tidy(text: str) -> str:
     return NOISE.sub("", text).strip()
 
 
+WANTED = {"to Integer": "a whole number", "to Float": "a number", "a valid bool": "true or false"}
+"""What OmegaConf's message holds, and what the value must be."""
+
+
 def _wrong_value(key: str, reason: str, overrides: Sequence[str]) -> str:
     """A value of the wrong kind; how a list is written is said outright."""
     given = [word.partition("=")[2] for word in overrides if word.lstrip("+").startswith(f"{key}=")]
@@ -92,7 +96,8 @@ def _wrong_value(key: str, reason: str, overrides: Sequence[str]) -> str:
     below = [name for name, _ in schema.documented_keys() if name.startswith(f"{key}.")]
     if below:
         return f"{key}: is no key but a section; write e.g. {below[0]}=VALUE, or see --help"
-    return f"{key}: {reason}"
+    wanted = next((f"must be {wanted}" for sign, wanted in WANTED.items() if sign in reason), reason)
+    return f"{key}={value}: {wanted}" if given and wanted != reason else f"{key}: {wanted}"
 
 
 def _several(word: str) -> str:

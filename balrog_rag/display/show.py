@@ -4,6 +4,7 @@ from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched,
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
+from balrog_rag.util.wording import many
 
 RULE = "─" * 78
 MESSAGE = 120
@@ -69,4 +70,4 @@ class Printer:
 
     def close(self, verdict: Verdict) -> None:
         """The last line."""
-        print(f"{verdict.steps} steps, {one_line(self._end) or 'not finished'}; replay equal")
+        print(f"{many(verdict.steps, 'steps')}, {one_line(self._end) or 'not finished'}; replay equal")

@@ -50,7 +50,8 @@ def one_arm(path: Path, partial: bool = False) -> Arm:
     arms = load_arms([path], partial=partial)
     if len(arms) > 1:
         raise ConfigError(
-            f"{path}: holds runs of {len(arms)} kinds; compare two, or use balrog_rag.report for all"
+            f"{path}: holds runs of {len(arms)} kinds; name the folder of one, "
+            f"or see all of them with balrog-rag report {path}"
         )
     arms[0].name = arms[0].marked(path.resolve().name)
     return arms[0]

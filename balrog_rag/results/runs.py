@@ -20,6 +20,7 @@ from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
 from balrog_rag.util.files import read_file
+from balrog_rag.util.wording import many
 
 INDEX = ".episodes"
 INDEX_VERSION = 3
@@ -125,15 +126,16 @@ class LoadedRun(msgspec.Struct):
     def caveat(self) -> str:
         """What its figures leave out or hold too much, in one line; empty where nothing."""
         said = [
-            f"{count} {what}"
-            for count, what in (
-                (len(self.problems), "damaged or foreign journals left out"),
-                (len(self.unfinished), "episodes unfinished"),
-                (len(self.cut), "episodes cut off by a cap of the run"),
-                (self.missing, f"of {self.planned} episodes missing"),
+            f"{many(count, what)} {how}"
+            for count, what, how in (
+                (len(self.problems), "damaged or foreign journals", "left out"),
+                (len(self.unfinished), "episodes", "unfinished"),
+                (len(self.cut), "episodes", "cut off by a cap of the run"),
             )
             if count
         ]
+        if self.missing:
+            said.append(f"{self.missing} of {self.planned} episodes missing")
         if self.is_fork:
             said.append("forked: others decided its first steps")
         return f"{self.name}: {', '.join(said)}" if said else ""

@@ -40,6 +40,7 @@ def test_a_verbs_usage_names_the_verb(verb: str, capsys: pytest.CaptureFixture[s
         ("agent=naive", "write balrog-rag run agent=naive"),
         ("-m agent=naive,cot", "write balrog-rag sweep agent=naive,cot"),
         ("eval agent=naive", "write balrog-rag run agent=naive"),
+        ("episode show J", "write balrog-rag show J"),
         ("comapre a b", "comapre: no such verb; did you mean compare"),
         ("completion sh", "completion sh: name a shell"),
     ],

@@ -104,7 +104,7 @@ def test_compare_says_what_is_not_there(new_run, capsys):
     assert compare([str(whole.path), str(holey.path)]) == 0
     said = capsys.readouterr().out
     assert (
-        "note: holey: 1 damaged or foreign journals left out, 1 episodes unfinished, 2 of 5 episodes missing."
+        "note: holey: 1 damaged or foreign journal left out, 1 episode unfinished, 2 of 5 episodes missing."
     ) in said
     assert "note: whole" not in said
 

@@ -491,7 +491,7 @@ def test_a_submission_counts_up_as_the_board_counts(run, tmp_path):
 @pytest.mark.parametrize(
     ("break_it", "problem"),
     [
-        (lambda run: journal_of(run).write_bytes(journal_of(run).read_bytes()[:-9]), "1 episodes unfinished"),
+        (lambda run: journal_of(run).write_bytes(journal_of(run).read_bytes()[:-9]), "1 episode unfinished"),
         (lambda run: journal_of(run).write_bytes(b"[]\n[]\n"), "a submission has no holes"),
         (drop_an_episode, "01: missing, though the configuration asks for it (1 such episodes)"),
     ],

@@ -113,7 +113,7 @@ def fetch(address: str = ADDRESS) -> Path:
     from balrog_rag.knowledge.progress import shown_progress
 
     target = cache_folder() / "nethackwikidata.json"
-    by_hand = "get the file by hand and `corpus import minihack FILE`"
+    by_hand = "get the file by hand and `balrog-rag knowledge corpus import minihack FILE`"
     download(
         address, target, _MOST_BYTES, by_hand, lambda size: shown_progress(f"downloading {target.name}", size)
     )

@@ -25,7 +25,7 @@ from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.summary import Summary, write_all
-from balrog_rag.util.wording import short_number
+from balrog_rag.util.wording import many, short_number
 
 ROOT_FILES = ("config.json", "run.json", "episodes.csv")
 METADATA, README = "metadata.yaml", "README.md"
@@ -101,12 +101,12 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission has no holes"
         )
     if run.unfinished or not run.episodes:
-        raise RunFolderError(
-            f"{run.folder}: {len(run.unfinished)} episodes unfinished; finish with resume={run.folder}"
-        )
+        left = many(len(run.unfinished), "episodes")
+        raise RunFolderError(f"{run.folder}: {left} unfinished; finish with resume={run.folder}")
     if run.cut:
+        left = many(len(run.cut), "episodes")
         raise RunFolderError(
-            f"{run.folder}: {len(run.cut)} episodes cut off by a cap of the run; raise limits.run and finish "
+            f"{run.folder}: {left} cut off by a cap of the run; raise limits.run and finish "
             f"with resume={run.folder}"
         )
     if wrong := off_plan(run, planned):
@@ -156,12 +156,12 @@ def miscounted(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     for env, episodes in run.by_env().items():
         its = balrogs.get(env, Counter())
         if its and len(episodes) != its.total():
-            said.append(f"{env}: {len(episodes)} episodes; BALROG plays {its.total()}")
+            said.append(f"{env}: {many(len(episodes), 'episodes')}; BALROG plays {its.total()}")
         for task, count in Counter(episode.task for episode in episodes).items():
             if task not in its:
                 said.append(f"{env}/{task}: no task of BALROG's")
             elif len(episodes) == its.total() and count != its[task]:
-                said.append(f"{env}/{task}: {count} episodes; BALROG plays {its[task]}")
+                said.append(f"{env}/{task}: {many(count, 'episodes')}; BALROG plays {its[task]}")
     return said
 
 

@@ -24,6 +24,7 @@ from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.util.files import read_file
+from balrog_rag.util.wording import many
 
 Replay = Callable[[Path, Path], str]
 """Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder.
@@ -88,7 +89,7 @@ def wrong_replays(
                 wrong.append(f"{episode.name}: its journal is of version 1, whose lines are not chained")
             if kept.is_file() and kept.read_bytes() != again.read_bytes():
                 wrong.append(f"{kept}: is not the trajectory of its journal")
-        told(f"equal: {episode.name}, {episode.steps} steps")
+        told(f"equal: {episode.name}, {many(episode.steps, 'steps')}")
     return wrong
 
 

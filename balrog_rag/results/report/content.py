@@ -21,6 +21,7 @@ from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
 from balrog_rag.results.statistics.units import values
 from balrog_rag.results.summary import mean_and_error
+from balrog_rag.util.wording import many
 
 VERDICTS = (
     "on",
@@ -154,7 +155,7 @@ def _error(arm: Arm, env: str) -> str:
 def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
     episodes = arm.by_env()[env]
     if lacking := untold(episodes, measure):
-        return f"unknown for {lacking:,} of {len(episodes):,} journals"
+        return f"unknown for {lacking:,} of {many(len(episodes), 'journals')}"
     found = NOTHING if arm.withheld else interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0

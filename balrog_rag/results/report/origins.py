@@ -12,6 +12,8 @@ from balrog_rag.results.arms import Arm, differences, short
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.provenance import origin
 from balrog_rag.results.report.page import Cell, Link, Section, Table
+from balrog_rag.results.runs import LoadedRun
+from balrog_rag.util.wording import many
 
 MOST_ROWS = 1_000
 """Episodes listed one by one; the data files beside the report hold all."""
@@ -52,25 +54,27 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
                 ]
             )
             versions.setdefault(began.versions, []).append(run.name)
-            left_out += [
-                f"Left out of {run.name}: {problem.path}: {problem.what}." for problem in run.problems
-            ]
-            if run.unfinished:
-                left_out.append(f"Unfinished in {run.name}: {len(run.unfinished)} episodes.")
-            if run.cut:
-                left_out.append(f"Cut off in {run.name} by a cap of the run: {len(run.cut)} episodes.")
-            if run.missing:
-                left_out.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
-            left_out += [
-                f"Forked in {run.name}: {episode.name}, decided by {episode.forked}."
-                for episode in run.episodes
-                if episode.forked
-            ]
+            left_out += _left_out(run)
     headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "prompts"]
     played_with: list[list[Cell]] = [[", ".join(names), words] for words, names in versions.items()]
     return Section(
         "Provenance", left_out, [Table(headings, rows), Table(["run folder", "versions"], played_with)]
     )
+
+
+def _left_out(run: LoadedRun) -> list[str]:
+    """What a run's figures leave out, and what is in them that its agent did not decide."""
+    said = [f"Left out of {run.name}: {problem.path}: {problem.what}." for problem in run.problems]
+    if run.unfinished:
+        said.append(f"Unfinished in {run.name}: {many(len(run.unfinished), 'episodes')}.")
+    if run.cut:
+        said.append(f"Cut off in {run.name} by a cap of the run: {many(len(run.cut), 'episodes')}.")
+    if run.missing:
+        said.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
+    forked = [episode for episode in run.episodes if episode.forked]
+    return said + [
+        f"Forked in {run.name}: {episode.name}, decided by {episode.forked}." for episode in forked
+    ]
 
 
 def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
