@@ -237,10 +237,11 @@ def _search(options: Namespace) -> int:
     if not query.strip():
         raise ConfigError("search: the query is empty; say what to look for")
     found = open_searcher(config).search([query], options.k)[0]
+    covered = config.cover > 0 and config.reranker is None
     if options.json:
-        print(json_results(query, found))
+        print(json_results(query, found, covered))
     else:
-        print_results(found, options.full)
+        print_results(found, options.full, covered)
     return 0
 
 

@@ -17,18 +17,16 @@ def subject(query: str, passing: Sequence[str]) -> str:
     return " ".join(left.split()) if re.search(r"\w", left) else query
 
 
+def parts(query: str) -> list[str]:
+    """What stands between the commas of a query, without the marks round it."""
+    return [part for each in query.split(",") if (part := each.strip(" .?!"))]
+
+
 def meant(query: str, meaning: Mapping[str, str]) -> str:
     """The query with each part that is but a key of `meaning` said as what it stands for."""
-    parts = _GAPS.split(query)
-    said = [meaning.get(part.strip(" .?!").lower(), part) for part in parts]
-    return ", ".join(said) if said != parts else query
-
-
-def parts(query: str, least: int = _LEAST) -> list[str]:
-    """What stands between the commas of a query that has any, of so many words at least."""
-    found = [part.strip(" .?!") for part in query.split(",")]
-    long = [part for part in found if len(part.split()) >= least]
-    return long if len(found) > 1 else []
+    said = parts(query)
+    new = [meaning.get(part.lower(), part) for part in said]
+    return ", ".join(new) if new != said else query
 
 
 def is_long(part: str) -> bool:

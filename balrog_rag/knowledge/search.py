@@ -106,9 +106,11 @@ class Searcher:
 
     def _parts_of(self, query: str) -> list[str]:
         """What is searched for by itself: parts of one word only to be spoken of as well."""
-        if self._cover:
-            return parts(query, least=1)
-        return parts(query) if self._parts else []
+        if not self._cover and not self._parts:
+            return []
+        found = parts(query)
+        wanted = [part for part in found if self._cover or is_long(part)]
+        return wanted if len(found) > 1 else []
 
     def _joined(self, family: Sequence[str], found: Sequence[Hits]) -> Hits:
         """What the whole query and its parts found, each place by the best score it got."""

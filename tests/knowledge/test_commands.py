@@ -146,6 +146,24 @@ def test_passages_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]
     assert "\x1b" not in json_results("q", [EVIL])
 
 
+def test_a_passage_before_a_better_score_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [Passage(id=name, title=name, text=name, score=score) for name, score in SCORED]
+    print_results(found, whole=True, covered=True)
+    heads = [line for line in capsys.readouterr().out.splitlines() if ". " in line[:4]]
+    assert [line.strip().split(" (")[0] for line in heads] == [
+        "1. dark  1.30",
+        "2. key  0.90",
+        "3. dim  1.10",
+    ]
+    assert ["moved up" in line for line in heads] == [False, True, False]
+    assert [each["moved_up"] for each in json.loads(json_results("q", found, True))["passages"]] == [0, 1, 0]
+    print_results(found, whole=True)
+    assert "moved up" not in capsys.readouterr().out
+
+
+SCORED = [("dark", 1.3), ("key", 0.9), ("dim", 1.1)]
+
+
 def test_nothing_found_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([], whole=False)
     assert "nothing found" in capsys.readouterr().out

@@ -156,5 +156,6 @@ def test_a_part_that_means_something_else_is_searched_as_that(query: str, search
 
 
 def test_the_parts_of_a_query_stand_between_its_commas() -> None:
-    assert parts("Find food, use key, trapped") == ["Find food", "use key"]
-    assert parts("What to do with a key?") == []
+    assert parts("Find food, use key,, trapped?") == ["Find food", "use key", "trapped"]
+    assert parts("What to do with a key?") == ["What to do with a key"]
+    assert parts(" , ?") == []
