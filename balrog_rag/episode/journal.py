@@ -237,11 +237,14 @@ def _whole_but_for_its_end(line: bytes, link: bytes | None) -> bool:
 
 
 def _advice(stop: int, data: bytes) -> str:
-    return _REFUSED if stop + 1 < len(data) else _REFUSED_LAST
+    if stop + 1 >= len(data):
+        return _REFUSED_LAST
+    return _REFUSED if data.find(b"\n") < stop else _ANEW
 
 
 _CHANGED = "was changed, or does not follow the line before it (its digest is not that of the chain)"
-_REFUSED = "restore the file, or remove it to play this episode anew"
+_ANEW = "restore the file, or remove it to play this episode anew"
+_REFUSED = "restore the file, or remove this line and all behind it to go on from the one before"
 _REFUSED_LAST = "restore the file, or remove this last line to go on behind the one before"
 
 
@@ -259,7 +262,7 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
             return f"a second header; {_REFUSED}"
         return "" if entry.v in (UNCHAINED, SPARSE, VERSION) else _other_version(entry.v)
     if before is None:
-        return f"the header is missing; {_REFUSED}"
+        return f"the header is missing; {_ANEW}"
     if isinstance(before, End):
         return f"an entry behind the end; {_REFUSED}"
     if isinstance(entry, Start) != isinstance(before, Header):

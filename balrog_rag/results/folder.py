@@ -96,6 +96,8 @@ _BEGINNING = b'{"t":"header"'
 
 def one_journal(path: Path) -> Path:
     """The journal named; a run folder stands for the only one that it holds."""
+    if path.is_file() and not is_journal(path):
+        raise RunFolderError(f"{path}: is no journal; give a run folder or a *.journal.jsonl")
     if not path.is_dir():
         return path
     found = journals(path)
@@ -131,7 +133,7 @@ def made(run: Path, config: dict[str, Any]) -> bool:
 
 def taken(run: Path) -> RunFolderError:
     """What is said where a new run or sweep would be mixed with another."""
-    return RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another run.name")
+    return RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another name")
 
 
 def frozen_config(run: Path) -> FrozenConfig:

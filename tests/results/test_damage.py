@@ -1,6 +1,7 @@
 """A run folder with damaged journals: each is reported by its name, the rest is summarised."""
 
 import io
+import re
 import shutil
 
 import pytest
@@ -96,6 +97,20 @@ def test_what_is_not_scored_is_not_replayed_either(run, case):
     path.write_bytes(BROKEN[case][0](lines(run)))
     with pytest.raises(JournalError):
         journal.read(path)
+
+
+def test_what_stands_before_a_broken_line_can_be_kept_as_it_is_told(run):
+    path, told = run.journal("nle/NetHackChallenge-v0/01"), 0
+    whole = lines(run)
+    for change, _ in BROKEN.values():
+        path.write_bytes(change(whole))
+        with pytest.raises(JournalError) as raised:
+            journal.read(path)
+        if found := re.search(r"line (\d+).*; restore the file, or remove this", str(raised.value)):
+            told += 1
+            path.write_bytes(b"".join(change(whole).splitlines(keepends=True)[: int(found.group(1)) - 1]))
+            assert journal.read(path).header is not None
+    assert told > len(BROKEN) / 2
 
 
 def test_a_journal_cut_at_any_byte_is_unfinished_and_never_an_error(run):
