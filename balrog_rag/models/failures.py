@@ -141,7 +141,7 @@ ADVICE = {
 def describe(config: ModelConfig, failure: Failure, attempts: int) -> ModelError:
     """The one line that a failure for good becomes."""
     advice = ADVICE.get(failure.kind, "resume when the provider is back")
-    tries = f" after {attempts} attempts" if failure.kind.again and attempts > 1 else ""
+    tries = f", after {attempts} attempts" if failure.kind.again and attempts > 1 else ""
     line = f"{_who(config)}: {failure}{tries}; {advice}"
     return ModelUnavailable(line) if failure.kind.again else ModelRefused(line)
 
