@@ -11,6 +11,7 @@ from rich.style import Style
 
 from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
+from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many, short_number
@@ -100,7 +101,7 @@ def _state(board: Scoreboard, gate: Gate) -> list[Segment]:
 
 def _progress(view: View) -> list[Segment]:
     board = view.board
-    outcomes = [f"{name} {count}" for name, count in board.outcomes.items()]
+    outcomes = [f"{in_words(name)} {count}" for name, count in board.outcomes.items()]
     return [
         Segment(" progression ", DIM), Segment(progression(board), GOOD),
         Segment(f"   {board.rate():.1f} steps/s", ACCENT),

@@ -16,6 +16,7 @@ import msgspec
 from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
 from balrog_rag.display.figures import clock, money, progression, spending
 from balrog_rag.display.scoreboard import Scoreboard
+from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.terminal_safe import one_line
@@ -60,7 +61,7 @@ class PlainLog:
                 how = f" ({event.how})" if event.how else ""
                 score = f"progression {100 * over.progression:.2f} %"
                 self._say(
-                    f"{event.episode}: {event.outcome} after {many(event.steps, 'steps')}{how}, "
+                    f"{event.episode}: {in_words(event.outcome)} after {many(event.steps, 'steps')}{how}, "
                     f"{score}, {money(over.dollars)}, {clock(over.seconds)}"
                 )
             case Troubled():

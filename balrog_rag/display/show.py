@@ -2,6 +2,7 @@
 
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many
@@ -23,7 +24,7 @@ class Printer:
         if isinstance(event, Started):
             print(f"episode {terminal_safe(event.episode)}")
         elif isinstance(event, Ended):
-            self._end = event.words
+            self._end = ": ".join(filter(None, (in_words(event.outcome), event.how)))
         elif isinstance(event, Asked | Answered | Searched | Stepped) and self._wanted(event.step):
             if isinstance(event, Stepped):
                 self._step(event)

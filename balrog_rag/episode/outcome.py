@@ -34,6 +34,22 @@ class Outcome(StrEnum):
     """The cap on wall time."""
 
 
+IN_WORDS: dict[str, str] = {
+    Outcome.STEPS: "limit of steps",
+    Outcome.NO_PROGRESS: "no progress",
+    Outcome.TIMED_OUT: "timed out",
+    Outcome.TOKENS: "cap on tokens",
+    Outcome.DOLLARS: "cap on dollars",
+    Outcome.SECONDS: "cap on seconds",
+}
+"""What a person reads in place of words that say too little alone."""
+
+
+def in_words(outcome: str) -> str:
+    """The outcome as a terminal shows it."""
+    return IN_WORDS.get(outcome, outcome)
+
+
 PLAYER_LOST = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT})
 """Ends of a program that played: a replay takes them from the journal, since they need not come again."""
 RESUMABLE = frozenset({Outcome.TOKENS, Outcome.DOLLARS, Outcome.SECONDS})

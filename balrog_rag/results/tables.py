@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from balrog_rag.episode.outcome import in_words
 from balrog_rag.results.breakdown import outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
@@ -27,7 +28,7 @@ def print_summary(summary: Summary, console: "Console") -> None:
         say(console, f"note: {told}.")
     for env, episodes in summary.run.by_env().items():
         say(console, f"{env}: {outlook(episodes, summary.run.partial)}")
-        say(console, f"{env}: ended by {counted(outcome_counts(episodes))}")
+        say(console, f"{env}: ends: {counted(outcome_counts(episodes))}")
         for told in _followed(env, episodes, not summary.run.partial):
             say(console, f"{env}: {told}")
     if share := retrieval_share(summary.run.episodes):
@@ -124,8 +125,8 @@ def costs(episodes: Sequence[Episode]) -> list[str]:
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:
-    """'died 3, steps 2'."""
-    return ", ".join(f"{word} {count}" for word, count in counts)
+    """'died 3, limit of steps 2'."""
+    return ", ".join(f"{in_words(outcome)} {count}" for outcome, count in counts)
 
 
 def _left_out(summary: Summary, console: "Console") -> None:
