@@ -6,6 +6,10 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 
+_KEPT_PROMPTS = 512
+"""MiB, taken as needed, for prompts that slots had before. The calls of a step differ by purpose, so each
+would drive out the head that the next but one begins with, and reading it again takes seconds."""
+
 
 def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int = 0) -> Any:
     """A running llama.cpp server; it also listens on 127.0.0.1 at `listening_address`."""
@@ -28,5 +32,5 @@ def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int 
     params.ui = False
     params.verbosity = 0
     params.warmup = False
-    params.cache_ram_mib = 0
+    params.cache_ram_mib = _KEPT_PROMPTS
     return xllamacpp.Server(params)

@@ -211,6 +211,17 @@ def test_the_embedded_model_writes_a_line_behind_a_label(embedded):
     assert "\n" not in reply.text
 
 
+def test_the_embedded_model_does_not_read_anew_what_a_call_of_another_purpose_came_after(embedded):
+    observation = Message("user", " ".join(f"stone {number}" for number in range(25)))
+    ways = (Message("user", "Write a query."), Message("user", "Act."))
+    query, act = (Request((observation, way), "act", FORMATS["{}"]) for way in ways)
+    summary = Request((Message("user", "Passages: " + "guide " * 40),), "summary", FORMATS["{}"])
+    model = build(model_config("local", options={"slots": 1, "threads": 1, "slot_context": 512}))
+    replies = complete(model, query, summary, act)
+    assert replies[1].usage.cached < 40  # the words that every conversation begins with
+    assert replies[2].usage.cached > 60
+
+
 @pytest.mark.parametrize(("name", "words"), [("/no/such.gguf", "no such file"), (__file__, "not a GGUF")])
 def test_a_wrong_file_of_weights_is_one_line(name, words):
     with pytest.raises(ConfigError, match=words):
