@@ -37,4 +37,6 @@ def main(folder: str, episode: str = "") -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(str(__doc__))
     main(*sys.argv[1:])

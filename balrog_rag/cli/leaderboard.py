@@ -97,7 +97,8 @@ def _build(options: argparse.Namespace) -> int:
     made.sections[0].figures = [*svgs]
     folder.write_bytes(options.out / "leaderboard.html", html(made, svgs).encode("utf-8", "replace"))
     folder.write_json(options.out / "leaderboard.json", entries)
-    print(f"leaderboard: {options.out / 'leaderboard.html'} ({sum(entry.own for entry in entries)} own rows)")
+    own = many(sum(entry.own for entry in entries), "own rows")
+    print(f"leaderboard: {options.out / 'leaderboard.html'} ({own})")
     return 0
 
 
