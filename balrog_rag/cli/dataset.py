@@ -61,17 +61,23 @@ def _parser() -> ArgumentParser:
     stats.add_argument("--frames", action="store_true", help="also read every recording and count its frames")
     stats.add_argument("--out", type=Path, metavar="FOLDER", help="also a page with the tables and box plots")
     _select_parser(_named(command("select", "choose games by what is known of them", _select)))
-    stream = _named(command("stream", "read all frames in batches, and say how fast", _stream))
+    _stream_parser(_named(command("stream", "read all frames in batches, and say how fast", _stream)))
+    _frames_parser(_named(command("frames", "print the frames of one game", _frames)))
+    return parser
+
+
+def _stream_parser(stream: ArgumentParser) -> None:
     stream.add_argument("--batch", type=int, default=12, help="games side by side (12)")
     stream.add_argument("--length", type=int, default=512, help="frames of each in a batch (512)")
     stream.add_argument("--threads", type=int, default=2, help="threads that unpack (2)")
     stream.add_argument("--seed", type=int, help="shuffle the games by this seed")
-    frames = _named(command("frames", "print the frames of one game", _frames))
+
+
+def _frames_parser(frames: ArgumentParser) -> None:
     frames.add_argument("game", type=int, metavar="GAMEID", help="its number, as `select` shows it")
     frames.add_argument("--from", dest="first", type=int, default=0, help="the first frame (0)")
     frames.add_argument("--to", dest="last", type=int, help="the last frame (default: the game's last)")
     frames.add_argument("--colour", action="store_true", help="with the terminal's colours")
-    return parser
 
 
 def _named(parser: ArgumentParser) -> ArgumentParser:

@@ -87,17 +87,7 @@ def application(library: Library) -> web.Application:
         return _document(found)
 
     async def notes(request: web.Request) -> web.Response:
-        if request.content_type != "application/json":
-            raise web.HTTPUnsupportedMediaType
-        try:
-            change = msgspec.json.decode(await request.read(), type=NoteChange)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"this is no note: {error}") from error
-        episode = library.episode(change.key)
-        if episode is None or episode.run is None:
-            raise ConfigError("notes are kept beside runs; this episode lies in none")
-        change_notes(episode.run, str(episode.row["name"]), change)
-        return web.Response(status=204)
+        return await _noted(library, request)
 
     app = web.Application(middlewares=[guarded], client_max_size=LARGEST_BODY)
     app.add_routes(
@@ -111,6 +101,21 @@ def application(library: Library) -> web.Application:
         ]
     )
     return app
+
+
+async def _noted(library: Library, request: web.Request) -> web.Response:
+    """Keep a change of notes."""
+    if request.content_type != "application/json":
+        raise web.HTTPUnsupportedMediaType
+    try:
+        change = msgspec.json.decode(await request.read(), type=NoteChange)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"this is no note: {error}") from error
+    episode = library.episode(change.key)
+    if episode is None or episode.run is None:
+        raise ConfigError("notes are kept beside runs; this episode lies in none")
+    change_notes(episode.run, str(episode.row["name"]), change)
+    return web.Response(status=204)
 
 
 def _document(data: bytes) -> web.Response:
