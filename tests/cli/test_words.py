@@ -50,7 +50,7 @@ PACKAGE = Path(__file__).parents[2] / "balrog_rag"
         ("env.autopickup=false run.dir=x", "run.dir: no such key; did you mean run.folder"),
         ("~env.autopickup run.nme=x", "run.nme: no such key; did you mean run.name"),
         ("env.autopickup=false run.name='x", "run.name='x: cannot be read"),
-        ("++env.autopickup=false limits.steps=x", "limits.steps: Value 'x'"),
+        ("++env.autopickup=false limits.steps=x", "limits.steps=x: must be a whole number"),
         (
             "env.autopickup=false env.character=a,b",
             "env.character=a,b: takes one value; to play",
