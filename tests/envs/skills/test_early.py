@@ -2,9 +2,11 @@
 
 import pytest
 
-from balrog_rag.envs.nethack.delver import battle, errands, journey
+from balrog_rag.envs.nethack.delver import battle, errands, journey, retreat
 from balrog_rag.envs.nethack.delver.state import Bot
 from balrog_rag.envs.nethack.skills import exploring, fighting, magic, stairs
+from balrog_rag.envs.nethack.world import kinds
+from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Place
 from tests.envs.skills.made import made
 from tests.envs.skills.test_moving import PASSAGE, explore_all
@@ -26,6 +28,11 @@ STAIR:(13,2),down
 def look_under_all(player):
     while (yield from exploring.look_under(player)) != exploring.EXPLORED:
         pass
+
+
+def at_once(rule):
+    """What a rule says that must not press any key."""
+    return next(rule, None)
 
 
 def test_stairs_under_a_thing_are_found():
@@ -102,12 +109,49 @@ def test_one_in_the_way_is_the_same_when_it_is_met_again():
         assert journey._way(bot, eye) == name
 
 
+def test_on_stairs_up_one_fights_until_it_is_serious():
+    ants = "".join(f"MONSTER:('a',\"soldier ant\"),({x},2),hostile,asleep\n" for x in (1, 2, 3))
+    with made(ROOM + ants) as game:
+        player = game.player
+        bot, enemies = Bot(player), player.hostiles()
+        assert retreat.losing(bot, enemies)
+        player.level.set_terrain(player.here, t.STAIRS_UP)
+        assert retreat.losing(bot, enemies)
+        player.body.depth = 2
+        assert retreat.losing(bot, enemies)
+        bot.flights[player.world.place] = 2
+        assert not retreat.losing(bot, enemies)
+
+
+def test_nobody_holds_out_on_elbereth_under_fire():
+    with made(ROOM + "MONSTER:('k',\"kobold\"),(3,1),hostile,asleep\n") as game:
+        player = game.player
+        bot, enemies = Bot(player), player.hostiles()
+        player.body.hp = player.body.max_hp // 2
+        assert at_once(retreat.hold(bot, enemies)) is not None
+        bot.fired_at = player.body.turn
+        assert at_once(retreat.hold(bot, enemies)) is None
+
+
+def test_who_is_shot_at_out_of_the_dark_makes_for_the_stairs():
+    with made(ROOM) as game:
+        player = game.player
+        bot = Bot(player)
+        up = max(player.level.spots((t.FLOOR,)), key=lambda place: t.distance(place, player.here))
+        player.level.set_terrain(up, t.STAIRS_UP)
+        player.body.depth, player.body.hp = 2, player.body.max_hp // 2
+        assert at_once(retreat.take_cover(bot)) is None
+        bot.fired_at, far = player.body.turn, t.distance(player.here, up)
+        assert game.run(lambda _: retreat.take_cover(bot))
+        assert t.distance(player.here, up) == far - 1
+
+
 def test_one_keeps_away_from_where_one_was_repelled_but_not_for_ever():
     with made(ROOM) as game:
         bot, place = Bot(game.player), Place(0, 2)
         bot.flights[place] = 2
         few = bot._away(place)
-        bot.flights[place] = 5
+        bot.flights[place] = 3
         many = bot._away(place)
         bot.flights[place] = 50
         assert few < many == bot._away(place)
@@ -135,3 +179,44 @@ def test_a_hostile_dog_becomes_a_pet_for_what_it_likes_to_eat():
             game.run(fighting.approach, player.hostiles())
         (dog,) = player.world.monsters
         assert dog.tame
+
+
+def test_who_is_far_off_is_looked_at_before_it_is_shot():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(9,1),peaceful,asleep\n", character="rog-hum-cha-mal") as game:
+        player = game.player
+        (hobbit,) = player.world.monsters
+        assert fighting.missile_of(player)
+        assert fighting.in_range(player, player.here, hobbit)
+        assert t.distance(player.here, hobbit.place) == 8
+        assert not game.run(lambda _: battle.battle(Bot(player)))
+        assert hobbit.peaceful
+        assert ord("t") not in game.pressed
+
+
+def test_a_pet_out_of_sight_is_waited_for_if_it_was_seen_of_late():
+    with made(ROOM) as game:
+        player = game.player
+        turn = player.body.turn
+        game.run(stairs.wait_for_pet, 10)
+        assert player.body.turn == turn
+        player.level.pet = turn
+        game.run(stairs.wait_for_pet, 10)
+        assert player.body.turn > turn + 3
+
+
+def test_a_corpse_that_its_own_kind_walked_over_is_not_fresh():
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(5,2),montype:"jackal"\n') as game:
+        level, table = game.player.level, kinds.kinds()
+        (place,) = level.objects
+        corpse, shown = level.objects[place], level._shown.copy()
+        jackal = next(
+            glyph
+            for glyph, shows in enumerate(table.shows)
+            if shows == kinds.MONSTER and table.species[glyph] == table.species[corpse]
+        )
+        floor = shown[game.player.here + 1]
+        for glyphs, fresh in (((jackal, corpse), []), ((floor, jackal, corpse), [place])):
+            for glyph in glyphs:
+                shown[place] = glyph
+                level.see(shown, turn=7)
+            assert list(level.fresh) == fresh

@@ -168,11 +168,12 @@ def test_who_fell_past_a_level_goes_back_up_to_look_for_the_way_to_the_mines():
         bot = Bot(player, Plan(dig=False))
         game.run(take, "pick-axe")
         for depth in (2, 3):
+            assert not journey._passed_by(bot)
             assert game.run(digging.dig_down, moving.never) == digging.FELL
             assert player.body.depth == depth
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
         assert journey._passed_by(bot)
-        assert game.run(lambda _: follow_rules(bot, until=lambda: player.body.depth == 2), limit=20_000)
-        assert not journey._passed_by(bot)
+        assert game.run(lambda _: follow_rules(bot, until=lambda: player.body.depth == 3), limit=20_000)
 
 
 def follow_rules(bot, until):

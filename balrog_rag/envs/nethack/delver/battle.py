@@ -56,7 +56,7 @@ def battle(bot: Bot) -> Did:
     player = bot.player
     if bot.hurt and not player.body.condition & w.HALLUCINATING:  # which leaves nothing to be told by looks
         _suspect(bot)
-    seen = [enemy for enemy in bot.enemies() if t.distance(enemy.place, player.here) <= _NEAR]
+    seen = bot.enemies()
     if seen:
         if player.level.watched:  # who takes the wrong one for an enemy is arrested
             for enemy in seen:
@@ -66,7 +66,11 @@ def battle(bot: Bot) -> Did:
     if not enemies:
         bot.waited = 0
         return (yield from _avoid_blast(bot)) or (yield from _murder(bot))
-    if (yield from _avoid_blast(bot)) or (yield from drink(bot, enemies)):
+    if (yield from _avoid_blast(bot)):
+        return True
+    if not digging_down(bot) and (yield from leave_by_stairs(bot, enemies)):
+        return True
+    if (yield from drink(bot, enemies)):
         return True
     if digging_down(bot):
         return (yield from _defend(bot, while_digging(bot, enemies)))
@@ -93,11 +97,12 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
     if (yield from fighting.tame(player, enemies)) == fighting.THREW:
         return True
     hopeless = losing(bot, enemies)
-    if (yield from leave_by_stairs(bot, enemies)) or (yield from _magic(bot, enemies, hopeless)):
+    if (yield from _magic(bot, enemies, hopeless)):
         return True
     if hopeless and (yield from retreat(bot, enemies)):
         return True
-    if (on_base(bot) or hopeless) and not adjacent(player, enemies) and bot.waited < _PATIENCE:
+    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < _PATIENCE
+    if waits and not adjacent(player, enemies):
         bot.waited += 1
         if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
             yield from player.command(keys.SEARCH)

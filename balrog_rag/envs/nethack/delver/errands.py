@@ -3,7 +3,7 @@
 import re
 
 from balrog_rag.envs.nethack.delver.battle import digging_down
-from balrog_rag.envs.nethack.delver.retreat import escape
+from balrog_rag.envs.nethack.delver.retreat import MISSILES, drink, escape, take_cover
 from balrog_rag.envs.nethack.delver.state import Bot, Did
 from balrog_rag.envs.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.envs.nethack.skills.looking import look_here
@@ -42,6 +42,10 @@ def upkeep(bot: Bot) -> Did:
     player = bot.player
     if bot.enemies():
         return False
+    if bot.hurt and player.said(*MISSILES):
+        bot.fired_at = player.body.turn
+    if not hurrying(bot) and ((yield from drink(bot, [])) or (yield from take_cover(bot))):
+        return True
     armor = gear.to_wear(player)
     if armor:
         yield from gear.wear(player, armor)

@@ -155,7 +155,10 @@ def _main(bot: Bot) -> Skill:
     if bot.starving() or bot.mined:
         return (yield from _by_stairs(bot, True, stairs.MAIN))
     mines, grown = _way_to_mines(bot), body.turn > plan.patience
-    if mines is None or body.depth <= _DEEPEST_ENTRANCE:
+    if mines is None and 2 <= body.depth <= _DEEPEST_ENTRANCE:
+        yield from magic.read_map(player)
+    back = mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot)
+    if mines is None and (body.depth <= _DEEPEST_ENTRANCE or not back):
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
@@ -165,7 +168,7 @@ def _main(bot: Bot) -> Skill:
         if body.level < plan.mines and not grown:
             return (yield from exploring.search(player, _WAIT))
         return (yield from _towards(bot, *mines))
-    if mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot):
+    if back:
         return (yield from _by_stairs(bot, False, stairs.MAIN))
     return (yield from _by_stairs(bot, True, stairs.MAIN))
 
@@ -176,6 +179,10 @@ def _seek(bot: Bot) -> Did:
     name = _seeking(player.world.place)
     if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
         return False
+    if _deferred(bot) or len(player.level.spots(t.DOWN)) > 1:
+        return False
+    if (yield from exploring.look_under(player, bot.alarm)) != exploring.EXPLORED:
+        return True
     if not player.level.pushing:
         player.level.push()
         return True
@@ -183,8 +190,22 @@ def _seek(bot: Bot) -> Did:
     return (yield from exploring.search_for_exits(player, bot.alarm)) != moving.NO_WAY
 
 
+def _deferred(bot: Bot) -> bool:
+    """Whether levels further down are looked at before any is searched for what is hidden."""
+    world = bot.player.world
+    return world.place.level < _DEEPEST_ENTRANCE and Place(stairs.MAIN, _DEEPEST_ENTRANCE) not in world.levels
+
+
+def _untried(bot: Bot) -> bool:
+    """Whether stairs down are known here that may lead to the Mines."""
+    level = bot.player.level
+    return bot.player.body.depth <= _DEEPEST_ENTRANCE and bool(set(level.spots(t.DOWN)) - set(level.links))
+
+
 def _passed_by(bot: Bot) -> bool:
-    """Whether we fell past a level above from which stairs may lead to the Mines."""
+    """Whether we came past a level above from which stairs may lead to the Mines."""
+    if _deferred(bot) or _untried(bot):
+        return False
     above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
     places = (Place(stairs.MAIN, level) for level in above)
     return any(bot.player.refusals[_seeking(place)] < bot.plan.seek for place in places)
@@ -217,6 +238,7 @@ def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
         return (yield from _by_stairs(bot, player.world.place.level < level.place.level, stairs.MAIN))
     told = yield from moving.go_to(player, places, bot.alarm)
     if player.here in places:
+        yield from stairs.wait_for_pet(player, stairs.PET_TURNS)
         return (yield from stairs.take_stairs(player, down=True))
     if told in (moving.NO_WAY, moving.STUCK):
         return (yield from _uncover(bot))

@@ -19,6 +19,12 @@ _WORN, _RESTED = 0.7, 0.9
 """Parts of the hit points below which one writes Elbereth to rest on it, and from which one leaves it."""
 _SLOW, _FAR = 6, 40
 """Speed up to which an enemy is left behind, and steps to stairs that are too many to run."""
+MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
+"""What is said of those whom Elbereth does not keep from hurting us."""
+_REPELLED = 2
+"""Flights from a level of the main dungeon after which one fights there as long as it goes well."""
+_COVER = 12
+"""Steps to stairs that are not too many to get out of somebody's fire."""
 _NEAR = 4
 """Squares within which enemies are a reason to write Elbereth before they come."""
 
@@ -38,15 +44,20 @@ def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
 
 
 def on_base(bot: Bot) -> bool:
-    """Whether we stand on stairs that lead up and out of the Mines."""
+    """Whether we stand on stairs that lead up, where a fight may be left and taken up again.
+
+    So one fights in the Mines, and elsewhere where one was repelled before: those who did it wait there.
+    """
     player = bot.player
-    return player.level.terrain[player.here] in t.UP and player.world.place.branch == stairs.MINES
+    place = player.world.place
+    fought = place.branch == stairs.MINES or bot.flights[place] >= _REPELLED
+    return player.level.terrain[player.here] in t.UP and player.body.depth > 1 and fought
 
 
 def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """From the stairs of the Mines, go up and rest before things become serious."""
+    """From stairs, go up and rest before things become serious."""
     body, near = bot.player.body, adjacent(bot.player, enemies)
-    if not on_base(bot) or not near or bot.starving():
+    if not on_base(bot) or not (near or bot.hurt) or bot.starving():
         return False
     if body.hp > bot.plan.leave_below * body.max_hp and _next_blows(bot, near) < body.hp:
         return False
@@ -69,12 +80,28 @@ def escape(bot: Bot, down: bool) -> Did:
     return (yield from stairs.take_stairs(bot.player, down)) == ARRIVED
 
 
+def take_cover(bot: Bot) -> Did:
+    """Go up stairs near by, out of the fire of somebody whom we do not see."""
+    player, level = bot.player, bot.player.level
+    if not bot.under_fire() or player.body.depth <= 1 or bot.starving():
+        return False
+    if player.body.hp > bot.plan.leave_below * player.body.max_hp:
+        return False
+    if level.terrain[player.here] in t.UP:
+        return (yield from escape(bot, down=False))
+    ways = Ways(level, player.here, {monster.place for monster in player.world.monsters})
+    goal = ways.nearest(stairs.known_stairs(player, down=False))
+    if goal is None or ways.steps[goal] > _COVER:
+        return False
+    return (yield from step(player, ways.to(goal)[0])) == ARRIVED
+
+
 def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Drink what heals while somebody strikes at us and little is left."""
     player = bot.player
     body, near, potion = player.body, adjacent(player, enemies), surviving.healing(player)
     low = body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
-    if potion is None or not near or not low:
+    if potion is None or not (near or bot.hurt) or not low:
         return False
     yield from surviving.quaff(player, potion)
     return True
@@ -124,6 +151,8 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Write Elbereth and rest on it."""
     player = bot.player
     near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
+    if bot.under_fire() and not adjacent(player, enemies):
+        return False
     if not near or not all(enemy.species is None or enemy.species.fears_elbereth for enemy in near):
         return False
     unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
@@ -139,7 +168,9 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     if (yield from surviving.guarded(player)) == "guarded":
         before = player.body.hp
         yield from search(player, 2)
-        player.refusals[name] += player.body.hp < before  # shot at, or not feared after all
+        player.refusals[name] += player.body.hp < before  # not feared after all
+        if player.body.hp < before and player.said(*MISSILES):
+            bot.fired_at = player.body.turn
         return True
     player.refusals[name] += 1
     if player.refusals[name] > _HOLD_TRIES:

@@ -24,8 +24,10 @@ _STEPS = 15
 """Steps towards a monster in vain after which it is left alone for a while."""
 _SHUN = 300
 """Turns for which a level that we fled from is not gone to with wounds."""
-_REPEATS = 5
+_REPEATS = 3
 """Flights from a level after which one keeps away no longer than before."""
+_FIRE = 6
+"""Turns for which one reckons with more missiles after one that hurt."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -101,6 +103,8 @@ class Bot:
     """Where Elbereth was written to rest on it."""
     shot_at: int = -100
     """The turn in which somebody unseen hurt us as we rested."""
+    fired_at: int = -100
+    """The turn in which a missile hurt us."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
     """Things that were looked at: level, square, glyph."""
     ignored: dict[int, int] = field(default_factory=dict)
@@ -119,6 +123,10 @@ class Bot:
     def starving(self) -> bool:
         """Whether hunger will end the game soon, whatever we do."""
         return self.player.body.hunger >= w.WEAK and not surviving.rations(self.player)
+
+    def under_fire(self) -> bool:
+        """Whether we were shot at not long ago."""
+        return self.player.body.turn - self.fired_at < _FIRE
 
     def recovering(self) -> bool:
         """Whether we wait for wounds to heal before we go back to where we fled from."""

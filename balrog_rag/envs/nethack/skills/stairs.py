@@ -8,8 +8,12 @@ from balrog_rag.envs.nethack.world import terrain as t
 MAIN, MINES = 0, 2
 """Numbers of branches."""
 _TRIES = 3
-_CALL, _PET_TURNS = 8, 12
-"""Squares within which a pet is waited for, and turns that one waits for it."""
+_CALL, PET_TURNS = 8, 30
+"""Squares within which no enemy may be while a pet is waited for, and turns that one waits for it."""
+_DEEP = 4
+"""The last level of the main dungeon where a pet is worth the time."""
+_LOST = 200
+"""Turns after it was last seen from which a pet is not waited for."""
 
 
 def take_stairs(player: Player, down: bool) -> Skill:
@@ -27,11 +31,14 @@ def take_stairs(player: Player, down: bool) -> Skill:
 
 
 def wait_for_pet(player: Player, turns: int) -> Skill:
-    """Wait on stairs for a pet in sight to come near, so that it comes along."""
+    """Wait on stairs for a pet to come near, so that it comes along."""
+    level = player.level
+    if level.place.branch == MAIN and level.place.level > _DEEP:
+        return "left it behind"
     for _ in range(turns):
-        pets = [monster for monster in player.world.monsters if monster.tame]
-        far = [t.distance(pet.place, player.here) for pet in pets]
-        if not far or min(far) <= 1 or min(far) > _CALL or player.hostiles(_CALL):
+        near = any(m.tame and t.distance(m.place, player.here) <= 1 for m in player.world.monsters)
+        lost = level.pet is None or player.body.turn - level.pet > _LOST
+        if near or lost or player.level is not level or player.hostiles(_CALL):
             break
         yield from player.command(keys.SEARCH)
     return "waited"
@@ -59,5 +66,5 @@ def go_by_stairs(player: Player, down: bool, branch: int | None = None, alarm: A
     told = yield from go_to(player, places, alarm)
     if told != ARRIVED or player.here not in places:
         return told
-    yield from wait_for_pet(player, _PET_TURNS)
+    yield from wait_for_pet(player, PET_TURNS)
     return (yield from take_stairs(player, down))

@@ -53,6 +53,8 @@ class Level:
         self.version = 0
         """Grows with every change that may open or close a way."""
         self.arrived = 0
+        self.pet: int | None = None
+        """When a pet was last seen here."""
         self._refused: set[tuple[int, int]] = set()
         self._steps: list[tuple[int, ...] | None] = [None] * t.SIZE
         self._shown: NDArray[Any] = np.full(t.SIZE, k.kinds().shows.index(k.EFFECT), np.int16)
@@ -64,8 +66,9 @@ class Level:
             return False
         table = k.kinds()
         for place, glyph in zip(changed.tolist(), glyphs[changed].tolist(), strict=True):
+            lay = self.objects.get(place) == glyph  # and somebody of that kind stood on it
             self._see(place, glyph, table.shows[glyph], table)
-            if table.shows[glyph] == k.CORPSE and self._fell(place, glyph, table):
+            if table.shows[glyph] == k.CORPSE and not lay and self._fell(place, glyph, table):
                 self.fresh[place] = turn
         self._shown[:] = glyphs
         return True

@@ -17,8 +17,8 @@ manes 6.5; imp 2.5; quasit 6; tengu 4; ochre jelly 10; kobold 3; large kobold 4;
 kobold shaman 3; leprechaun 1.5; small mimic 7.5; large mimic 9; giant mimic 21; goblin 3.5; hill orc 5
 Mordor orc 5; Uruk-hai 6.5; orc shaman 4; orc-captain 11; rock piercer 7; iron piercer 10.5; rothe 8.5
 sewer rat 2; giant rat 2; rock mole 3.5; woodchuck 3.5; cave spider 1; centipede 4; giant spider 15
-pony 5; horse 8; fog cloud 3.5; dust vortex 5; grid bug 1; xan 4; yellow light 8; bat 2.5; giant bat 3.5
-vampire bat 5; raven 6; plains centaur 6; forest centaur 9; gnome lord 5; gnome 3.5; gnomish wizard 4
+pony 5; horse 8; fog cloud 3.5; dust vortex 5; grid bug 1; xan 4; yellow light 8; bat 1.5; giant bat 2
+vampire bat 3; raven 6; plains centaur 6; forest centaur 9; gnome lord 5; gnome 3.5; gnomish wizard 4
 gnome king 8; newt 2; gecko 2; iguana 2.5; baby crocodile 2.5; crocodile 11; garter snake 1.5; snake 6
 water moccasin 6; pit viper 7; python 9; cobra 8; soldier 8; sergeant 11; kobold zombie 2.5
 gnome zombie 3.5; orc zombie 3.5; dwarf zombie 4.5; elf zombie 4; human zombie 4.5; ettin zombie 11

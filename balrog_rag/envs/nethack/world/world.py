@@ -185,6 +185,7 @@ class World:
             if place == self.body.place:
                 continue
             self.monsters.append(self._recognize(place, int(glyphs[place]), kinds, old))
+            self.level.pet = turn if self.monsters[-1].tame else self.level.pet
             known = self.monsters[-1].species
             if known and known.shopkeeper:
                 self._see_shop(place)
