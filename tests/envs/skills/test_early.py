@@ -4,10 +4,12 @@ import pytest
 
 from balrog_rag.envs.nethack.delver import battle, errands, journey, retreat
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import exploring, fighting, magic, stairs
+from balrog_rag.envs.nethack.skills import exploring, fighting, looking, magic, stairs
 from balrog_rag.envs.nethack.world import kinds
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.level import Place
+from balrog_rag.envs.nethack.world.species import all_species
 from tests.envs.skills.made import made
 from tests.envs.skills.test_moving import PASSAGE, explore_all
 from tests.envs.skills.test_surviving import ROOM, take
@@ -23,6 +25,10 @@ REGION:(8,1,13,2),unlit,"ordinary"
 BRANCH:(1,1,1,1),(0,0,0,0)
 STAIR:(13,2),down
 """
+
+
+def species_of(name):
+    return next(species for species in all_species() if species.name == name)
 
 
 def look_under_all(player):
@@ -162,7 +168,7 @@ def test_where_the_mines_lead_no_further_one_goes_back():
         bot, player = Bot(game.player), game.player
         game.run(explore_all)
         assert not journey._at_the_end(bot)
-        player.refusals[f"search {player.level.place}"] = journey._STUCK + 1
+        player.refusals[f"search {player.level.place}"] = journey._GIVEN_UP + 1
         assert journey._at_the_end(bot)
 
 
@@ -220,3 +226,27 @@ def test_a_corpse_that_its_own_kind_walked_over_is_not_fresh():
                 shown[place] = glyph
                 level.see(shown, turn=7)
             assert list(level.fresh) == fresh
+
+
+@pytest.mark.parametrize(("character", "eaten"), [("sam-hum-law-fem", False), ("bar-orc-cha-mal", True)])
+def test_only_orcs_and_cavemen_eat_dogs_unless_in_need(character: str, eaten: bool):
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(2,1),montype:"little dog"\n', character) as game:
+        player = game.player
+        game.run(looking.look_at_oneself)
+        (place,) = player.level.objects
+        player.level.fresh[place] = player.body.turn
+        bot = Bot(player)
+        game.run(lambda _: errands.eat_corpses(bot))
+        assert (player.here == place) is eaten
+        player.body.hunger = w.WEAK
+        assert errands._eats(bot, species_of("little dog"))
+
+
+@pytest.mark.parametrize(("character", "eaten"), [("wiz-gno-neu-mal", False), ("cav-gno-neu-mal", True)])
+def test_only_orcs_and_cavemen_eat_their_own_kind(character: str, eaten: bool):
+    with made(ROOM, character) as game:
+        game.run(looking.look_at_oneself)
+        bot = Bot(game.player)
+        assert errands._eats(bot, species_of("gnome")) is eaten
+        assert errands._eats(bot, species_of("newt"))
+        assert not errands._eats(bot, species_of("kobold"))

@@ -11,7 +11,7 @@ from balrog_rag.envs.nethack.world import kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import slot_of
-from balrog_rag.envs.nethack.world.species import all_species
+from balrog_rag.envs.nethack.world.species import Species, all_species
 
 _STARVED = 0.6
 """Part of the hit points until which one rests even though hunger presses."""
@@ -99,7 +99,6 @@ def eat_corpses(bot: Bot) -> Did:
     if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
         return False
     turn = player.body.turn
-    own = _OWN_KIND.get(player.race, "\0")
     for place, fell in list(level.fresh.items()):
         glyph = level.objects.get(place)
         species = (
@@ -110,9 +109,7 @@ def eat_corpses(bot: Bot) -> Did:
         far = t.distance(place, player.here)
         if (
             species is None
-            or not species.edible
-            or own in species.name
-            or (player.feverish and any(beast in species.name for beast in _BEASTS))
+            or not _eats(bot, species)
             or turn - fell > _FRESH
             or far > 10
             or place in level.shop
@@ -127,6 +124,17 @@ def eat_corpses(bot: Bot) -> Did:
             del level.fresh[place]
         return True
     return False
+
+
+def _eats(bot: Bot, species: Species) -> bool:
+    """Whether a fresh corpse of a kind is eaten; orcs and cavemen mind neither dogs nor their own kind."""
+    player = bot.player
+    if player.race == "orcish" or player.role == "Caveman":
+        return species.edible or species.companion
+    own = [_OWN_KIND.get(player.race, "\0"), *(_BEASTS if player.feverish else ())]
+    if any(kind in species.name for kind in own):
+        return False
+    return species.edible or (species.companion and player.body.hunger >= w.WEAK)
 
 
 def wanted(bot: Bot, text: str) -> bool:

@@ -29,6 +29,8 @@ _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
 _STUCK = 15
 """Searches on a level after which a floating eye in the way is hit, come what may."""
+_GIVEN_UP = 40
+"""Searches on a level of the Mines after which no way on is hoped for: crowds may stand in it for long."""
 _FORGIVING = 12
 """Searches for hidden passages after which doors and steps that failed are tried again."""
 _BLAST = 24
@@ -143,7 +145,7 @@ def _hunt(bot: Bot) -> Skill:
 def _at_the_end(bot: Bot) -> bool:
     """Whether we are on the way back, having found no way on from some level of the Mines."""
     player = bot.player
-    searched = player.refusals[f"search {player.level.place}"] > _STUCK
+    searched = player.refusals[f"search {player.level.place}"] > _GIVEN_UP
     bot.mined |= searched and not stairs.known_stairs(player, down=True)
     return bot.mined
 

@@ -61,6 +61,7 @@ _BAD_TO_EAT = (
     *("green slime", "stalker", "leprechaun", "nymph", "elf", "human", "nurse", "quantum", "lizard", "golem"),
     *("vampire", "ghoul", "wraith", "doppelganger", "chameleon", "gremlin"),
 )
+_COMPANIONS = ("little dog", "dog", "large dog", "kitten", "housecat", "large cat")
 _POISONOUS, _ACIDIC = 0x10000000, 0x08000000
 
 
@@ -96,6 +97,8 @@ class Species(NamedTuple):
     shopkeeper: bool
     watchman: bool
     vault_guard: bool
+    companion: bool
+    """Whether it is of the dogs and cats that people keep: to eat one draws other monsters."""
     edible: bool
     """Whether a fresh corpse of it is good to eat for everybody but its own kind."""
     stays: bool
@@ -135,6 +138,7 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         shopkeeper=name == "shopkeeper",
         watchman=name in ("watchman", "watch captain"),
         vault_guard=name == "guard",
+        companion=name in _COMPANIONS,
         edible=_edible(entry),
         stays=entry.mmove <= _SESSILE_SPEED,
     )
