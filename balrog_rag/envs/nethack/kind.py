@@ -134,7 +134,7 @@ MEASURES = (
         high=float(MOST_ACHIEVEMENTS),
         follow=Achieved,
         drawn=False,
-        needs="the line that NetHack logs when a game ends; some games could not be brought to an end",
+        needs="the line that NetHack logs when a game ends; a game that was cut off may have none",
     ),
     Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
     Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),
