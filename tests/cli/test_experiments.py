@@ -181,7 +181,8 @@ def test_a_corpus_that_does_not_hold_what_the_papers_did_is_named(papers_file: C
 
 def test_an_arm_that_retrieves_nothing_has_no_other_knowledge() -> None:
     words = ["+experiment=paper_figure3", "model=scripted", "knowledge=embedded"]
-    by_arm = {run.arm: named(compose(run.words), run.words, run.arm).run for run in combinations(words)}
+    arms = [run for run in combinations(words) if run.arm in ("robust_cot", "cot_rag")]
+    by_arm = {run.arm: named(compose(run.words), run.words, run.arm).run for run in arms}
     assert not by_arm["robust_cot"].departures
     assert "knowledge.tokens=240 instead of 0" in by_arm["cot_rag"].departures
     assert {run.experiment for run in by_arm.values()} == {"paper_figure3"}

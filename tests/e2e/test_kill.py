@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import msgspec
 import pytest
 
 from balrog_rag.episode import journal
 from balrog_rag.results.folder import journals
+from tests.run.support import counts
 from tests.support import CLEAN
 
 TIMES = {"latency", "seconds", "attempts", "chain"}
@@ -63,7 +63,7 @@ def new_run(server: str, name: str, episodes: int, steps: int, players: tuple[st
 
 def asked(server: str) -> int:
     """Requests the server has seen."""
-    return int(httpx.get(f"{server}/counts").json()["requests"])
+    return int(counts(server)["requests"])
 
 
 def asked_in_all(server: str) -> int:

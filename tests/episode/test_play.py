@@ -77,7 +77,7 @@ def test_cut_anywhere_the_episode_goes_on_and_asks_nothing_twice(journaled, play
     spec, path = journaled("agent=cot", steps=12)
     whole, data = timeless(path), path.read_bytes()
     completions = sum(1 for entry in whole if entry["t"] == "llm")
-    for size in range(0, len(data), 37):
+    for size in range(0, len(data), 97):
         path.write_bytes(data[:size])
         recorded = sum(1 for entry in journal.read(path).entries if isinstance(entry, journal.Completion))
         services = CountingServices()

@@ -181,6 +181,7 @@ if "-m" in sys.orig_argv and "balrog_rag.workers.worker" in sys.orig_argv:
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_presses_nothing_is_ended_and_takes_nobody_with_it(tmp_path: Path) -> None:
     """A long program gives a sign of life with every press; one that thinks for ever gives none."""
     (tmp_path / "stuck.py").write_text(STUCK)
@@ -189,7 +190,7 @@ def test_a_program_that_presses_nothing_is_ended_and_takes_nobody_with_it(tmp_pa
         "registry.programs._builtin['stuck'] = 'stuck:STUCK'\n"  # known everywhere, as if installed
     )
     words = ["agent=random", "agent.name=stuck", "env.episodes=2", "limits.steps=40", "run.name=r"]
-    words += ["runner.workers=2", "runner.step_deadline=1"]
+    words += ["runner.workers=2", "runner.step_deadline=5"]
     with running(tmp_path, *words, PYTHONPATH=str(tmp_path)) as process:
         _, err = process.communicate(timeout=250)
     assert process.returncode == 1

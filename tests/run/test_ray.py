@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,11 @@ from balrog_rag.results.runs import load
 from tests.run.support import CLEAN, Server, asked_once, completions, model_of, running, same_journals
 from tests.support import command, evaluate
 
-ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(find_spec("ray") is None, reason="the extra `ray` is not installed"),
+]
 
 
 @pytest.mark.parametrize("players", [["agent=robust_cot"], ["agent=netplay", "env.actions=skills"]])
