@@ -4,7 +4,7 @@ import pytest
 
 from balrog_rag.envs.nethack.delver import battle, errands, journey, retreat
 from balrog_rag.envs.nethack.delver.state import Bot
-from balrog_rag.envs.nethack.skills import exploring, fighting, looking, magic, stairs
+from balrog_rag.envs.nethack.skills import exploring, fighting, gear, looking, magic, stairs
 from balrog_rag.envs.nethack.world import kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
@@ -24,6 +24,20 @@ REGION:(1,1,6,2),lit,"ordinary"
 REGION:(8,1,13,2),unlit,"ordinary"
 BRANCH:(1,1,1,1),(0,0,0,0)
 STAIR:(13,2),down
+"""
+
+
+NARROW = """MAP
+-------  -------
+|.....|  |.....|
+|......# |.....|
+|.....| #......|
+-------  -------
+ENDMAP
+REGION:(0,0,15,4),lit,"ordinary"
+NON_DIGGABLE:(0,0,15,4)
+BRANCH:(1,1,1,1),(0,0,0,0)
+STAIR:(14,1),down
 """
 
 
@@ -250,3 +264,16 @@ def test_only_orcs_and_cavemen_eat_their_own_kind(character: str, eaten: bool):
         assert errands._eats(bot, species_of("gnome")) is eaten
         assert errands._eats(bot, species_of("newt"))
         assert not errands._eats(bot, species_of("kobold"))
+
+
+def test_who_carries_too_much_for_a_narrow_place_leaves_something_behind():
+    with made(NARROW + "OBJECT:(')',\"lance\"),(3,2)\n") as game:
+        player = game.player
+        game.run(take, "lance")
+        game.run(explore_all)
+        assert not player.body.load
+        assert stairs.known_stairs(player, down=True) == []
+        game.run(gear.drop, gear.burden(player))
+        assert gear.burden(player) is None
+        game.run(explore_all)
+        assert len(stairs.known_stairs(player, down=True)) == 1

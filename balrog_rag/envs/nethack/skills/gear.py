@@ -6,6 +6,7 @@ from collections.abc import Callable
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.fighting import LAUNCHED
 from balrog_rag.envs.nethack.skills.judging import WEAPONS
+from balrog_rag.envs.nethack.skills.moving import SQUEEZED
 from balrog_rag.envs.nethack.skills.player import Player, Skill
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 
@@ -110,8 +111,8 @@ _JUNK = (
 
 
 def burden(player: Player) -> Item | None:
-    """What is best left behind, if we carry too much to be quick."""
-    if not player.body.load:
+    """What is best left behind, if we carry too much to be quick, or to get through a narrow place."""
+    if not player.body.load and not player.refusals[SQUEEZED]:
         return None
     best = best_weapon(player)
     spare = [
@@ -127,6 +128,9 @@ def drop(player: Player, item: Item) -> Skill:
     """Leave a thing behind."""
     player.refusals[f"drop {item.text}"] += 1
     yield from player.ask(keys.DROP, ("want to drop", item.letter))
+    if player.refusals[SQUEEZED]:
+        player.refusals[SQUEEZED] = 0
+        player.level.forgive()
     return "dropped"
 
 

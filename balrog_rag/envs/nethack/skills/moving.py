@@ -11,6 +11,8 @@ from balrog_rag.envs.nethack.world.paths import first
 
 ARRIVED, ALARMED, STUCK, NO_WAY = "arrived", "something came up", "the way is blocked", "no way leads there"
 
+SQUEEZED = "squeeze through"
+"""By what name it is counted that we carry too much for a narrow place."""
 _TRIES = 3
 """Steps that fail for no reason told before they are given up."""
 _KICKS = 15
@@ -83,6 +85,7 @@ def _learn(player: Player, here: int, place: int) -> None:
         if monster:
             monster.peaceful = True
         return
+    player.refusals[SQUEEZED] += player.said("carrying too much to get through")
     if not player.said(*_BLOCKED_FOR_GOOD) and player.said(*_HELD):
         return
     level = player.level
