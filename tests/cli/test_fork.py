@@ -93,7 +93,8 @@ def test_a_run_freezes_what_its_corpus_holds(tmp_path: Path) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "newt.md").write_text("# Newt\n\nA newt bites.\n")
-    words = ("agent=robust_star_rag", *SMALL, "limits.steps=2", f"knowledge.corpus={pages}", "env.episodes=2")
+    words = ("agent=robust_star_rag", *SMALL, "limits.steps=2", "env.episodes=2")
+    words += (f"knowledge.corpus={pages}", "knowledge.index=bm25")
     cache = str(own_cache(tmp_path / "cache"))
     done = evaluate(*words, cwd=tmp_path, BALROG_RAG_CACHE=cache)
     assert done.returncode == 0, done.stderr
