@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -49,6 +50,8 @@ class Parser(argparse.ArgumentParser):
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
     """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
     code = 0
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # where there is no sign such as ±, as in ASCII
     try:
         code = command()
         sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is

@@ -173,12 +173,15 @@ def _move(options: Namespace) -> int:
 
 
 def _select(options: Namespace) -> int:
+    from balrog_rag.contracts.errors import ConfigError
     from balrog_rag.dataset import selecting
     from balrog_rag.dataset.database import save
     from balrog_rag.results.terminal import console, show_table
 
     within("--limit", options.limit, 0)
     found = selecting.select(options.db, options.name, vars(options))
+    if options.target and not found:
+        raise ConfigError(f"--as {options.target}: no game of {options.name} fits, so nothing is kept")
     if options.json:
         import msgspec
 

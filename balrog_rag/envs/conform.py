@@ -95,7 +95,7 @@ def read(path: Path) -> Iterator[OriginalGame]:
                 except msgspec.DecodeError as error:
                     raise BalrogError(f"{path}: line {number} is no recorded episode ({error})") from error
     except (OSError, EOFError) as error:
-        raise BalrogError(f"{path}: cannot be read ({error})") from error
+        raise BalrogError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
 def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:

@@ -4,6 +4,7 @@ The commands and `import balrog_rag` both begin runs here.
 """
 
 import itertools
+import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -154,11 +155,17 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
     return frozen
 
 
+LONGEST_NAME = 200
+"""Bytes of a folder's name that every file system takes."""
+
+
 def folder_for(run: RunConfig, what: str) -> Path:
     """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
     if run.name:
         if run.name == ".." or Path(run.name).name != run.name:
             raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
+        if len(os.fsencode(run.name)) > LONGEST_NAME:
+            raise ConfigError(f"run.name={run.name[:20]}...: is too long; at most {LONGEST_NAME} bytes")
         return Path(run.folder) / run.name
     usual = Path(run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{what}"
     others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))

@@ -67,3 +67,16 @@ def test_a_command_whose_output_is_lost_says_so_in_one_line(tmp_path: Path) -> N
         process = started(tmp_path, full.fileno(), "--help")
         _, err = process.communicate(timeout=200)
     assert (process.returncode, err) == (1, "error: stdout: cannot be written (No space left on device)\n")
+
+
+def test_signs_that_a_terminal_lacks_end_no_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "balrog_rag.eval", *RUN, *SHORT],
+        cwd=tmp_path,
+        env={**CLEAN, "PYTHONIOENCODING": "ascii"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "? SE" in done.stdout
