@@ -111,9 +111,9 @@ class Student(Estimate, frozen=True):
 
     def reach(self, alpha: float) -> tuple[float, float]:
         """The same on both sides."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
-        reach = float(t.isf(alpha / 2, self.freedom) * self.error)
+        reach = float(-stdtrit(self.freedom, alpha / 2) * self.error)
         return reach, reach
 
 

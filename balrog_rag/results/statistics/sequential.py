@@ -39,10 +39,10 @@ class Look(msgspec.Struct, frozen=True):
 
 def spending(share: float) -> float:
     """How much of the 5 % may be spent once this share of the plan is in."""
-    from scipy.stats import norm
+    from scipy.special import ndtr, ndtri
 
     share = min(max(share, 0.0), 1.0)
-    return float(2 * norm.sf(norm.isf(ALPHA / 2) / sqrt(share))) if share else 0.0
+    return float(2 * ndtr(ndtri(ALPHA / 2) / sqrt(share))) if share else 0.0
 
 
 def look(p: float, episodes: int, planned: int, before: Look | None = None) -> Look:

@@ -81,11 +81,11 @@ def power(ours: float, theirs: float, our_count: int, their_count: int) -> float
 
 def _normal_power(ours: float, theirs: float, our_count: int, their_count: int) -> float:
     """The same by the normal curve, on the arcsine scale, where a share's spread does not depend on it."""
-    from scipy.stats import norm
+    from scipy.special import ndtr, ndtri
 
     gap = 2 * abs(np.arcsin(np.sqrt(ours)) - np.arcsin(np.sqrt(theirs)))
     error = np.sqrt(1 / our_count + 1 / their_count)
-    return float(norm.sf(norm.isf(LEVEL / 2) - gap / error))
+    return float(ndtr(gap / error + ndtri(LEVEL / 2)))
 
 
 def detectable(theirs: float, our_count: int, their_count: int) -> float | None:
