@@ -131,7 +131,7 @@ def preventable_sentence(ours: Arm, theirs: Arm) -> str:
         return ""
     found = preventable_against(*comparable(ours, theirs))
     names = f"{ours.name} against {theirs.name}"
-    return f"{names}, ends that a paragraph read in time prevents: {found.sentence}" if found else ""
+    return f"{names}, preventable ends: {found.sentence}" if found else ""
 
 
 def _count_table(

@@ -42,6 +42,8 @@ class Shares(msgspec.Struct, frozen=True):
             f"{self.ours} of {self.our_count} ({mine:.0%}) against {self.theirs} of {self.their_count} "
             f"({yours:.0%}): {verdict}, p = {self.p:.2g} ({self.test}'s exact test)"
         )
+        if not self.theirs:  # below which nothing can fall
+            return f"{told}."
         if self.detects is None:
             return f"{told}; so few episodes detect no fall from {yours:.0%}."
         fall = f"a fall from {yours:.0%} to {self.detects:.0%}"
