@@ -1,4 +1,5 @@
 from balrog_rag.envs.nethack.skills import digging, gear, moving, surviving, tunnelling
+from balrog_rag.envs.nethack.world import terrain as t
 from tests.envs.skills.made import ROOM as BARE_ROOM
 from tests.envs.skills.made import made
 
@@ -62,3 +63,36 @@ OBJECT:('(',"pick-axe"),(3,1)
         assert game.run(moving.go_to, [goal]) == moving.NO_WAY
         assert game.run(tunnelling.tunnel, [goal], moving.never) == moving.ARRIVED
         assert player.here == goal
+
+
+def test_to_be_disturbed_within_a_turn_is_no_refusal_of_the_ground():
+    """Archeologists are fast: they begin to dig twice in a turn, and newts around end it each time."""
+    places = ((1, 1), (2, 1), (3, 1), (2, 3), (3, 3))
+    newts = "".join(f"MONSTER:(':',\"newt\"),({x},{y}),hostile\n" for x, y in places)
+    with made(ROOM + newts, character="arc-dwa-law-mal") as game:
+        player = game.player
+        stairs = f"dig {player.level.place} {player.here}"
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert {name for name in player.refusals if name.startswith("dig ")} <= {stairs}
+
+
+def test_whoever_falls_into_the_water_knows_where_he_crawled_to():
+    island = """MAP
+}}}}}}}}}
+}}}}}}}}}
+}}}...}}}
+}}}...}}}
+}}}}}}}}}
+}}}}}}}}}
+ENDMAP
+BRANCH:(4,2,4,2),(0,0,0,0)
+"""
+    floods = 0
+    with made(island, character="arc-dwa-law-mal") as game:
+        player = game.player
+        for _ in range(4):
+            if game.run(digging.dig_down, moving.never) == digging.FLOODED:
+                floods += 1
+                row, column = game.arrays["tty_cursor"]
+                assert player.here == t.spot(int(column), int(row) - 1)
+    assert floods

@@ -16,6 +16,16 @@ from tests.envs.skills.made import made
 from tests.envs.skills.test_moving import HOUSE, explore_all
 from tests.envs.skills.test_surviving import ROOM, SHOP, take
 
+DIG_ROOM = """MAP
+-----
+|...|
+|...|
+|...|
+-----
+ENDMAP
+REGION:(0,0,4,4),lit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+"""
 STUB = """MAP
 ---------------
 |.....|       |
@@ -220,3 +230,36 @@ def test_the_guard_of_a_vault_is_followed_out_without_its_gold():
                 game.run(exploring.explore)
         assert player.body.gold == 0
         assert t.distance(player.here, begun) > 3
+
+
+CLOSET = """MAP
+----    ------
+|..|    |....|
+|..|    |....|
+----    ------
+ENDMAP
+REGION:(0,0,13,3),lit,"ordinary"
+"""
+
+
+@pytest.mark.parametrize(("arrival", "closet"), [("(1,1,1,1)", True), ("(9,1,9,1)", False)])
+def test_nobody_waits_where_no_way_leads_out(arrival, closet):
+    """The guard of a vault comes to whoever stays there, and slays whoever does not follow him."""
+    with made(CLOSET + f"BRANCH:{arrival},(0,0,0,0)\n", character="arc-dwa-law-mal") as game:
+        bot = Bot(game.player)
+        assert bot.walled_in() is closet
+        game.run(lambda _: journey.journey(bot))
+        assert (game.player.body.depth == 2) is closet
+        assert (game.player.body.turn >= 15) is not closet
+
+
+def test_a_gas_spore_beside_a_pit_is_no_reason_to_climb_out():
+    spore = "MONSTER:('e',\"gas spore\"),(2,1),asleep\n"
+    with made(DIG_ROOM + spore, character="arc-dwa-law-mal") as game:
+        player = game.player
+        bot = Bot(player)
+        deep = game.run(digging.dig_down, lambda: player.pit_here is not None and player.pit_here.deep)
+        assert deep == moving.ALARMED
+        begun = len(game.pressed)
+        assert not game.run(lambda _: battle.battle(bot))
+        assert len(game.pressed) == begun

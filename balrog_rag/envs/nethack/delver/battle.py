@@ -133,9 +133,9 @@ def _murder(bot: Bot) -> Did:
 
 def _avoid_blast(bot: Bot) -> Did:
     """Shoot what explodes while it is still far enough, or keep away from it."""
-    player = bot.player
+    player, pit = bot.player, bot.player.pit_here
     spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
-    if not spores:
+    if not spores or (pit is not None and pit.deep):  # out of a pit there is no way in time
         return False
     if (yield from fighting.shoot(player, spores, anything=True)) == fighting.THREW:
         return True

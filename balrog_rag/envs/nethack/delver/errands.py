@@ -67,7 +67,7 @@ def upkeep(bot: Bot) -> Did:
 
 def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
-    if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot):
+    if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot) or (digging_down(bot) and bot.walled_in()):
         return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True

@@ -71,18 +71,25 @@ def _dig(bot: Bot) -> Skill:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
-    if player.body.turn < plan.dive_turn and not bot.enemies():
+    if _too_early(bot) and not bot.enemies() and not bot.walled_in():
         return (yield from exploring.search(player, _WAIT))
-    if player.body.hp < player.body.max_hp * plan.rest_until and player.body.depth <= plan.rest_depth:
-        bot.resting = player.body.hunger < w.WEAK
-        if bot.resting and not bot.enemies():
-            return (yield from exploring.search(player, _WAIT))
     if (yield from _near_stairs(bot)):
         return "went down"
     told = yield from digging.dig_down(player, lambda: dig_alarm(bot))
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
         told = yield from _by_stairs(bot, True, None)
     return told
+
+
+def _too_early(bot: Bot) -> bool:
+    """Whether to wait or to rest before going deeper, while that is still safe."""
+    body, plan = bot.player.body, bot.plan
+    if body.turn < plan.dive_turn:
+        return True
+    if body.hp >= body.max_hp * plan.rest_until or body.depth > plan.rest_depth:
+        return False
+    bot.resting = body.hunger < w.WEAK
+    return bot.resting
 
 
 def _near_stairs(bot: Bot) -> Did:

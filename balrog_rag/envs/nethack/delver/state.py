@@ -15,6 +15,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world import world as w
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.level import Place
+from balrog_rag.envs.nethack.world.paths import Ways
 from balrog_rag.envs.nethack.world.world import Monster
 
 Did: TypeAlias = Generator[int, Any, bool]
@@ -28,6 +29,8 @@ _REPEATS = 3
 """Flights from a level after which one keeps away no longer than before."""
 _FIRE = 6
 """Turns for which one reckons with more missiles after one that hurt."""
+_CLOSET = 4
+"""Squares of a vault."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -119,6 +122,11 @@ class Bot:
     def fled_from(self, place: Place | None) -> bool:
         """Whether a level was left in flight not long ago."""
         return place in self.fled and self.player.body.turn - self.fled[place] < _SHUN
+
+    def walled_in(self) -> bool:
+        """Whether no way leads out of here, as in a vault: its guard slays whoever does not follow him."""
+        ways = Ways(self.player.level, self.player.here)
+        return sum(steps >= 0 for steps in ways.steps) <= _CLOSET
 
     def starving(self) -> bool:
         """Whether hunger will end the game soon, whatever we do."""

@@ -19,7 +19,7 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.paths import Ways
 
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
-MISSPELT = "misspelt"
+MISSPELT, FLOODED = "misspelt", "water came in"
 _WRITINGS = 9
 """Times Elbereth is written in one pit, and before it is one."""
 _NEAR, _WILD = 8, 5
@@ -32,6 +32,8 @@ _SPOTS = 4
 """Squares tried before the ground of a level is taken to be too hard."""
 _WALK = 30
 """Steps that one goes at most to where a hole is dug."""
+_DIGGING = ("digging downward", "You hit", "You miss", "You destroy", "You kill")
+"""Words of what takes a move: digging, or with what is dug with hitting whoever has swallowed us."""
 _GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
 _NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
 
@@ -64,7 +66,7 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
         player.refusals[f"dig {level.place} {player.here}"] += 1
         return TOO_HARD
     while player.level is level and player.here == pit.place:
-        if alarm():
+        if alarm() or player.world.swallowed:
             return ALARMED
         if (yield from guard(player, pit)) == MISSPELT:
             continue  # to dig while somebody hits us would come to nothing
@@ -95,7 +97,9 @@ def _pit(player: Player) -> Pit:
 
 def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     """Go where a hole can be dug, as far from water as can be; nothing is said if that is here."""
-    level = player.level
+    level, pit = player.level, player.pit_here
+    if pit is not None and pit.deep and not player.refusals[f"dig {level.place} {player.here}"]:
+        return ""  # to climb out takes as long as half a hole
     for _ in range(_SPOTS):
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
         spots = [
@@ -176,6 +180,9 @@ def _dig(player: Player, pit: Pit) -> Skill:
     yield from free_hands(player, tool)
     turn = player.body.turn
     yield from dig(player, tool, ">")
+    if player.said("fills with"):
+        yield from look_here(player)  # where we crawled to is told with the next message only
+        return FLOODED
     if player.said("dig a pit"):
         pit.deep, pit.guarded, pit.writings = True, False, 0
     if player.said(
@@ -183,7 +190,8 @@ def _dig(player: Player, pit: Pit) -> Skill:
     ):
         player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
         return TOO_HARD
-    if player.body.turn == turn and player.level is pit.level:
+    # Who is fast may be disturbed within the turn: that is no refusal.
+    if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
         player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
         return TOO_HARD if player.refusals[f"dig {pit.level.place} {pit.place}"] > 2 else ""
     return ""
