@@ -73,6 +73,22 @@ def test_a_prayer_in_need_is_heard_once_it_is_due():
         assert not surviving.may_pray(player)
 
 
+def test_what_is_little_to_the_gods_depends_on_the_experience():
+    with made(BARE_ROOM) as game:
+        body = game.player.body
+        for body.level, body.max_hp, little in (
+            (1, 14, 5),
+            (5, 40, 8),
+            (6, 60, 10),
+            (14, 140, 20),
+            (1, 60, 5),
+        ):
+            body.hp = little
+            assert surviving.in_mortal_need(game.player)
+            body.hp = little + 1
+            assert not surviving.in_mortal_need(game.player)
+
+
 def test_a_prayer_too_early_is_not_heard_and_none_follows():
     with made(ROOM) as game:
         assert game.run(surviving.pray) == "not heard"

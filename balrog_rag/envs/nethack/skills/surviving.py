@@ -14,6 +14,8 @@ _FIRST_PRAYER, _NEXT_PRAYER = 101, 700
 _LAST_RESORT = 300
 """Turns after the last prayer from which about every second one is heard."""
 _LOW = 5
+_SHARES = ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5))
+"""From which experience level on which part of the hit points is little to the gods, the highest first."""
 _REST = 20
 
 RATIONS = (
@@ -57,7 +59,8 @@ _HEALING = ("full healing", "extra healing", "healing")
 def in_mortal_need(player: Player) -> bool:
     """Whether gods would reckon our health the worst of troubles."""
     body = player.body
-    return body.hp <= _LOW or body.hp * 7 <= body.max_hp
+    share = next(share for level, share in _SHARES if body.level >= level)
+    return body.hp <= _LOW or body.hp * share <= min(body.max_hp, 15 * body.level)
 
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
