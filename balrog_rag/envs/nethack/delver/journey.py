@@ -247,7 +247,7 @@ def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
         return (yield from _by_stairs(bot, player.world.place.level < level.place.level, stairs.MAIN))
     told = yield from moving.go_to(player, places, bot.alarm)
     if player.here in places:
-        yield from stairs.wait_for_pet(player, stairs.PET_TURNS)
+        yield from stairs.wait_for_pet(player)
         return (yield from stairs.take_stairs(player, down=True))
     if told in (moving.NO_WAY, moving.STUCK):
         return (yield from _uncover(bot))

@@ -30,15 +30,9 @@ LAUNCHED = {
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
 """What is shot from what, by words of their names."""
-_TREATS = {
-    ("little dog", "dog", "large dog", "kitten", "housecat", "large cat"): (
-        "tripe ration",
-        "meatball",
-        "meat stick",
-    ),
-    ("pony", "horse", "warhorse"): ("apple", "carrot"),
-}
-"""What tames which creatures when it is thrown to them."""
+_HORSES = ("pony", "horse", "warhorse")
+_MEAT, _FRUIT = ("tripe ration", "meatball", "meat stick"), ("apple", "carrot")
+"""What tames dogs and cats, and what horses, when it is thrown to them."""
 _KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wand", "sword", "axe", "mace")
 """Words of things that are not thrown away even if nothing else is there to throw."""
 
@@ -92,8 +86,7 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
 def tame(player: Player, enemies: Sequence[Monster]) -> Skill:
     """Throw its favourite food to a dog, cat or horse: it becomes a pet."""
     for enemy in enemies:
-        foods = next((foods for names, foods in _TREATS.items() if _is(enemy, names)), ())
-        treat = player.world.item(*foods)
+        treat = player.world.item(*_treats(enemy))
         if treat and in_range(player, player.here, enemy):
             key = chr(t.heading(player.here, enemy.place))
             yield from player.ask(keys.THROW, ("want to throw", treat.letter), ("In what direction", key))
@@ -101,8 +94,11 @@ def tame(player: Player, enemies: Sequence[Monster]) -> Skill:
     return NOTHING_TO_THROW
 
 
-def _is(enemy: Monster, names: tuple[str, ...]) -> bool:
-    return enemy.species is not None and enemy.species.name in names
+def _treats(enemy: Monster) -> tuple[str, ...]:
+    species = enemy.species
+    if species is None:
+        return ()
+    return _MEAT if species.companion else _FRUIT if species.name in _HORSES else ()
 
 
 def approach(player: Player, enemies: Sequence[Monster]) -> Skill:

@@ -8,7 +8,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 MAIN, MINES = 0, 2
 """Numbers of branches."""
 _TRIES = 3
-_CALL, PET_TURNS = 8, 30
+_CALL, _PET_TURNS = 8, 30
 """Squares within which no enemy may be while a pet is waited for, and turns that one waits for it."""
 _DEEP = 4
 """The last level of the main dungeon where a pet is worth the time."""
@@ -30,7 +30,7 @@ def take_stairs(player: Player, down: bool) -> Skill:
     return ARRIVED
 
 
-def wait_for_pet(player: Player, turns: int) -> Skill:
+def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
     """Wait on stairs for a pet to come near, so that it comes along."""
     level = player.level
     if level.place.branch == MAIN and level.place.level > _DEEP:
@@ -66,5 +66,5 @@ def go_by_stairs(player: Player, down: bool, branch: int | None = None, alarm: A
     told = yield from go_to(player, places, alarm)
     if told != ARRIVED or player.here not in places:
         return told
-    yield from wait_for_pet(player, PET_TURNS)
+    yield from wait_for_pet(player)
     return (yield from take_stairs(player, down))
