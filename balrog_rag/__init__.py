@@ -17,6 +17,8 @@ Each is imported when it is first used, so that `import balrog_rag` costs nothin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  # noqa: F401
+
 if TYPE_CHECKING:
     from balrog_rag.api.comparing import compare
     from balrog_rag.api.events import events

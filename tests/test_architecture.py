@@ -78,7 +78,6 @@ GAMES_WORDS = re.compile(
 """Words of single games. Who says them outside envs/ and dataset/, which holds recordings of NetHack, has
 taken something from a kind of game."""
 OF_GAMES = {
-    "contracts/registry.py",  # where the built-in kinds, corpora and players are named
     "results/leaderboard/submission.py",  # BALROG's board names its six environments
 }
 """Files that name games."""

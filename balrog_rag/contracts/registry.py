@@ -1,18 +1,20 @@
 """Names for things that can be plugged in: one small registry a kind, open to other packages.
 
-A built-in is listed below by module and attribute, so that naming it imports that module and nothing
-else. Another package registers through the entry-point group `balrog_rag.<kind>s`, such as
-`balrog_rag.agents`; its module is imported only when its name is used.
+Built-ins are declared by module and attribute in `balrog_rag/builtins.py`, so that naming one imports that
+module and nothing else, and this module knows none of them. Another package registers through the entry-point
+group `balrog_rag.<kind>s`, such as `balrog_rag.agents`; its module is imported only when its name is used.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from balrog_rag.contracts.errors import ConfigError, PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -37,11 +39,15 @@ def nearest(name: str, names: Iterable[str], hint: str = "") -> str:
 class Registry(Generic[T]):
     """Factories of one kind by name."""
 
-    def __init__(self, kind: str, builtin: dict[str, str]) -> None:
-        """`builtin` maps a name to 'module:attribute', imported on first use."""
+    def __init__(self, kind: str) -> None:
+        """`kind` is the word for one such thing in messages; its plural names the entry-point group."""
         self.kind = kind
-        self._builtin = dict(builtin)
+        self._builtin: dict[str, str] = {}
         self._added: dict[str, T] = {}
+
+    def declare(self, builtin: Mapping[str, str]) -> None:
+        """Add built-ins: a name maps to 'module:attribute', imported on first use."""
+        self._builtin.update(builtin)
 
     def add(self, name: str) -> Callable[[T], T]:
         """Decorator for plug-ins defined in the running program."""
@@ -78,10 +84,10 @@ class Registry(Generic[T]):
         factory: T = getattr(import_module(module), attribute)
         return factory
 
-    def _points(self) -> dict[str, EntryPoint]:
+    def _points(self) -> "dict[str, EntryPoint]":
         return _entry_points(f"balrog_rag.{self.kind}s")
 
-    def _load_point(self, point: EntryPoint) -> T:
+    def _load_point(self, point: "EntryPoint") -> T:
         try:
             factory: T = point.load()
         except Exception as error:  # importing runs a stranger's module
@@ -93,102 +99,24 @@ class Registry(Generic[T]):
 
 
 @cache
-def _entry_points(group: str) -> dict[str, EntryPoint]:
+def _entry_points(group: str) -> "dict[str, EntryPoint]":
     return {point.name: point for point in _installed().select(group=group)}
 
 
 @cache
 def _installed() -> Any:
+    from importlib.metadata import entry_points  # takes 15 ms, and `import balrog_rag` loads this module
+
     return entry_points()  # which goes through all installed packages, whatever is asked for
 
 
-agents: Registry[Any] = Registry(
-    "agent",
-    {
-        "naive": "balrog_rag.agents.naive:Naive",
-        "cot": "balrog_rag.agents.cot:ChainOfThought",
-        "robust_naive": "balrog_rag.agents.robust:RobustNaive",
-        "robust_cot": "balrog_rag.agents.robust:RobustChainOfThought",
-        "robust_star": "balrog_rag.agents.robust:RobustStar",
-        "few_shot": "balrog_rag.agents.few_shot:FewShot",
-        "netplay": "balrog_rag.agents.netplay:NetPlay",
-        "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
-    },
-)
-programs: Registry[Any] = Registry(
-    "program",
-    {
-        "random": "balrog_rag.agents.random:RANDOM",
-        "dummy": "balrog_rag.agents.dummy:DUMMY",
-        "delver": "balrog_rag.envs.nethack.delver:DELVER",
-        "handcrafted": "balrog_rag.envs.nethack.netplay.handcrafted:HANDCRAFTED",
-        "dig_down": "balrog_rag.envs.nethack.skills.offered:DIG_DOWN",
-        "see_level": "balrog_rag.envs.nethack.skills.offered:SEE_LEVEL",
-        "hold_out": "balrog_rag.envs.nethack.skills.offered:HOLD_OUT",
-        "strike": "balrog_rag.envs.nethack.skills.offered:STRIKE",
-        "pray_when_due": "balrog_rag.envs.nethack.skills.offered:PRAY_WHEN_DUE",
-        "program": "balrog_rag.envs.nethack.guests:PROGRAM",
-        "policy": "balrog_rag.envs.nethack.guests:POLICY",
-        "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
-        "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",
-        "scripted": "balrog_rag.envs.players:SCRIPTED",
-    },
-)
-models: Registry[Any] = Registry(
-    "model",
-    {
-        "scripted": "balrog_rag.models.scripted:ScriptedModel",
-        "litellm": "balrog_rag.models.client:RemoteModel",
-        "local": "balrog_rag.models.local:LocalModel",
-        "replay": "balrog_rag.models.replaying:ReplayingModel",
-    },
-)
-environments: Registry[Any] = Registry(
-    "environment",
-    {
-        "nle": "balrog_rag.envs.nethack.kind:NETHACK",
-        "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
-        "netplay": "balrog_rag.envs.nethack.netplay.scenarios.kind:NETPLAY",
-        "nethackers": "balrog_rag.envs.nethack.nethackers.kind:NETHACKERS",
-        "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
-        "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
-        "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",
-        "textworld": "balrog_rag.envs.textworld.kind:TEXTWORLD",
-    },
-)
-embedders: Registry[Any] = Registry(
-    "embedder",
-    {
-        "minilm": "balrog_rag.knowledge.embed.minilm:MiniLM",
-        "sentence_transformers": "balrog_rag.knowledge.embed.sentence_transformers:SentenceTransformers",
-        "litellm": "balrog_rag.knowledge.embed.litellm:LiteLLMEmbedder",
-    },
-)
-indexes: Registry[Any] = Registry(
-    "index",
-    {
-        "flat_ip": "balrog_rag.knowledge.index.faiss_indexes:FlatIP",
-        "flat_l2": "balrog_rag.knowledge.index.faiss_indexes:FlatL2",
-        "hnsw": "balrog_rag.knowledge.index.faiss_indexes:HNSW",
-        "ivf_pq": "balrog_rag.knowledge.index.faiss_indexes:IVFPQ",
-        "bm25": "balrog_rag.knowledge.index.bm25:BM25",
-        "hybrid": "balrog_rag.knowledge.index.hybrid:Hybrid",
-    },
-)
-corpora: Registry[Any] = Registry(
-    "corpus",
-    {
-        "embedded": "balrog_rag.knowledge.corpus.embedded:pages",
-        "minihack": "balrog_rag.knowledge.corpus.minihack:pages",
-        "nethackwiki": "balrog_rag.knowledge.corpus.mediawiki:pages",
-        "nethack_common": "balrog_rag.knowledge.corpus.nethack_common:pages",
-        "spoilers": "balrog_rag.knowledge.corpus.spoilers:pages",
-        "folder": "balrog_rag.knowledge.corpus.folder:pages",
-    },
-)
-rerankers: Registry[Any] = Registry(
-    "reranker",
-    {
-        "litellm": "balrog_rag.knowledge.rerank.litellm:LiteLLMReranker",
-    },
-)
+agents: Registry[Any] = Registry("agent")
+programs: Registry[Any] = Registry("program")
+models: Registry[Any] = Registry("model")
+environments: Registry[Any] = Registry("environment")
+embedders: Registry[Any] = Registry("embedder")
+indexes: Registry[Any] = Registry("index")
+corpora: Registry[Any] = Registry("corpus")
+rerankers: Registry[Any] = Registry("reranker")
+skill_sets: Registry[Any] = Registry("skill_set")
+"""Programs that `env.actions=NAME` offers together: a function of whether the rare ones are wanted, too."""

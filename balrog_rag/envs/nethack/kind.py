@@ -7,6 +7,7 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Timeline
 from balrog_rag.contracts.programs import ProgramKind
+from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.held import MOST_ACHIEVEMENTS, Achieved, Held
@@ -32,19 +33,18 @@ def make(spec: GameSpec, ttyrec: str | None) -> Any:
 
 
 def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
-    """NetPlay's skills, where they are wanted."""
+    """The skills that `env.actions` asks for, found by name: they live with the bots, above this module."""
     options = nethack_options(game)
     if options.actions != "skills":
         return ()
-    from balrog_rag.envs.nethack.netplay.skills import skills
-
-    return skills(options.more_skills)
+    offered: Sequence[ProgramKind] = skill_sets.get(options.actions)(options.more_skills)
+    return offered
 
 
 def netplay_prompts() -> Mapping[str, str]:
-    """What NetPlay's agent is told of the game."""
-    found = templates("balrog_rag.envs.nethack.netplay")
-    return {f"netplay_{name}": text for name, text in found.items()}
+    """The prompts about NetHack that NetPlay's agent needs, for every kind of the NetHack family."""
+    found = templates("balrog_rag.envs.nethack")
+    return {name: text for name, text in found.items() if name.startswith("netplay_")}
 
 
 def check(game: GameSpec) -> None:
@@ -174,7 +174,7 @@ NETHACK = EnvironmentKind(
     record=record,
     programs=own_programs,
     packages=("nle",),
-    prompts=lambda: {**templates("balrog_rag.envs.nethack"), **netplay_prompts()},
+    prompts=lambda: templates("balrog_rag.envs.nethack"),
     guide="NetHack",
     reading=READING,
     senses=NetHackSenses(),

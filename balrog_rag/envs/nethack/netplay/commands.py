@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.netplay.exploring import search_here
+from balrog_rag.envs.nethack.netplay.names import position
 from balrog_rag.envs.nethack.netplay.tracker import Tracker
-from balrog_rag.envs.nethack.netplay.walking import move_to, nearest_beside, position, square, walk
+from balrog_rag.envs.nethack.netplay.walking import move_to, nearest_beside, square, walk
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.player import Skill
 from balrog_rag.envs.nethack.world import terrain as t

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from balrog_rag.contracts.data import Part
 from balrog_rag.envs.nethack.language import text_blstats
-from balrog_rag.envs.nethack.netplay.names import FEATURES, name_of
+from balrog_rag.envs.nethack.netplay.names import FEATURES, name_of, position
 from balrog_rag.envs.nethack.netplay.popups import popup
 from balrog_rag.envs.nethack.netplay.rooms import Rooms
 from balrog_rag.envs.nethack.netplay.tracker import Tracker
-from balrog_rag.envs.nethack.netplay.walking import position
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.paths import Ways

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from balrog_rag.contracts.programs import ProgramFailed
-from balrog_rag.envs.nethack.netplay.popups import no_popup
+from balrog_rag.envs.nethack.netplay.names import position
+from balrog_rag.envs.nethack.netplay.popup_guards import no_popup
 from balrog_rag.envs.nethack.netplay.tracker import Tracker
-from balrog_rag.envs.nethack.netplay.walking import monsters, position, square, walk, ways
+from balrog_rag.envs.nethack.netplay.walking import monsters, square, walk, ways
 from balrog_rag.envs.nethack.skills import keys
 from balrog_rag.envs.nethack.skills.exploring import Hopes, frontier
 from balrog_rag.envs.nethack.skills.player import Skill

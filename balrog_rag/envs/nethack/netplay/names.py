@@ -69,3 +69,8 @@ def name_of(glyph: int) -> str:
     return {k.PET: f"tame {name}", k.CORPSE: f"{name} corpse", k.STATUE: f"statue of a {name}"}.get(
         shows, name
     )
+
+
+def position(place: int) -> str:
+    """A square as agents read it."""
+    return "({}, {})".format(*t.xy(place))

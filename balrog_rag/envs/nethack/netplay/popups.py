@@ -1,10 +1,6 @@
 """Questions, lines of text and menus that the game waits to have answered."""
 
-from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world.screen import Screen
-
-ANSWERS = ("press_key", "type_text")
-"""Skills that can be used while the game waits for an answer."""
 
 
 def waits(screen: Screen) -> bool:
@@ -19,15 +15,3 @@ def popup(screen: Screen) -> str:
     if screen.asks:
         return f"The game waits for an answer: {screen.question}"
     return "The game shows a menu or a list." if screen.menu else ""
-
-
-def refuse(screen: Screen) -> None:
-    """Fail where the game waits for an answer."""
-    if waits(screen):
-        raise ProgramFailed(f"the game waits for an answer, and only {' and '.join(ANSWERS)} can give one")
-
-
-def no_popup(screen: Screen) -> None:
-    """Fail where a question came up that a skill knows no answer to; it stays open."""
-    if waits(screen):
-        raise ProgramFailed(f"cannot handle the popup. {popup(screen)}")

@@ -7,7 +7,7 @@ from balrog_rag.contracts.data import Parameter
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.nethack.netplay import commands as c
 from balrog_rag.envs.nethack.netplay import exploring, walking
-from balrog_rag.envs.nethack.netplay.popups import ANSWERS, refuse
+from balrog_rag.envs.nethack.netplay.popup_guards import ANSWERS, refuse
 from balrog_rag.envs.nethack.netplay.tracker import TrackedScreen, Tracker
 from balrog_rag.envs.nethack.skills import keys
 

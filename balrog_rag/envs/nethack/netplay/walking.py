@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from balrog_rag.contracts.programs import ProgramFailed
-from balrog_rag.envs.nethack.netplay.popups import no_popup
+from balrog_rag.envs.nethack.netplay.names import position
+from balrog_rag.envs.nethack.netplay.popup_guards import no_popup
 from balrog_rag.envs.nethack.netplay.seen import SkillPlayer
 from balrog_rag.envs.nethack.netplay.tracker import Tracker
 from balrog_rag.envs.nethack.skills import keys
@@ -27,11 +28,6 @@ def square(x: int | str, y: int | str) -> int:
             f"x goes from 0 to {t.WIDTH - 1}, y from 0 to {t.HEIGHT - 1}"
         )
     return t.spot(int(x), int(y))
-
-
-def position(place: int) -> str:
-    """A square as agents read it."""
-    return "({}, {})".format(*t.xy(place))
 
 
 def monsters(tracker: Tracker) -> set[int]:

@@ -1,0 +1,95 @@
+"""Which built-in plug-ins exist: names, and where each is defined.
+
+Importing `balrog_rag` declares them. The registries are at the bottom of the package and must not know what
+is above them; this module is at the top.
+"""
+
+from balrog_rag.contracts import registry
+
+registry.agents.declare(
+    {
+        "naive": "balrog_rag.agents.naive:Naive",
+        "cot": "balrog_rag.agents.cot:ChainOfThought",
+        "robust_naive": "balrog_rag.agents.robust:RobustNaive",
+        "robust_cot": "balrog_rag.agents.robust:RobustChainOfThought",
+        "robust_star": "balrog_rag.agents.robust:RobustStar",
+        "few_shot": "balrog_rag.agents.few_shot:FewShot",
+        "netplay": "balrog_rag.agents.netplay:NetPlay",
+        "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
+    },
+)
+registry.programs.declare(
+    {
+        "random": "balrog_rag.agents.random:RANDOM",
+        "dummy": "balrog_rag.agents.dummy:DUMMY",
+        "delver": "balrog_rag.envs.nethack.delver:DELVER",
+        "handcrafted": "balrog_rag.envs.nethack.netplay.handcrafted:HANDCRAFTED",
+        "dig_down": "balrog_rag.envs.nethack.skills.offered:DIG_DOWN",
+        "see_level": "balrog_rag.envs.nethack.skills.offered:SEE_LEVEL",
+        "hold_out": "balrog_rag.envs.nethack.skills.offered:HOLD_OUT",
+        "strike": "balrog_rag.envs.nethack.skills.offered:STRIKE",
+        "pray_when_due": "balrog_rag.envs.nethack.skills.offered:PRAY_WHEN_DUE",
+        "program": "balrog_rag.envs.nethack.guests:PROGRAM",
+        "policy": "balrog_rag.envs.nethack.guests:POLICY",
+        "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
+        "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",
+        "scripted": "balrog_rag.envs.players:SCRIPTED",
+    },
+)
+registry.models.declare(
+    {
+        "scripted": "balrog_rag.models.scripted:ScriptedModel",
+        "litellm": "balrog_rag.models.client:RemoteModel",
+        "local": "balrog_rag.models.local:LocalModel",
+        "replay": "balrog_rag.models.replaying:ReplayingModel",
+    },
+)
+registry.environments.declare(
+    {
+        "nle": "balrog_rag.envs.nethack.kind:NETHACK",
+        "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
+        "netplay": "balrog_rag.envs.nethack.netplay.scenarios.kind:NETPLAY",
+        "nethackers": "balrog_rag.envs.nethack.nethackers.kind:NETHACKERS",
+        "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
+        "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
+        "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",
+        "textworld": "balrog_rag.envs.textworld.kind:TEXTWORLD",
+    },
+)
+registry.embedders.declare(
+    {
+        "minilm": "balrog_rag.knowledge.embed.minilm:MiniLM",
+        "sentence_transformers": "balrog_rag.knowledge.embed.sentence_transformers:SentenceTransformers",
+        "litellm": "balrog_rag.knowledge.embed.litellm:LiteLLMEmbedder",
+    },
+)
+registry.indexes.declare(
+    {
+        "flat_ip": "balrog_rag.knowledge.index.faiss_indexes:FlatIP",
+        "flat_l2": "balrog_rag.knowledge.index.faiss_indexes:FlatL2",
+        "hnsw": "balrog_rag.knowledge.index.faiss_indexes:HNSW",
+        "ivf_pq": "balrog_rag.knowledge.index.faiss_indexes:IVFPQ",
+        "bm25": "balrog_rag.knowledge.index.bm25:BM25",
+        "hybrid": "balrog_rag.knowledge.index.hybrid:Hybrid",
+    },
+)
+registry.corpora.declare(
+    {
+        "embedded": "balrog_rag.knowledge.corpus.embedded:pages",
+        "minihack": "balrog_rag.knowledge.corpus.minihack:pages",
+        "nethackwiki": "balrog_rag.knowledge.corpus.mediawiki:pages",
+        "nethack_common": "balrog_rag.knowledge.corpus.nethack_common:pages",
+        "spoilers": "balrog_rag.knowledge.corpus.spoilers:pages",
+        "folder": "balrog_rag.knowledge.corpus.folder:pages",
+    },
+)
+registry.rerankers.declare(
+    {
+        "litellm": "balrog_rag.knowledge.rerank.litellm:LiteLLMReranker",
+    },
+)
+registry.skill_sets.declare(
+    {
+        "skills": "balrog_rag.envs.nethack.netplay.skills:skills",
+    }
+)
