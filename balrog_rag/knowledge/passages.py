@@ -17,7 +17,7 @@ from balrog_rag.util.terminal_safe import cleaned
 
 _SHORT = 100_000
 """Characters up to which a text is counted whole; a longer one is surely over any budget."""
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]++(\S.*)$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -96,9 +96,14 @@ def _sections(text: str, cut: Cut, plain: bool) -> Iterator[tuple[str, str]]:
     for match in _HEADING.finditer(text):
         if text[start : match.start()].strip():
             yield heading, text[start : match.start()].strip()
-        heading, start = match.group(2), match.end()
+        heading, start = _heading(match.group(1)), match.end()
     if text[start:].strip():
         yield heading, text[start:].strip()
+
+
+def _heading(line: str) -> str:
+    """The words of a heading without the marks that may close it."""
+    return line.rstrip().rstrip("#").rstrip() or line.strip()
 
 
 def _parts(text: str, cut: Cut, count: Counter) -> Iterator[str]:

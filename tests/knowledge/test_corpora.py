@@ -11,10 +11,11 @@ import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
-from balrog_rag.knowledge.corpus import imported, load
+from balrog_rag.knowledge.corpus import imported, load, wikitext
 from balrog_rag.knowledge.corpus.bringing import import_corpus
+from balrog_rag.knowledge.corpus.wikitext_process import UnparsedPage, WikitextProcess
 from balrog_rag.knowledge.opening import open_searcher
-from balrog_rag.knowledge.passages import Cut
+from balrog_rag.knowledge.passages import Cut, Page, passages
 from balrog_rag.knowledge.settings import compose
 
 CUT = Cut(240)
@@ -145,6 +146,75 @@ def test_a_bad_dump_is_one_line_and_the_old_corpus_stays(content: bytes, said: s
     assert "\n" not in str(caught.value)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(".nethackwiki")] == []
+
+
+CELL = "a" + "=a" * 80 + " =" * 40
+BOMB_PAGE = "{{a|" * 50_000
+"""mwparserfromhell takes time quadratic in such a page's length: 200 kB take more than half a minute."""
+
+
+def test_a_table_cell_full_of_equals_signs_is_read_in_linear_time() -> None:
+    cells = [
+        f"| {CELL} ",
+        f"| {'a=' * 50_000}",
+        f'| a="{" " * 50_000}',
+        f"| align=center {'b=c ' * 9}| x = y",
+    ]
+    text = wikitext.plain("\n".join(["{|", *cells, "|}"]))
+    assert text.startswith("a=a=a")
+    assert text.endswith("x = y")
+    assert "center" not in text
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("align=center | 1/30", "1/30"),
+        ("style=\"a: b\" class='c' rowspan = 2| x", "x"),
+        ('a="b"c=d|e', "e"),
+        ("align=a|b|c", "b|c"),
+        ("no attribute", "no attribute"),
+        ("x = 5", "x = 5"),
+    ],
+)
+def test_a_cell_loses_its_attributes(cell: str, text: str) -> None:
+    assert wikitext.plain(f"{{|\n| {cell}\n|}}") == text
+
+
+def test_a_page_that_takes_the_parser_too_long_is_interrupted_and_the_next_one_is_read() -> None:
+    with WikitextProcess(seconds=0.1) as process:
+        assert process.plain("A '''newt'''.") == "A newt."
+        with pytest.raises(UnparsedPage, match="more than 1 s to parse"):
+            process.plain(BOMB_PAGE[:100_000])
+        assert process.plain("A '''jackal'''.") == "A jackal."
+
+
+def test_a_parser_that_is_killed_costs_one_page() -> None:
+    with WikitextProcess() as process:
+        process.plain("A newt.")
+        assert process._child is not None
+        process._child.kill()
+        with pytest.raises(UnparsedPage, match="the parser ended with signal 9"):
+            process.plain("A '''newt'''.")
+        assert process.plain("A '''jackal'''.") == "A jackal."
+
+
+@pytest.mark.slow
+def test_an_import_names_the_page_that_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "wiki.xml"
+    source.write_text(dump(page("Newt", "A newt."), page("Bomb", BOMB_PAGE), page("Jackal", "A jackal.")))
+    found = [passage.title for passage in import_corpus("nethackwiki", source, CUT).passages]
+    assert found == ["Newt", "Jackal"]
+    assert 'left out: page "Bomb": its markup takes more than 12 s to parse' in capsys.readouterr().out
+
+
+def test_headings_are_found_in_linear_time() -> None:
+    long = ["# " + " " * 200_000 + "x", "# " + "#" * 200_000 + "x", "#" + "\n" * 200_000]
+    text = "\n".join([*long, "## Dipping ##", "Dip."])
+    found = list(passages([Page("Fountain", text)], "wiki", Cut(240), lambda text: 1))
+    assert found[-1].title == "Fountain: Dipping"
 
 
 MINIHACK = [

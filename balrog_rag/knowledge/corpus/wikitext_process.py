@@ -1,0 +1,83 @@
+"""Wiki markup as plain text, parsed in a process of its own that a page cannot keep busy for long."""
+
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import msgspec
+
+from balrog_rag.knowledge.corpus.wikitext_child import Job, Result
+
+SECONDS = 10.0
+"""Processor time that the markup of a short page may take; the longest page of the wiki takes under one."""
+SECONDS_PER_MILLION = 10.0
+"""And what a million characters may add: ordinary markup takes about three."""
+
+
+class UnparsedPage(Exception):
+    """A page whose markup was not parsed; its message is the reason."""
+
+
+class WikitextProcess:
+    """A child process that parses pages one by one; started at the first page, and again after each end."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        """`seconds`: the limit of a short page."""
+        self._seconds = seconds
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "WikitextProcess":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
+
+    def plain(self, markup: str) -> str:
+        """The text of a page; UnparsedPage where the parser fails or takes too long."""
+        seconds = self._seconds + SECONDS_PER_MILLION * len(markup) / 1e6
+        reply = self._reply(msgspec.json.encode(Job(markup, seconds)) + b"\n")
+        if not reply.endswith(b"\n"):
+            raise UnparsedPage(_reason(self._ended(), seconds))
+        result = msgspec.json.decode(reply, type=Result)
+        if result.error:
+            raise UnparsedPage(f"the parser failed ({result.error})")
+        return result.text
+
+    def _reply(self, job: bytes) -> bytes:
+        """The child's line; empty or incomplete where the child ended."""
+        if self._child is None:
+            command = [sys.executable, "-P", "-m", "balrog_rag.knowledge.corpus.wikitext_child"]
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            self._child.stdin.write(job)
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            return b""
+        return self._child.stdout.readline()
+
+    def _ended(self) -> int:
+        """Wait for a child that closed its output; returns its exit code."""
+        assert self._child is not None
+        code = self._child.wait()
+        self._end()
+        return code
+
+    def _end(self) -> None:
+        """End the child, if there is one."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        with suppress(BrokenPipeError), child:  # closing flushes what the child did not read
+            pass
+
+
+def _reason(code: int, seconds: float) -> str:
+    """Why a child that ended with this code did not parse its page."""
+    if code == -signal.SIGPROF:
+        return f"its markup takes more than {seconds:.0f} s to parse"
+    ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return f"the parser ended with {ended}"
