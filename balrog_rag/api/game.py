@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, example_task, kind_of, value_of
+from balrog_rag.contracts.kinds import check_game, example_task, follow, kind_of, value_of
 from balrog_rag.contracts.options import resolved_options
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -88,7 +88,7 @@ class Game:
         self._hosted.close()
 
     def _see(self) -> None:
-        self._progress.see(self.observation.numbers, self.last.reward, self.ended)
+        follow(self._progress, self.last, self.observation.numbers, self.ended)
 
     @property
     def _name(self) -> str:

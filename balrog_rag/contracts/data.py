@@ -161,6 +161,13 @@ def _joined(parts: Iterable[Part]) -> str:
     return "\n".join(f"{part.name}:\n{part.text}\n" if part.heading else part.text for part in parts)
 
 
+class Rise(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One press of a program at which the progression rose: what it was worth, and the numbers after it."""
+
+    reward: float = 0.0
+    numbers: Mapping[str, int] = {}
+
+
 class Transition(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one action led to. `ended` names how the game ended, by `episode.outcome.Outcome`'s values."""
 
@@ -177,6 +184,11 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why the program behind the action stopped; empty for a plain action."""
     pressed: tuple[int | str, ...] = ()
     """What a program that plays the episode pressed in this burst."""
+    rises: tuple[Rise, ...] = ()
+    """The presses within this step at which the progression rose."""
+    by_press: bool = False
+    """Whether `reward` is the sum over several presses. It then counts by `rises` alone: a sum is worth more
+    or less than any single press, and the rules of the games are about single presses."""
 
     @property
     def count(self) -> int:

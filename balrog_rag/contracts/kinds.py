@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.data import GameSpec, Observation, digest
+from balrog_rag.contracts.data import GameSpec, Observation, Rise, digest
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
 from balrog_rag.contracts.programs import ProgramKind, offered
 
@@ -33,8 +33,37 @@ class Progress(Protocol):
         ...
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a moment: its numbers, the reward that led to it, and how the game ended, if it did."""
+        """Take in a moment: its numbers, the reward that led to it, and how the game ended, if it did.
+
+        The reward is that of a single action or press, never a sum over the presses of a program.
+        """
         ...
+
+
+class Scored(Protocol):
+    """A step with what it was worth: `data.Transition`, or `journal.Step`."""
+
+    @property
+    def reward(self) -> float:
+        """What it was worth in all."""
+        ...
+
+    @property
+    def rises(self) -> tuple[Rise, ...]:
+        """The presses within it at which the progression rose."""
+        ...
+
+    @property
+    def by_press(self) -> bool:
+        """Whether the reward counts by `rises` alone."""
+        ...
+
+
+def follow(progress: Progress, step: Scored, numbers: Numbers, ended: str = "") -> None:
+    """Let a progress take in a step: each press that raised it, then the moment after the last one."""
+    for rise in step.rises:
+        progress.see(rise.numbers, rise.reward, "")
+    progress.see(numbers, 0.0 if step.by_press else step.reward, ended)
 
 
 class Share:

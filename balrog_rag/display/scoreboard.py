@@ -19,7 +19,7 @@ from balrog_rag.contracts.events import (
     Stepped,
     Troubled,
 )
-from balrog_rag.contracts.kinds import Progress, kind_of, value_of
+from balrog_rag.contracts.kinds import Progress, follow, kind_of, value_of
 from balrog_rag.models.budget import Spending
 from balrog_rag.run.plan import steps_of
 from balrog_rag.run.run import InPlay
@@ -144,7 +144,7 @@ class Scoreboard:
         row.live_steps += after.count
         row.action, row.observation = event.taken, after.observation
         row.answer, row.reasoning = event.decision.answer, event.decision.reasoning
-        row.progress.see(after.observation.numbers, after.reward, "")
+        follow(row.progress, after, after.observation.numbers)
         self.steps += after.count if row.live_steps > 0 else 0
 
     def _ended(self, event: Ended) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import msgspec
 
-from balrog_rag.contracts.data import Passage, Purpose, Reply
+from balrog_rag.contracts.data import Passage, Purpose, Reply, Rise
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
@@ -88,6 +88,10 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
     """Why the program behind the action stopped."""
     pressed: tuple[int | str, ...] = ()
     """What a program that plays the episode pressed; each press is a step."""
+    rises: tuple[Rise, ...] = ()
+    """The presses within this step at which the progression rose."""
+    by_press: bool = False
+    """Whether `reward` is the sum over several presses and counts by `rises` alone; older ones lack it."""
 
     @property
     def count(self) -> int:

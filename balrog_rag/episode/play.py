@@ -229,8 +229,12 @@ def record(
         msgspec.to_builtins(decision.notes),
         transition.stopped,
         transition.pressed,
+        transition.rises,
+        transition.by_press,
     )
     recorded = context.cursor.take(Step, context.at.where())
+    if recorded is not None and not recorded.by_press:  # written before presses were scored one by one
+        step = msgspec.structs.replace(step, rises=(), by_press=False)
     if recorded is None:
         context.cursor.write(step)
     elif recorded != step:

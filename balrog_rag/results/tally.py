@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.contracts.data import Reply
+from balrog_rag.contracts.data import Reply, Rise
 from balrog_rag.contracts.kinds import kind_of, value_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
@@ -75,9 +75,16 @@ class _Tally:
             episode.failed_candidates.append(line.action)
         if line.notes:
             self._notes(line.notes)
-        if line.numbers or line.reward:
+        for rise in line.rises:
+            self._rise(rise)
+        if line.numbers or line.reward or line.rises:
             gap = self._sparse and len(line.pressed) > 1
-            self._see(line.numbers, line.reward, self._steps, gap=gap)
+            self._see(line.numbers, 0.0 if line.by_press else line.reward, self._steps, gap=gap)
+
+    def _rise(self, rise: Rise) -> None:
+        """Take in a press within a step; the numbers after the step, which may be lower, come behind it."""
+        if not self._kind.blank(rise.numbers):
+            self._progress.see(rise.numbers, rise.reward, "")
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
         """What the agent noted of its step: how its answer was read, what became of a look-up."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from balrog_rag.contracts.data import Message, Observation, Passage, digest
+from balrog_rag.contracts.data import Message, Observation, Passage, Transition, digest
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
-from balrog_rag.contracts.kinds import EnvironmentKind, Progress, value_of
+from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
 from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import CHUNK, Screen, Table, changes, packed, screen_of, steps_between
@@ -176,7 +176,7 @@ class Collector:
                 self._marks += self._marker.press(self.count, action)
             self._step(action, made if place == 0 else {})
             last = place == after.count - 1
-            self._progress_sees(moments[place], after.reward if last else 0.0)
+            self._progress_sees(moments[place], after if last else None)
             self._moment(moments[place], after.observation if last else None)
 
     def _step(self, action: str, made: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ class Collector:
         if at and at % CHUNK == 0:
             self._close()
         if not at:
-            self._progress_sees(seen, 0.0)
+            self._progress_sees(seen)
         screen, chunk = self._shown(seen.painting, observation), self._open
         if chunk.screens:
             chunk.screens.append([changes(self._screen, screen), screen.cursor, screen.picture])
@@ -201,10 +201,13 @@ class Collector:
         self._curves.see(seen.numbers, progress)
         self._marks += self._marker.moment(at, seen.numbers, observation, progress)
 
-    def _progress_sees(self, seen: Seen, reward: float) -> None:
+    def _progress_sees(self, seen: Seen, after: Transition | None = None) -> None:
         if not self._kind.blank(seen.numbers):
             self._last = seen.numbers
-            self._progress.see(seen.numbers, reward, "")
+            if after is None:
+                self._progress.see(seen.numbers, 0.0, "")
+            else:
+                follow(self._progress, after, seen.numbers)
 
     def _shown(self, painting: Painting | None, observation: Observation | None) -> Screen:
         if isinstance(painting, ColouredText):

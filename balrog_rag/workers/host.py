@@ -40,6 +40,7 @@ class HostedGame:
         )
         self._game = pressable(self._environment, self.start)
         self._progress = self._kind.progress(spec)
+        self._see(self.start)
         self._player: tuple[ProgramPlayer, Driver] | None = None
         self._calls = 0
         self._ended = False
@@ -49,6 +50,8 @@ class HostedGame:
         call = None if action in self._environment.view.accepted else self.view.call(action)
         with _one_line(self._name, f"failed at action {action!r}"):
             transition = self._environment.step(action) if call is None else self._called(call, beat)
+            if call is None:
+                self._see(transition)
         self._ended = bool(transition.ended)
         if isinstance(self._game, Stepwise) and call is None:
             self._game.last = transition
@@ -102,6 +105,11 @@ class HostedGame:
         if self._player is not None:
             self._player[1].close()
         self._environment.close()
+
+    def _see(self, transition: Transition) -> None:
+        """Follow the progression, so that a press of a program is known to raise it."""
+        if not self._kind.blank(numbers := transition.observation.numbers):
+            self._progress.see(numbers, transition.reward, "")
 
     def _called(self, call: Call, beat: Beat) -> Transition:
         kind = self._programs[call.name]

@@ -1,12 +1,12 @@
 """Programs at work next to a game: pressed for, watched, and stopped where something happens."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from balrog_rag.contracts.behaviour import Environment, Pressable, Pressed
-from balrog_rag.contracts.data import Burst, Observation, Transition
+from balrog_rag.contracts.data import Burst, Observation, Rise, Transition
 from balrog_rag.contracts.kinds import Numbers, Progress
 from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFailed
 
@@ -46,6 +46,44 @@ class Stepwise:
         return self.last
 
 
+class _Score:
+    """What the presses of one step were worth, each by itself and together."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._rises: list[Rise] = []
+        self._presses = self._keys = 0
+        self._reward = 0.0
+
+    def add(self, done: Pressed, numbers: Numbers) -> None:
+        """Count a press in, with the numbers after it."""
+        self._presses += 1
+        self._keys += done.keys
+        self._reward += done.reward
+        before = standing(self._progress)
+        self._progress.see(numbers, done.reward, "")
+        if standing(self._progress) != before:
+            self._rises.append(Rise(done.reward, dict(numbers)))
+
+    def of(self, seen: Transition, stopped: str, pressed: Sequence[Press] = ()) -> Transition:
+        """The step that these presses led to; a single press needs no list of its own."""
+        several = self._presses > 1
+        return replace(
+            seen,
+            reward=self._reward,
+            keys=self._keys,
+            stopped=stopped,
+            pressed=tuple(pressed),
+            rises=tuple(self._rises) if several else (),
+            by_press=several,
+        )
+
+
+def standing(progress: Progress) -> tuple[float, int]:
+    """How far a game has come, as a value that differs once it has come further."""
+    return progress.value, sum(map(len, progress.milestones().values()))
+
+
 class Driver:
     """A program at work; goes on where it stopped."""
 
@@ -56,7 +94,7 @@ class Driver:
         progress: Progress,
         place: Callable[[Numbers], Hashable],
     ) -> None:
-        """`progress` and `place` are the game's, so that a burst ends where one of them changes."""
+        """`progress` and `place` are the game's, so a burst ends where one of them changes."""
         self._game, self._program, self._progress, self._place = game, program, progress, place
         self._begun = False
         self._over = ""
@@ -67,7 +105,7 @@ class Driver:
         A recorded burst is repeated, whatever ended it then, and with it how its player was lost.
         """
         game, pressed = self._game, list[Press]()
-        reward, keys, message, ended, stopped = 0.0, 0, "", "", ""
+        score, message, ended, stopped = _Score(self._progress), "", "", ""
         height = self._height(game.numbers)
         most = recorded.presses if recorded else most
         while len(pressed) < most and not ended:
@@ -82,15 +120,14 @@ class Driver:
             done = game.press(press)
             beat()
             pressed.append(press)
-            reward, keys, message, ended = reward + done.reward, keys + done.keys, done.message, done.ended
-            numbers = game.numbers
-            self._progress.see(numbers, done.reward, "")
+            message, ended, numbers = done.message, done.ended, game.numbers
+            score.add(done, numbers)
             if recorded is None and self._height(numbers) != height:
                 break
         if recorded and recorded.ended and not ended:
             ended, stopped = recorded.ended, recorded.stopped
         seen = game.look(message, ended)
-        return replace(seen, reward=reward, keys=keys, stopped=stopped, pressed=tuple(pressed))
+        return score.of(seen, stopped, pressed)
 
     def close(self) -> None:
         """Let the program give back what it holds."""
@@ -99,7 +136,7 @@ class Driver:
     def call(self, interruptible: bool, beat: Callable[[], None]) -> Transition:
         """Let a call's program press until it ends, fails, or is interrupted."""
         game, said = self._game, list[str]()
-        reward, keys, ended, stopped = 0.0, 0, "", ""
+        score, ended, stopped = _Score(self._progress), "", ""
         for _ in range(MOST_PRESSES):
             try:
                 done = game.press(self._next())
@@ -110,7 +147,8 @@ class Driver:
                 stopped = f"failed: {failure}"
                 break
             beat()
-            reward, keys, ended = reward + done.reward, keys + done.keys, done.ended
+            ended = done.ended
+            score.add(done, game.numbers)
             if done.message and done.message not in said[-1:]:
                 said.append(done.message)
             if ended or (stopped := game.event() if interruptible else ""):
@@ -120,7 +158,7 @@ class Driver:
             stopped = f"it had pressed {MOST_PRESSES:,} times"
         self._program.close()
         seen = game.look("\n".join(said[-MOST_MESSAGES:]), ended)
-        return replace(seen, reward=reward, keys=keys, stopped=stopped)
+        return score.of(seen, stopped)
 
     def _next(self) -> Press:
         if self._begun:
@@ -129,12 +167,7 @@ class Driver:
         return next(self._program)
 
     def _height(self, numbers: Numbers) -> tuple[Any, ...]:
-        progress = self._progress
-        return (
-            progress.value,
-            sum(map(len, progress.milestones().values())),
-            self._place(numbers),
-        )
+        return *standing(self._progress), self._place(numbers)
 
 
 MOST_MESSAGES = 12

@@ -13,6 +13,7 @@ from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import MiniHackOptions, minihack_options, shows_pictures
 from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
 BALROG_TASKS = (
@@ -29,11 +30,15 @@ BALROG_TASKS = (
 
 
 class Solved(Share):
-    """A task is solved by a step of reward 1, as BALROG counts it: this is how MiniHack says so."""
+    """A task is solved by one action of reward 1, as BALROG counts it, or where MiniHack says so itself.
+
+    The reward alone is not enough: an action that turns pages is worth the sum of its key presses, and each
+    of them that takes no game time costs 0.01.
+    """
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
         """Take in a step."""
-        if reward >= 1.0:
+        if reward >= 1.0 or ended == Outcome.SOLVED:
             self.value = 1.0
 
 
