@@ -4,6 +4,7 @@ import argparse
 import errno
 import io
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,13 @@ prefix = "python -m balrog_rag."
 def called(name: str) -> str:
     """A command's name as the user wrote it."""
     return f"{prefix}{name}"
+
+
+def resume_with(folder: Path) -> str:
+    """The command that resumes a run or a sweep, in the manner in which this one was called."""
+    if prefix.startswith("python"):
+        return f"{prefix}eval resume={shlex.quote(str(folder))}"
+    return f"{prefix}resume {shlex.quote(str(folder))}"
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,19 +1,21 @@
 """What `python -m balrog_rag.eval` does once its words are known to be a run or a resume."""
 
-import asyncio
 import sys
 from pathlib import Path
 
 from balrog_rag import agents
 from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.cli.playing import played
+from balrog_rag.cli.stopped import print_troubles
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.display.display import display
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import attempt, continued, is_sweep, new_run, play_together, resumed_folder
+from balrog_rag.run.begin import attempt, continued, is_sweep, new_run, resumed_folder
 from balrog_rag.run.named import named
-from balrog_rag.run.run import RunOutcome
+from balrog_rag.run.run import RunOutcome, not_played, play_runs
+from balrog_rag.run.services import LiveServices
 
 
 def evaluate(overrides: list[str], trust: bool = False) -> int:
@@ -34,11 +36,28 @@ def resume(run: Path, overrides: list[str], trust: bool = False) -> int:
 
 
 def play_in(run: PlannedRun) -> int:
-    """Play into a run folder that exists, tell what came of it, and return the exit code."""
+    """Play into a run folder that exists, print what came of it, and return the exit code."""
+    outcomes: list[RunOutcome] = []
+
+    def results() -> int:
+        print_and_write(run.folder, outcomes[0], run.config)
+        return outcomes[0].exit_code
+
+    def troubles(interrupted: bool) -> None:
+        if interrupted or outcomes:
+            print_troubles(run.folder, outcomes[0] if outcomes else not_played(run), interrupted)
+
     with attempt(run):
-        outcome = asyncio.run(play_together([run], display, backend_of))[0]
-        tell(run.folder, outcome, run.config)
-    return outcome.exit_code
+        return played(lambda: play_into(outcomes, run), results, troubles)
+
+
+async def play_into(outcomes: list[RunOutcome], run: PlannedRun) -> None:
+    """Play, and keep what came of it before models and indexes are closed, which a second Ctrl-C may cut."""
+    services = LiveServices()
+    try:
+        outcomes += await play_runs([run], services, display, backend_of)
+    finally:
+        await services.close()
 
 
 REAL_MODEL = """\
@@ -47,9 +66,9 @@ The embedded model only shows that everything runs. For a real one, set its key 
   (or model=anthropic, gemini, vllm, ollama, ...: docs/models.md)"""
 
 
-def tell(run: Path, outcome: RunOutcome, config: Config) -> None:
-    """Write the summaries and print what came of the run; what this needs is imported only now."""
-    from balrog_rag.cli.ending import print_finished, print_results, print_troubles
+def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:
+    """Write the summaries and print the results; what this needs is imported only now."""
+    from balrog_rag.cli.ending import print_finished, print_results
     from balrog_rag.results.summary import write_all
 
     def say() -> None:
@@ -60,8 +79,5 @@ def tell(run: Path, outcome: RunOutcome, config: Config) -> None:
         if config.model.backend == "local" and agents.asks_model(config.agent):
             print(REAL_MODEL)
 
-    try:
-        summary = write_all(run)
-        as_far_as_read(sys.stdout, say)
-    finally:  # on a full disk, too, it is said what to do next
-        as_far_as_read(sys.stderr, lambda: print_troubles(run, outcome))
+    summary = write_all(run)
+    as_far_as_read(sys.stdout, say)

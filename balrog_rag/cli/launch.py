@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.evaluate import resume
-from balrog_rag.cli.sweep import outcomes_on_disk, tell
+from balrog_rag.cli.stopped import print_sweep_troubles
+from balrog_rag.cli.sweep import outcomes_on_disk, print_and_write
 from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
@@ -53,7 +55,11 @@ def launch(runs: Sequence[PlannedRun], hydra_words: Sequence[str]) -> int:
     except SystemExit as ending:  # Hydra has told on stderr why a job or the launcher failed
         if ending.code in (None, 0):
             raise
-    return tell(runs, outcomes_on_disk(runs))
+    outcomes = outcomes_on_disk(runs)
+    try:
+        return print_and_write(runs, outcomes)
+    finally:  # on a full disk, too, it is said what to do next
+        as_far_as_read(sys.stderr, lambda: print_sweep_troubles(runs, outcomes))
 
 
 def job(config: Any) -> int:

@@ -5,7 +5,6 @@ SWEEP/<run>/          a run folder like any other
 SWEEP/sweep.{csv,md}  the results of all runs as one table
 """
 
-import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -16,6 +15,8 @@ import msgspec
 
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.grid import Combination, combinations, of_values
+from balrog_rag.cli.playing import played
+from balrog_rag.cli.stopped import print_sweep_troubles
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
@@ -28,7 +29,7 @@ from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
 from balrog_rag.run.named import experiment_of, meant, named
-from balrog_rag.run.run import RunOutcome, play_runs, troubles
+from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveServices, resolved
 from balrog_rag.run.trust import refuse_stranger
@@ -178,8 +179,18 @@ def play_all(runs: list[PlannedRun]) -> int:
     with ExitStack() as locks:
         for run in runs:
             locks.enter_context(attempt(run))
-        outcomes = asyncio.run(_play_groups(alike(runs)))
-        return tell(runs, [outcomes[run.label] for run in runs])
+        outcomes: dict[str, RunOutcome] = {}
+
+        def reached() -> list[RunOutcome]:
+            return [outcomes.get(run.label) or not_played(run) for run in runs]
+
+        def troubles(interrupted: bool) -> None:
+            if interrupted or outcomes:
+                print_sweep_troubles(runs, reached(), interrupted)
+
+        return played(
+            lambda: _play_groups(alike(runs), outcomes), lambda: print_and_write(runs, reached()), troubles
+        )
 
 
 def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
@@ -190,36 +201,31 @@ def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
     return list(groups.values())
 
 
-async def _play_groups(groups: Sequence[list[PlannedRun]]) -> dict[str, RunOutcome]:
+async def _play_groups(groups: Sequence[list[PlannedRun]], outcomes: dict[str, RunOutcome]) -> None:
     """One group after the other, all with the same models and indexes; a stop leaves the rest open."""
-    services, outcomes, signal = LiveServices(), dict[str, RunOutcome](), None
+    services = LiveServices()
+    stopped: RunOutcome | None = None
     try:
         for group in groups:
-            if signal is None:
-                played = await play_runs(group, services, display, backend_of)
+            if stopped is None:
+                ended = await play_runs(group, services, display, backend_of)
             else:
-                played = [
-                    RunOutcome(Tally(open=[spec.episode for spec in run.specs]), signal) for run in group
-                ]
-            outcomes |= {run.label: outcome for run, outcome in zip(group, played, strict=True)}
-            signal = played[0].signal
+                ended = [not_played(run, stopped.signal, stopped.stopped_by) for run in group]
+            outcomes |= {run.label: outcome for run, outcome in zip(group, ended, strict=True)}
+            stopped = ended[0] if ended[0].signal is not None else None
     finally:
         await services.close()
-    return outcomes
 
 
-def tell(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
-    """Write every run's results and the sweep's table; print what came of it; the exit code."""
+def print_and_write(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
+    """Write every run's results and the sweep's table; print the table; the exit code."""
     from balrog_rag.cli.sweep_table import rows, write_tables
 
     top = runs[0].folder.parent
     code = max(outcome.exit_code for outcome in outcomes)
-    try:
-        table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
-        write_tables(top, table)
-        as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
-    finally:  # on a full disk, too, it is said what to do next
-        as_far_as_read(sys.stderr, lambda: _print_troubles(top, runs, outcomes))
+    table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
+    write_tables(top, table)
+    as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
     return code
 
 
@@ -234,19 +240,6 @@ def _print_results(top: Path, table: "Sequence[SweepRow]", code: int, log: str) 
     print(f"sweep folder: {top}")
 
 
-def _print_troubles(top: Path, runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> None:
-    said: dict[str, list[str]] = {}
-    for run, outcome in zip(runs, outcomes, strict=True):
-        for line in troubles(outcome):
-            said.setdefault(line, []).append(run.label)
-    for line, labels in said.items():
-        where = f"{labels[0]}: " if len(labels) == 1 else ""
-        times = f" (in each of {len(labels)} of {len(runs)} runs)" if len(labels) > 1 else ""
-        print(one_line(f"{where}{line}{times}"), file=sys.stderr)
-    if any(outcome.exit_code for outcome in outcomes):
-        print(f"go on with it: python -m balrog_rag.eval -m resume={top}", file=sys.stderr)
-
-
 def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:
     """What became of runs that other processes have played: an episode whose journal has no end is open."""
     from balrog_rag.results.runs import load
@@ -255,6 +248,8 @@ def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:
     for run in runs:
         ended = {episode.name for episode in load(run.folder).episodes}
         found.append(
-            RunOutcome(Tally(open=[spec.episode for spec in run.specs if spec.episode not in ended]))
+            RunOutcome(
+                Tally(open=[spec.episode for spec in run.specs if spec.episode not in ended]), spent=None
+            )
         )
     return found

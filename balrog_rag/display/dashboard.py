@@ -91,12 +91,12 @@ class Dashboard:
         elif key in ("open", "back"):
             view.opened = view.selected if key == "open" else None
         elif key == "stop" and self._interrupts.signal is None:
-            self._interrupts.hear(signal.SIGINT)
+            self._interrupts.hear(signal.SIGINT, "the key q")
         self._touched.set()
 
     async def draw(self, live: Live, paper: Paper) -> None:
-        """Draw while there is a terminal: often, but the more seldom the longer a drawing takes."""
-        while True:
+        """Draw while there is a terminal: often, but more rarely the longer a drawing takes."""
+        while not self._interrupts.hung_up:
             begun = time.perf_counter()
             live.refresh()
             took = time.perf_counter() - begun

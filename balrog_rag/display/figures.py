@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.util.wording import many, short_number
 
 
 def clock(seconds: float | None) -> str:
@@ -15,18 +14,9 @@ def clock(seconds: float | None) -> str:
     return f"{hour}:{minute:02d}:{second:02d}" if hour else f"{minute}:{second:02d}"
 
 
-def money(dollars: float, unpriced: int = 0) -> str:
-    """Dollars, with a mark where some calls have no known price."""
-    text = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
-    return text + ("+?" if unpriced else "")
-
-
 def spending(board: Scoreboard) -> str:
     """What was spent, against the cap where there is one."""
-    spent = board.spent()
-    cap = f" of {money(board.dollar_cap)}" if board.dollar_cap is not None else ""
-    tokens = f"{short_number(spent.input)} tokens in, {short_number(spent.output)} out"
-    return f"{money(spent.dollars, spent.unpriced)}{cap} for {many(spent.calls, 'calls')}, {tokens}"
+    return board.spent().in_words(board.dollar_cap)
 
 
 def progression(board: Scoreboard) -> str:

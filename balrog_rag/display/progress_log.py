@@ -14,13 +14,13 @@ from typing import Any, TextIO
 import msgspec
 
 from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
-from balrog_rag.display.figures import clock, money, progression, spending
+from balrog_rag.display.figures import clock, progression, spending
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.terminal_safe import one_line
-from balrog_rag.util.wording import many
+from balrog_rag.util.wording import many, money
 
 EVERY = 10.0
 """Seconds between two lines on the whole."""
@@ -41,6 +41,11 @@ class Lines:
         try:
             print(line, file=self._out, flush=True)
         except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
+            self._out = None
+
+    def terminal_closed(self) -> None:
+        """Write nothing more to a terminal; a file or a pipe goes on."""
+        if self._out is not None and self._out.isatty():
             self._out = None
 
 
@@ -153,8 +158,10 @@ async def progress_log(
     kind: str, board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[PlainLog | JsonLog]:
     """Write lines while the body plays."""
-    log = JsonLog(board, gate, Lines(out)) if kind == "json" else PlainLog(board, gate, Lines(sys.stderr))
+    lines = Lines(out if kind == "json" else sys.stderr)
+    log = JsonLog(board, gate, lines) if kind == "json" else PlainLog(board, gate, lines)
     interrupts.told = log.stopping
+    interrupts.when_hung_up(lines.terminal_closed)
 
     async def now_and_then() -> None:
         while True:

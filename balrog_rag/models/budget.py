@@ -14,6 +14,8 @@ from balrog_rag.config.schema import CapConfig, LimitsConfig
 from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import ConfigError, LimitReached
 from balrog_rag.models.prices import Prices
+from balrog_rag.util.stopping import being_cancelled
+from balrog_rag.util.wording import many, money, short_number
 
 Clock = Callable[[], float]
 
@@ -44,6 +46,12 @@ class Spending(msgspec.Struct):
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + sign * getattr(other, name))
 
+    def in_words(self, cap: float | None = None) -> str:
+        """`$0.12 of $5.00 for 30 calls, 40.0k tokens in, 900 out`."""
+        of = f" of {money(cap)}" if cap is not None else ""
+        tokens = f"{short_number(self.input)} tokens in, {short_number(self.output)} out"
+        return f"{money(self.dollars, self.unpriced)}{of} for {many(self.calls, 'calls')}, {tokens}"
+
     @classmethod
     def of(cls, reply: Reply) -> "Spending":
         """What one reply cost."""
@@ -67,6 +75,12 @@ class RunBudget:
         self.total = Spending()
         self.by_purpose: dict[str, Spending] = {purpose: Spending() for purpose in get_args(Purpose)}
         self.in_flight = 0
+        self.cut_off = 0
+        """Calls whose answer was given up, since the run stopped at once."""
+
+    def knows(self, episode: str) -> bool:
+        """Whether the calls of this episode are counted."""
+        return episode in self._meters
 
     def episode(self, name: str) -> "EpisodeMeter":
         """A fresh meter; where the episode is played again, what it had counted is taken back."""
@@ -131,7 +145,8 @@ class EpisodeMeter:
             raise unpriced(self._name, reply.model or "the model")
 
     def release(self) -> None:
-        """The call that was admitted will not be made."""
+        """The call that was admitted has no answer: it was not made, failed or was cut off."""
+        self._run.cut_off += self._asked and being_cancelled()
         self._answered()
 
     def _answered(self) -> None:

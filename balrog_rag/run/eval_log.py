@@ -44,6 +44,10 @@ class EvalLog:
         """The model does not answer."""
         self._write("WARNING", why)
 
+    def terminal_closed(self) -> None:
+        """SIGHUP."""
+        self._write("WARNING", "the terminal was closed (SIGHUP); the run continues without the display")
+
     def model_back(self) -> None:
         """It does again."""
         self._write("INFO", "the model answers again")

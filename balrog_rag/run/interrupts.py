@@ -1,49 +1,102 @@
-"""Ctrl-C and SIGTERM: once, the run winds up; twice, or before it plays, it stops where it stands."""
+"""Signals during a run: SIGINT and SIGTERM stop it, SIGHUP (the terminal was closed) does not."""
 
 import asyncio
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from balrog_rag.run.scheduler import Gate
 
 
 class Interrupts:
-    """Once: finish the calls in flight and close the journals; twice: cut them off."""
+    """Stop once: finish the calls in flight and close the journals; twice: cut them off."""
 
     def __init__(self, gate: Gate) -> None:
-        """For the task that makes this; `told` is called at the first."""
+        """For the task that makes this; `told` is called at the first stop."""
         self._gate = gate
         self._task = asyncio.current_task()
         self.signal: int | None = None
+        self.stopped_by = ""
+        """What the user did to stop the run; empty while it plays."""
         self.playing = False
         """Whether anything has begun that is worth waiting for."""
         in_main = threading.current_thread() is threading.main_thread()  # no other one hears of signals
-        self._numbers = (signal.SIGINT, signal.SIGTERM) if in_main else ()
+        self._stops = (signal.SIGINT, signal.SIGTERM) if in_main else ()
+        # After nohup the signal is ignored, and stays so.
+        self._hang_up = in_main and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+        self._before: Any = None
         self.told: Callable[[], None] = lambda: None
+        self.hung_up = False
+        """Whether the terminal was closed."""
+        self._on_hang_up: list[Callable[[], None]] = []
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        for number in self._numbers:
+        for number in self._stops:
             loop.add_signal_handler(number, self.hear, number)
+        if self._hang_up:
+            self._before = signal.getsignal(signal.SIGHUP)
+            loop.add_signal_handler(signal.SIGHUP, self.lose_terminal)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         loop = asyncio.get_running_loop()
-        for number in self._numbers:
+        for number in self._stops:
             loop.remove_signal_handler(number)
+        if self._hang_up:
+            loop.remove_signal_handler(signal.SIGHUP)
+            signal.signal(signal.SIGHUP, self._before)
 
-    def hear(self, number: int) -> None:
-        """A signal, or the key that stands for it."""
+    def hear(self, number: int, by: str = "") -> None:
+        """Stop, by a signal or by the key `by` that means the same."""
         if self.signal is None:
             self.signal = number
+            self.stopped_by = by or NAMES.get(number, signal.Signals(number).name)
             self._gate.change(stopping=True)
             self.told()
             if self.playing:
                 return
         if self._task is not None:
             self._task.cancel()
+
+    def over(self) -> None:
+        """Nothing is left to cut off; what follows is short."""
+        self._task = None
+
+    def when_hung_up(self, do: Callable[[], None]) -> None:
+        """Call `do` once when the terminal is closed; at once if it already is."""
+        if self.hung_up:
+            do()
+        else:
+            self._on_hang_up.append(do)
+
+    def lose_terminal(self) -> None:
+        """SIGHUP: play on without a display."""
+        self.hung_up = True
+        waiting, self._on_hang_up = self._on_hang_up, []
+        for do in waiting:
+            do()
+
+
+NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C (SIGINT)"}
+"""Signals that users know by another name."""
+
+
+@contextmanager
+def outliving_the_terminal() -> Iterator[None]:
+    """Survive SIGHUP also before the first episode and while results are written."""
+    before = signal.getsignal(signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
+        yield
+        return
+    # Not SIG_IGN: programs started meanwhile would inherit it.
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -12,12 +12,13 @@ import msgspec
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import DatasetError, RunFolderError
-from balrog_rag.models.budget import RunBudget
+from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.prices import Prices
+from balrog_rag.results.folder import journal_path
 from balrog_rag.run.backend import Backend, PlannedRun
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
-from balrog_rag.run.interrupts import Interrupts
+from balrog_rag.run.interrupts import NAMES, Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveServices
 from balrog_rag.run.watchers import Labelled, Several
@@ -58,6 +59,14 @@ class RunOutcome(msgspec.Struct):
     signal: int | None = None
     notes: list[str] = []
     """What a user should know of the models, e.g. that a price is unknown."""
+    stopped_by: str = ""
+    """What the user did to stop it: a signal or a key."""
+    spent: Spending | None = msgspec.field(default_factory=Spending)
+    """All answers, also of earlier attempts; None: another process played it."""
+    not_counted: int = 0
+    """Episodes of an earlier attempt that this one did not reach: their calls are not in `spent`."""
+    cut_off: int = 0
+    """Calls without an answer when it stopped at once."""
 
     @property
     def exit_code(self) -> int:
@@ -75,10 +84,12 @@ async def play_runs(
     gate = Gate(runner.concurrency, most_at_once())
     services.hold = gate.hold
     tallies = [Tally() for _ in runs]
+    budgets = [RunBudget(run.config.limits, prices=Prices.of_config(run.config.model)) for run in runs]
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
         backend = backend_of(runner, services)
         playing = InPlay(runs, gate, interrupts, backend)  # before Ray takes stdout for its prints
+        playing.budgets.extend(budgets)
         try:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(backend.close)
@@ -97,8 +108,28 @@ async def play_runs(
                 raise
             for run, tally in zip(runs, tallies, strict=True):
                 _leave_open(run, tally)
-        told = [[*own, *recorded(run)] for run, own in zip(runs, notes, strict=True)]
-        return [RunOutcome(tally, interrupts.signal, own) for tally, own in zip(tallies, told, strict=True)]
+        interrupts.over()
+        return [
+            outcome(run, tally, budget, interrupts, [*own, *recorded(run)])
+            for run, tally, budget, own in zip(runs, tallies, budgets, notes, strict=True)
+        ]
+
+
+def outcome(
+    run: PlannedRun, tally: Tally, budget: RunBudget, interrupts: Interrupts, notes: list[str]
+) -> RunOutcome:
+    """What became of a run, and what it cost."""
+    unread = [episode for episode in tally.open if not budget.knows(episode)]
+    not_counted = sum(journal_path(run.folder, episode).exists() for episode in unread)
+    return RunOutcome(
+        tally,
+        interrupts.signal,
+        notes,
+        interrupts.stopped_by,
+        budget.total,
+        not_counted,
+        budget.cut_off if interrupts.signal is not None else 0,
+    )
 
 
 def recorded(run: PlannedRun) -> list[str]:
@@ -138,13 +169,13 @@ async def _play(
     run: PlannedRun, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
 ) -> None:
     """Play one of the runs, with a budget and files of its own."""
-    budget = RunBudget(run.config.limits, prices=Prices.of_config(run.config.model))
-    playing.budgets.append(budget)
+    budget = playing.budgets[rank]
     try:
         with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
             own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
             every = Several([*own, Labelled(run.label, watcher) if run.label else watcher])
             player = backend.player(run, budget, every, stopping(playing.gate, tally))
+            playing.interrupts.when_hung_up(log.terminal_closed)
             async with silences(log, lambda: backend.trouble(run)):
                 await play_all(run.specs, player, playing.gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs go on
@@ -163,6 +194,15 @@ def _leave_open(run: PlannedRun, tally: Tally) -> None:
     tally.open.extend(spec.episode for spec in run.specs if spec.episode not in known)
 
 
+def not_played(
+    run: PlannedRun, number: int | None = signal.SIGINT, by: str = NAMES[signal.SIGINT]
+) -> RunOutcome:
+    """The outcome of a run that was stopped before it could begin."""
+    episodes = [spec.episode for spec in run.specs]
+    written = sum(journal_path(run.folder, episode).exists() for episode in episodes)
+    return RunOutcome(Tally(open=episodes), number, stopped_by=by, not_counted=written)
+
+
 def troubles(outcome: RunOutcome) -> list[str]:
     """One line for each thing that kept an episode from ending."""
     tally = outcome.tally
@@ -170,9 +210,24 @@ def troubles(outcome: RunOutcome) -> list[str]:
     lines += [f"error: {episode}: {error}" for episode, error in sorted(tally.failed.items())]
     if tally.fatal is not None:
         lines.append(f"error: the run was stopped: {tally.fatal}")
-    if outcome.signal is not None:
-        lines.append(f"stopped by {signal.Signals(outcome.signal).name}; nothing that was answered is lost")
+    if outcome.stopped_by:
+        lines.append(f"stopped by {outcome.stopped_by}; every answer received is saved")
     if tally.open:
         verb = "is" if len(tally.open) == 1 else "are"
         lines.append(f"{many(len(tally.open), 'episodes')} {verb} not finished")
     return [redact(line) for line in lines]
+
+
+def costs(outcomes: Sequence[RunOutcome]) -> str:
+    """What runs have spent, summed."""
+    spent = Spending()
+    for one in outcomes:
+        spent.add(one.spent or Spending())
+    not_counted, cut_off = sum(one.not_counted for one in outcomes), sum(one.cut_off for one in outcomes)
+    line = spent.in_words()
+    if not_counted:
+        line += f"; without {many(not_counted, 'episodes')} of an earlier attempt that were not reached"
+    if cut_off:
+        calls = "1 call that was" if cut_off == 1 else f"up to {cut_off:,} calls that were"
+        line += f"; the provider may also bill {calls} cut off"
+    return line

@@ -13,3 +13,9 @@ def short_number(value: float) -> str:
         if value >= size:
             return f"{value / size:.1f}{sign}"
     return f"{value:.0f}"
+
+
+def money(dollars: float, unpriced: int = 0) -> str:
+    """Dollars, with a mark where some calls have no known price."""
+    text = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
+    return text + ("+?" if unpriced else "")

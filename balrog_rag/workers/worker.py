@@ -102,7 +102,8 @@ def _die_with(parent: int) -> None:
 def main() -> None:
     """Entry point: the socket's file descriptor and the parent's process id are the arguments."""
     descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
-    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group, they are the parent's to hear
+    # A terminal sends these to the whole group; the parent decides what they mean.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     _die_with(parent)
     with socket.socket(fileno=descriptor) as connection:

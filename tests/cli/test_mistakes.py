@@ -128,7 +128,8 @@ def test_a_run_whose_log_cannot_be_opened_is_left_open(run: Path) -> None:
     assert done.stderr.splitlines() == [
         f"error: the run was stopped: {run}/eval.log: cannot be written (Is a directory)",
         "1 episode is not finished",
-        f"go on with it: python -m balrog_rag.eval resume={run}",
+        "spent: $0.00 for 0 calls, 0 tokens in, 0 out",
+        f"resume with: python -m balrog_rag.eval resume={run}",
     ]
 
 

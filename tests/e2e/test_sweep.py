@@ -46,8 +46,8 @@ def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert err.splitlines().count("go on with it: python -m balrog_rag.eval -m resume=results/s") == 1
-    assert len([line for line in err.splitlines() if line.startswith("stopped by SIGINT; nothing")]) == 1
+    assert err.splitlines().count("resume with: python -m balrog_rag.eval resume=results/s") == 1
+    assert len([line for line in err.splitlines() if line.startswith("stopped by Ctrl-C (SIGINT);")]) == 1
     done = command("balrog_rag.eval", "resume=results/s", "--log", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     events = [msgspec.json.decode(line) for line in done.stdout.splitlines()]

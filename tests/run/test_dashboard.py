@@ -2,17 +2,10 @@
 
 import asyncio
 import os
-import pty
 import re
-import select
-import struct
-import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +27,8 @@ from balrog_rag.run.scheduler import Gate
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.workers.inline import InlineGames
-from tests.support import CLEAN, numbers
+from tests.run.terminal import Terminal, terminal
+from tests.support import numbers
 
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
@@ -247,48 +241,6 @@ def test_keys(typed: bytes, keys: list[bytes]) -> None:
     assert split(typed) == keys
 
 
-class Terminal:
-    """A run on a pseudo-terminal of 30 lines."""
-
-    def __init__(self, folder: Path, *words: str) -> None:
-        self.master, self.slave = pty.openpty()
-        ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "balrog_rag.eval", "model=scripted", *words],
-            cwd=folder,
-            env={**CLEAN, "TERM": "xterm-256color"},
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    def until(self, pattern: str, seconds: float = 150) -> str:
-        """What is drawn from now until a text appears."""
-        drawn, deadline = "", time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if select.select([self.master], [], [], 0.1)[0]:
-                drawn += os.read(self.master, 65536).decode(errors="replace")
-                if re.search(pattern, re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", drawn)):
-                    return drawn
-        raise AssertionError(f"{pattern!r} was not drawn; the last was {drawn[-2000:]!r}")
-
-    def press(self, keys: bytes) -> None:
-        os.write(self.master, keys)
-
-
-@contextmanager
-def terminal(folder: Path, *words: str) -> Iterator[Terminal]:
-    shown = Terminal(folder, *words)
-    try:
-        yield shown
-    finally:
-        shown.process.kill()
-        shown.process.communicate()
-        os.close(shown.master)
-        os.close(shown.slave)
-
-
 def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
     words = ["agent=robust_cot", "env.episodes=9", "model.options.latency=0.05", "runner.concurrency=4"]
     with terminal(tmp_path, *words, "run.name=r") as shown:
@@ -307,6 +259,10 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
         assert shown.process.wait(200) == 130
         assert termios.tcgetattr(shown.slave) == before
+        assert shown.process.stderr is not None
+        said = shown.process.stderr.read().decode()
+    assert "SIGINT" not in said
+    assert re.search(r"^stopped by the key q;(.*\n)+spent: .*\nresume with: ", said, re.MULTILINE)
 
 
 def ended(run: Path) -> int:

@@ -79,6 +79,6 @@ def test_ctrl_c_gives_the_cursor_back(tmp_path: Path) -> None:
         os.kill(run.process.pid, signal.SIGINT)
         run.until(None)
     assert run.process.returncode == 130
-    assert "go on with it" in run.drawn
+    assert "resume with: " in run.drawn
     assert run.drawn.rindex(SHOWN) > run.drawn.rindex(HIDDEN)
     assert "indexing" not in run.drawn[run.drawn.rindex(SHOWN) :]

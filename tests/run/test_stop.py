@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -43,8 +44,10 @@ def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> Non
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert "go on with it: python -m balrog_rag.eval resume=results/r" in err
+    assert "resume with: python -m balrog_rag.eval resume=results/r" in err
+    assert "stopped by Ctrl-C (SIGINT); every answer received is saved" in err
     assert "4 episodes are not finished" in err
+    assert re.search(rf"^spent: \$\S+ for {len(completions(run))} calls, .* tokens in, ", err, re.MULTILINE)
     asked_once(run, server)  # the calls in flight were waited for
     done = command("balrog_rag.eval", "resume=results/r", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -66,8 +69,23 @@ def test_twice_stops_at_once(tmp_path: Path) -> None:
     with running(tmp_path, "agent=naive", *scripted(100), "env.episodes=2", "run.name=r") as process:
         while not log.exists() or log.read_text().count("started") < 2:
             time.sleep(0.05)
-        stop_twice(process)
+        err = stop_twice(process)
     assert process.returncode == 130
+    assert "spent: $0.00 for 0 calls, 0 tokens in, 0 out; the provider may also bill up to 2 calls" in err
+    assert "resume with: " in err
+
+
+def test_ctrl_c_again_and_again_still_says_what_was_spent(tmp_path: Path) -> None:
+    with running(tmp_path, "agent=naive", *scripted(0.2), "env.episodes=2", "run.name=r") as process:
+        wait_for_steps(tmp_path / "results/r", 6)
+        while process.poll() is None:
+            os.kill(process.pid, signal.SIGINT)
+            time.sleep(0.02)
+        _, err = process.communicate(timeout=200)
+    assert process.returncode == 130
+    lines = [line.partition(":")[0] for line in err.splitlines()]
+    assert lines.count("spent") == lines.count("resume with") == 1
+    assert "Traceback" not in err
 
 
 @pytest.mark.slow
@@ -120,7 +138,7 @@ def test_twice_stops_at_once_although_the_workers_hang(tmp_path: Path) -> None:
             worker.send_signal(signal.SIGSTOP)
         err = stop_twice(process)
     assert process.returncode == 130
-    assert "go on with it" in err
+    assert "resume with: " in err
 
 
 ENDLESS = """
@@ -156,7 +174,7 @@ def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
             time.sleep(0.05)
         err = stop_twice(process)
     assert process.returncode == 130
-    assert "go on with it" in err
+    assert "resume with: " in err
 
 
 def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,4 +212,4 @@ def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=200)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert "go on with it" in err
+    assert "resume with: " in err
