@@ -340,7 +340,12 @@ class EnvironmentKind:
     picture_hint: str = ""
     """What to add so that they do, e.g. `env.layout=image`."""
     identity: Callable[[GameSpec], str] = by_seeds_and_options
-    """Equal for games that are the same world, so that they are no independent draws."""
+    """Equal for games of a task that are the same game."""
+    world: Callable[[GameSpec], str] | None = None
+    """Equal for games of any task that share so much that their results are not independent.
+
+    Statistics resample by world. None: each game is a world of its own.
+    """
     measures: tuple[Measure, ...] = ()
     timeline: Timeline | None = None
     """What reports draw over the game's own time."""

@@ -165,6 +165,12 @@ class Episode(msgspec.Struct, dict=True):
         """Names the game played: equal names are the same world."""
         return kind_of(self.game.env).identity(self.game)
 
+    @property
+    def world_name(self) -> str:
+        """Names the world that its game shares with others; empty where the kind declares none."""
+        shared = kind_of(self.game.env).world
+        return "" if shared is None else shared(self.game)
+
     def measured(self, measure: Measure) -> float:
         """One of the kind's own measures; not a number where the journal does not tell it."""
         if measure.follow is not None:

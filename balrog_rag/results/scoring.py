@@ -13,7 +13,7 @@ from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
 from balrog_rag.results.statistics.permutation import least_p
 from balrog_rag.results.statistics.prospects import twice
-from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws
+from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws, shared_worlds, worlds
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def untold(episodes: Iterable[Episode], measure: Scale) -> int:
 def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> list[Score]:
     """The episodes' scores with the games they were played in."""
     return [
-        Score(float(measure.of(episode)), episode.env, episode.task, episode.game_name)
+        Score(float(measure.of(episode)), episode.env, episode.task, episode.game_name, episode.world_name)
         for episode in episodes
     ]
 
@@ -113,14 +113,14 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
         return f"{partial}: {mean:.2f} % of those ended, no interval: {NO_SAMPLE}."
     found, (drawn, plays) = interval(episodes), draws(scores(episodes))
     count, mean = len(drawn), float(np.average(drawn, weights=plays))
-    what = "games" if count < len(episodes) else "episodes"
+    what = "episodes" if count == len(episodes) else "worlds" if shared_worlds(scores(episodes)) else "games"
     said = f"{_many(count, what)}: {mean:.2f} % ({found.low:.2f} to {found.high:.2f})"
     spread = float(np.std(drawn, ddof=1)) if count > 1 else 0.0
     against = f"against another {_many(count, what)} it "
     if design.too_small(least_p([(count, count)])):
         return f"{said}; {against}can detect no difference at all.{one_game_note(episodes)}"
     if spread < NO_SPREAD:
-        return f"{said}; too little spread seen to say what such a run could detect."
+        return f"{said}; too little spread seen to say what such a run could detect.{one_game_note(episodes)}"
     env = episodes[0].env
     more = twice(drawn, spread, bounds_by_env([env])[env])
     aim = kind_of(env).detect
@@ -135,9 +135,10 @@ NO_SAMPLE = "they are no random sample of the run"
 
 def one_game_note(episodes: Sequence[Episode]) -> str:
     """A warning where every episode played the same game."""
-    games = {(episode.env, episode.task, episode.game_name) for episode in episodes}
-    if len(games) == 1 and len(episodes) > 1:
-        return " All of them play one game: this says nothing about others."
+    played = scores(episodes)
+    if len(worlds(played)) == 1 and len(episodes) > 1:
+        shared = "share one world" if shared_worlds(played) else "play one game"
+        return f" All of them {shared}: this says nothing about others."
     return ""
 
 

@@ -36,6 +36,8 @@ class Comparison(msgspec.Struct, frozen=True):
     their_draws: int = 0
     paired: int = 0
     """How many games were compared pairwise; 0: the arms are taken as independent."""
+    drawn: str = "games"
+    """What a draw is where several episodes share one: a game, or a world of several games."""
     within: int = 0
     """In how many games, both played by both arms, labels were exchanged; 0: not within games."""
     effect: float | None = None

@@ -20,6 +20,7 @@ import numpy as np
 
 from balrog_rag.results.statistics.estimate import (
     NOTHING,
+    STUDENT,
     Estimate,
     Given,
     Interval,
@@ -29,19 +30,21 @@ from balrog_rag.results.statistics.estimate import (
     smooth_means,
     student,
 )
-from balrog_rag.results.statistics.units import ALPHA, Bounds, Floats, Score, constant, draws
+from balrog_rag.results.statistics.units import ALPHA, Bounds, Floats, Score, constant, draws, games, grouped
 
 DRAWS = 10_000
 BCA_FROM = 100
 BCA_TO = 1_000
+MANY_GAMES = 10
+"""Games to a world from which a world's mean has none of progression's rungs."""
 
 
 def mean_interval(scores: Sequence[Score], bounds: Bounds, method: str = "auto", seed: int = 0) -> Interval:
     """The interval of the mean of these scores, a game's plays drawn together; NaN where there is none."""
     if not scores:
         return NOTHING
-    made = mean_estimate(*draws(scores), bounds, method, seed).interval
-    return possible(made, bounds) if bounds.counted else made
+    made = _estimate(scores, bounds, method, seed).interval
+    return possible(made, bounds) if made.method == STUDENT else made
 
 
 def possible(made: Interval, bounds: Bounds) -> Interval:
@@ -55,8 +58,16 @@ def average_interval(groups: Sequence[Sequence[Score]], bounds: Sequence[Bounds]
     """The interval of the unweighted mean of several groups' means (BALROG's average over environments)."""
     if not groups or not all(groups):
         return NOTHING
-    parts = [mean_estimate(*draws(group), each) for group, each in zip(groups, bounds, strict=True)]
+    parts = [_estimate(group, each) for group, each in zip(groups, bounds, strict=True)]
     return average(parts).interval
+
+
+def _estimate(scores: Sequence[Score], bounds: Bounds, method: str = "auto", seed: int = 0) -> Estimate:
+    """The mean of these scores; that of a world of many games is smooth enough for Student's t."""
+    drawn, plays = draws(scores)
+    if method == "auto" and grouped(scores) and len(games(scores)) >= MANY_GAMES * len(drawn):
+        method = "student"
+    return mean_estimate(drawn, plays, bounds, method, seed)
 
 
 def mean_estimate(

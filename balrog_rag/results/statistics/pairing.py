@@ -7,7 +7,17 @@ import msgspec
 import numpy as np
 
 from balrog_rag.results.statistics.permutation import LEAST_PAIRS, Stratum
-from balrog_rag.results.statistics.units import Floats, Score, games, has_repeats, independent
+from balrog_rag.results.statistics.units import (
+    Floats,
+    Key,
+    Score,
+    game_key,
+    games,
+    independent,
+    shared_worlds,
+    world_key,
+    worlds,
+)
 
 SHARED = 0.8
 
@@ -51,22 +61,24 @@ def match(ours: Sequence[Score], theirs: Sequence[Score]) -> Pairs | Arms:
     if not ours:
         return Arms((), ours, theirs, notes)
     our_games, their_games = games(ours), games(theirs)
-    shared = [key for key in our_games if key in their_games and not key[2].startswith("\0")]
+    shared = {key for key in our_games if key in their_games and not key[2].startswith("\0")}
     together = len(shared) / len(our_games.keys() | their_games.keys())
-    if len(shared) >= LEAST_PAIRS and together >= SHARED:
+    if (
+        together >= SHARED
+        and len({world_key(score) for score in ours if game_key(score) in shared}) >= LEAST_PAIRS
+    ):
         left_out = len(our_games.keys() ^ their_games.keys())
         more = (f"{left_out} games without a partner left out",) if left_out else ()
-        played = [[score for score in arm if _game(score) in set(shared)] for arm in (ours, theirs)]
-        return Pairs(_pairs(our_games, their_games, shared), played[0], played[1], notes + more)
-    if together == 1 and has_repeats(ours) and has_repeats(theirs):
-        by_game = _strata(ours, theirs, _game)
+        played = [[score for score in arm if game_key(score) in shared] for arm in (ours, theirs)]
+        return Pairs(_pairs(our_games, their_games, played[0]), played[0], played[1], notes + more)
+    crossed = shared_worlds(ours) or shared_worlds(theirs)
+    repeated = len(our_games) < len(ours) and len(their_games) < len(theirs)
+    if together == 1 and repeated and not crossed:
+        by_game = _strata(ours, theirs, game_key)
         return Arms(by_game, ours, theirs, notes + _these_games(len(shared)), len(shared))
     by_task = _strata(independent(ours), independent(theirs), lambda score: (score.env, score.task))
-    return Arms(by_task, ours, theirs, notes + _few_games(min(len(our_games), len(their_games))))
-
-
-def _game(score: Score) -> tuple[str, str, str]:
-    return score.env, score.task, score.game
+    fewest = min(len(worlds(ours)), len(worlds(theirs)))
+    return Arms(by_task, ours, theirs, notes + _few_games(fewest, "world" if crossed else "game"))
 
 
 def _shared_tasks(
@@ -79,11 +91,11 @@ def _shared_tasks(
     return kept[0], kept[1], notes
 
 
-def _few_games(count: int) -> tuple[str, ...]:
+def _few_games(count: int, what: str = "game") -> tuple[str, ...]:
     """A warning where an arm knows so few games that its figures say little about games in general."""
     if count >= 3:
         return ()
-    games = "one game" if count == 1 else f"{count} games"
+    games = f"one {what}" if count == 1 else f"{count} {what}s"
     return (f"an arm plays {games} only: this says nothing about others",)
 
 
@@ -94,18 +106,19 @@ def _these_games(count: int) -> tuple[str, ...]:
     return (f"labels are exchanged within each of {count} games: this says nothing about others",)
 
 
-def _pairs(
-    ours: dict[tuple[str, str, str], Floats],
-    theirs: dict[tuple[str, str, str], Floats],
-    shared: Sequence[tuple[str, str, str]],
-) -> tuple[Paired, ...]:
-    by_env: dict[str, list[tuple[str, str, str]]] = {}
-    for key in shared:
-        by_env.setdefault(key[0], []).append(key)
+def _pairs(ours: dict[Key, Floats], theirs: dict[Key, Floats], played: Sequence[Score]) -> tuple[Paired, ...]:
+    """World by world, each game counted once in its world; `played` are our scores in the shared games."""
+    by_env: dict[str, dict[Key, set[Key]]] = {}
+    for score in played:
+        by_env.setdefault(score.env, {}).setdefault(world_key(score), set()).add(game_key(score))
     return tuple(
-        Paired(env, *(np.array([arm[key].mean() for key in keys]) for arm in (ours, theirs)))
-        for env, keys in by_env.items()
+        Paired(env, *(_world_means(arm, list(own.values())) for arm in (ours, theirs)))
+        for env, own in sorted((env, dict(sorted(own.items()))) for env, own in by_env.items())
     )
+
+
+def _world_means(arm: dict[Key, Floats], shared: Sequence[set[Key]]) -> Floats:
+    return np.array([np.mean([arm[key].mean() for key in sorted(own)]) for own in shared])
 
 
 def _strata(

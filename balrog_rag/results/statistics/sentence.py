@@ -57,8 +57,8 @@ def _counts(made: "Comparison") -> str:
     """How many draws were tested, and in how many episodes, where these are more."""
     played = f" ({made.our_count} and {made.their_count} {made.things})" if _repeats(made) else ""
     if made.paired:
-        return f"n = {made.paired} pairs{' of games' if played else ''}{played}"
-    games = " games" if played else ""
+        return f"n = {made.paired} pairs{f' of {made.drawn}' if played else ''}{played}"
+    games = f" {made.drawn}" if played else ""
     where = f" in {'one game' if made.within == 1 else f'{made.within} games'}" if made.within else ""
     return f"n = {made.our_draws} and {made.their_draws}{games}{where}{played}"
 
@@ -78,7 +78,7 @@ def _design_words(made: "Comparison") -> str:
     words = f"this design detects {short(least)}" if isfinite(least) else TOO_FEW
     if made.clear or made.wanted == 0:
         return words + "."
-    who = "pairs" if made.paired else "games an arm" if _repeats(made) else f"{made.things} an arm"
+    who = "pairs" if made.paired else f"{made.drawn} an arm" if _repeats(made) else f"{made.things} an arm"
     if made.needed is None:
         return words + f"; no feasible number of {who} would detect {short(made.wanted)}."
     return words + f"; {made.needed:,} {who} would detect {short(made.wanted)}."

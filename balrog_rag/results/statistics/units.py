@@ -1,7 +1,8 @@
 """Scores, and what counts as one independent draw among them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 import numpy as np
@@ -23,6 +24,8 @@ class Score(msgspec.Struct, frozen=True):
     task: str = ""
     game: str = ""
     """Names the game's seeds and options; equal names are the same game. Empty: a game of its own."""
+    world: str = ""
+    """Names what games share whatever their task, as their kind declares it; empty: the game alone."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -51,41 +54,60 @@ def values(scores: Sequence[Score]) -> Floats:
     return np.array([score.value for score in scores], dtype=float)
 
 
-def games(scores: Sequence[Score]) -> dict[tuple[str, str, str], Floats]:
-    """The values of each game, in the order of their names; an unnamed game stands alone."""
-    named = [
-        ((score.env, score.task, score.game or f"\0{place}"), score.value)
-        for place, score in enumerate(scores)
-    ]
-    named.sort(key=lambda pair: pair[0])
-    return {
-        key: np.array([value for _, value in group]) for key, group in groupby(named, lambda pair: pair[0])
-    }
+Key = tuple[str, str, str]
+"""Environment, task and game; of a world that several games share: environment, nothing, world."""
 
 
-def has_repeats(scores: Sequence[Score]) -> bool:
-    """Whether some game was played more than once."""
-    return len(games(scores)) < len(scores)
+def game_key(score: Score, place: int = 0) -> Key:
+    """Names the game; an unnamed one is a game of its own, named by its place."""
+    return score.env, score.task, score.game or f"\0{place}"
+
+
+def world_key(score: Score, place: int = 0) -> Key:
+    """Names the independent draw that a score belongs to: the world of its game, or the game itself."""
+    return (score.env, "", score.world) if score.world else game_key(score, place)
+
+
+def games(scores: Sequence[Score]) -> dict[Key, Floats]:
+    """The values of each game, in the order of their names."""
+    return _grouped(scores, game_key)
+
+
+def worlds(scores: Sequence[Score]) -> dict[Key, Floats]:
+    """The values of each world, in the order of their names."""
+    return _grouped(scores, world_key)
+
+
+def _grouped(scores: Sequence[Score], key: Callable[[Score, int], Key]) -> dict[Key, Floats]:
+    named = sorted(
+        ((key(score, place), score.value) for place, score in enumerate(scores)), key=itemgetter(0)
+    )
+    return {name: np.array([value for _, value in group]) for name, group in groupby(named, itemgetter(0))}
+
+
+def shared_worlds(scores: Sequence[Score]) -> bool:
+    """Whether some world holds more than one game."""
+    return len(worlds(scores)) < len(games(scores))
+
+
+def grouped(scores: Sequence[Score]) -> bool:
+    """Whether draws are worlds of several episodes each; a single world's episodes are taken one by one."""
+    return 1 < len(worlds(scores)) < len(scores)
 
 
 def draws(scores: Sequence[Score]) -> tuple[Floats, Floats]:
-    """The independent draws (games where they repeat, else episodes), and how many plays each has."""
-    if has_repeats(scores) and len(games(scores)) > 1:
-        seen = list(games(scores).values())
+    """The independent draws (worlds where several episodes share one), and how many episodes each has."""
+    if grouped(scores):
+        seen = list(worlds(scores).values())
         return np.array([part.mean() for part in seen]), np.array([len(part) for part in seen], dtype=float)
     return values(scores), np.ones(len(scores))
 
 
-def game_means(scores: Sequence[Score]) -> list[Score]:
-    """One score a game: the mean of its episodes, so that a game counts once however often it was played."""
-    return [
-        Score(float(seen.mean()), env, task, game.lstrip("\0"))
-        for (env, task, game), seen in games(scores).items()
-    ]
-
-
 def independent(scores: Sequence[Score]) -> list[Score]:
-    """The draws to resample: games where they repeat, episodes where none does or there is but one."""
-    if has_repeats(scores) and len(games(scores)) > 1:
-        return game_means(scores)
-    return list(scores)
+    """The draws to resample, one score each: a world counts once, however many episodes it has."""
+    if not grouped(scores):
+        return list(scores)
+    return [
+        Score(float(seen.mean()), env, task, name.lstrip("\0"))
+        for (env, task, name), seen in worlds(scores).items()
+    ]

@@ -14,7 +14,7 @@ from balrog_rag.results.statistics.estimate import NOTHING, Estimate, average, d
 from balrog_rag.results.statistics.pairing import Arms, Pairs, match
 from balrog_rag.results.statistics.permutation import SPARE, Stratum, Test
 from balrog_rag.results.statistics.prospects import Maker, wider
-from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, Score
+from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, Score, shared_worlds
 
 __all__ = ["Comparison", "adjust", "compare"]
 
@@ -95,6 +95,7 @@ def described(
     return Comparison(
         *names, measure, unit, means[0], means[1], len(ours), len(theirs), means[0] - means[1], NOTHING,
         Test(1.0, "none"), superiority=_superiority(ours, theirs),
+        drawn="worlds" if shared_worlds(ours) or shared_worlds(theirs) else "games",
     )  # fmt: skip
 
 

@@ -53,6 +53,11 @@ def identity(game: GameSpec) -> str:
     return f"{game.seeds.core}/{game.task}"
 
 
+def world(game: GameSpec) -> str:
+    """The number of the game: all identities share its seeds, and the two sexes of one play the same game."""
+    return str(game.seeds.core)
+
+
 NETHACKERS = replace(
     NETHACK,
     name=board.KIND,
@@ -66,6 +71,7 @@ NETHACKERS = replace(
     max_steps=lambda task: board.declared().max_steps,
     episodes=board.published().stop,
     identity=identity,
+    world=world,
     rules=(RULES,),
     worth=lambda reached: {"none": 0.0, **board.worths()}[reached],
     departures="",
