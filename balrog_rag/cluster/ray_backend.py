@@ -280,6 +280,10 @@ class RayBackend:
         """Plays the episodes of one run."""
         return RayPlayer(run, budget, watcher, stopping, self)
 
+    def paces(self) -> list[Pace]:
+        """How fast the calls of each model go out, from all nodes together."""
+        return list(self._paces.values())
+
     def keep_pace(self, spec: EpisodeSpec) -> None:
         """One pace for each model, however many nodes ask it."""
         for player in (spec.player, *(fork.player for fork in spec.forks)):

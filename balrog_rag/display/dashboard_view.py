@@ -74,6 +74,8 @@ def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
     yield from _flowed(_state(board, gate), width)
     for trouble in board.model_troubles():
         yield from _texts(trouble, WARN, width)
+    if limit := board.limited_by():
+        yield from _texts(f"limited by {limit}", WARN, width)
     if opened:
         return
     yield from _flowed(_progress(view), width)

@@ -1,7 +1,7 @@
 """Progress without a terminal: a line for each episode that ends and one now and then, plain or JSON.
 
 Plain lines go to stderr, so that stdout holds results alone; JSON lines go to stdout, to be read by a
-program, each with an `event`: started, ended, found, trouble, progress, stopping, finished.
+program, each with an `event`: note, started, ended, found, trouble, progress, stopping, finished.
 """
 
 import asyncio
@@ -73,12 +73,16 @@ class PlainLog:
                 what = "played again" if event.again else "left as journaled"
                 self._say(f"{event.episode}: {what}: {event.text}")
 
+    def begin(self) -> None:
+        """What a user should know before the first episode."""
+        for note in self._board.notes[self._noted :]:
+            self._say(f"note: {note}")
+        self._noted = len(self._board.notes)
+
     def progress(self) -> None:
         """One line on the whole, and why it may stand still."""
         board = self._board
-        for note in board.notes[self._noted :]:
-            self._say(f"note: {note}")
-        self._noted = len(board.notes)
+        self.begin()
         troubles = board.model_troubles()
         told = (board.done, len(board.rows), board.steps, spending(board), board.retries, board.errors)
         self._quiet = self._quiet + 1 if told == self._told and not troubles else 0
@@ -92,6 +96,7 @@ class PlainLog:
             + spending(board)
             + (f", {many(board.retries, 'retries')}" if board.retries else "")
             + (f", {many(board.errors, 'errors')}" if board.errors else "")
+            + (f", limited by {limit}" if (limit := board.limited_by()) else "")
         )
         for trouble in troubles:
             self._say(trouble)
@@ -110,6 +115,11 @@ class JsonLog:
 
     def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
+
+    def begin(self) -> None:
+        """What a user should know before the first episode."""
+        for note in self._board.notes:
+            self._say("note", text=note)
 
     def see(self, event: Event) -> None:
         """What began, ended (with its score and costs) or was cut (with the kind of error)."""
@@ -143,6 +153,7 @@ class JsonLog:
             replays=board.replays,
             errors=board.errors,
             model_troubles=board.model_troubles(),
+            limited_by=board.limited_by(),
         )
 
     def stopping(self) -> None:
@@ -168,6 +179,7 @@ async def progress_log(
             await asyncio.sleep(EVERY)
             log.progress()
 
+    log.begin()
     task = asyncio.create_task(now_and_then())
     try:
         yield log

@@ -20,6 +20,7 @@ from balrog_rag.contracts.events import (
     Troubled,
 )
 from balrog_rag.contracts.kinds import Progress, follow, kind_of, value_of
+from balrog_rag.display.bottleneck import Bottleneck
 from balrog_rag.models.budget import Spending
 from balrog_rag.run.plan import steps_of
 from balrog_rag.run.run import InPlay
@@ -100,6 +101,7 @@ class Scoreboard:
         self._retries = 0
         self._samples: deque[tuple[float, int]] = deque([(self.begun, 0)])
         self._paused_at: float | None = None
+        self._bottleneck = Bottleneck(playing)
 
     def see(self, event: Event) -> None:
         """Count it in."""
@@ -206,6 +208,12 @@ class Scoreboard:
         for budget in self.budgets:
             together.add(budget.total)
         return together
+
+    def limited_by(self) -> str:
+        """The limit that holds the runs back; empty if it is the model's server. Each call takes a sample."""
+        in_play = len(self.rows)
+        in_games = sum(not row.waiting for row in self.rows.values())
+        return self._bottleneck.sample(in_play, in_games, self.total - self.done - self.errors - in_play)
 
     def rate(self) -> float:
         """Steps a second, over the last minute; each call takes a sample."""

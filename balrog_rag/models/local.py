@@ -39,7 +39,7 @@ class LocalModel:
         self._config = config
         self._options = read_options(config.options, LocalOptions)
         self._prices = Prices.of_config(config)
-        self.pace = Pace(self._options.slots)
+        self.pace = Pace(self._options.slots, setting="")
         # llama.cpp's calls block: each slot has a thread of its own that waits for it.
         self._threads = ThreadPoolExecutor(self._options.slots, "balrog-rag-local")
         self._server: Any = None

@@ -8,6 +8,8 @@ from typing import Protocol
 
 import msgspec
 
+from balrog_rag.util.wording import many
+
 GROWTH = 1.0
 CUT = 0.5
 
@@ -42,8 +44,12 @@ class Pace:
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
         minute: float = 60.0,
+        setting: str = "model.concurrency",
     ) -> None:
+        """`setting` is where `concurrency` is set; empty where it is the model's own capacity."""
         self._most = concurrency
+        self._setting = setting
+        self._held = {"requests_per_minute": 0, "tokens_per_minute": 0}
         self._limit = float(concurrency)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -64,6 +70,23 @@ class Pace:
     def in_flight(self) -> int:
         """How many calls are in flight."""
         return self._in_flight
+
+    @property
+    def room(self) -> int:
+        """How many more calls could be in flight."""
+        return max(0, self.limit - self._in_flight)
+
+    @property
+    def bottleneck(self) -> str:
+        """The setting that calls wait for; empty if none waits, or if they wait for the model itself."""
+        for name, limit in (("requests_per_minute", self._requests), ("tokens_per_minute", self._tokens)):
+            if waiting := self._held[name]:
+                waiting += len(self._waiting)
+                return f"model.{name}={limit}: {many(waiting, 'calls')} wait{'s' if waiting == 1 else ''}"
+        waiting = sum(not turn.done() for turn in self._waiting)
+        if not waiting or not self._setting or self._limit < self._most:
+            return ""
+        return f"{self._setting}={self._most}: {many(waiting, 'calls')} wait{'s' if waiting == 1 else ''}"
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
@@ -105,23 +128,35 @@ class Pace:
         """Stay within the last minute's calls and tokens, and out of a pause the provider asked for."""
         clock = asyncio.get_running_loop().time
         await self.hold()
-        while (wait := self._seconds_to_wait(clock(), tokens)) > 0:
-            await self.hold(wait)
+        while (wait := self._seconds_to_wait(clock(), tokens))[0] > 0:
+            await self._held_back(*wait)
         slot = Slot(clock(), tokens)
         if self._requests is not None or self._tokens is not None:
             self._recent.append(slot)
             self._recent_tokens += tokens
         return slot
 
-    def _seconds_to_wait(self, now: float, tokens: int) -> float:
+    async def _held_back(self, seconds: float, by: str) -> None:
+        if not by:
+            await self.hold(seconds)
+            return
+        self._held[by] += 1
+        try:
+            await self.hold(seconds)
+        finally:
+            self._held[by] -= 1
+
+    def _seconds_to_wait(self, now: float, tokens: int) -> tuple[float, str]:
+        """How long, and by which setting; a pause that the provider asked for is no setting."""
         while self._recent and self._recent[0].since <= now - self._minute:
             self._recent_tokens -= self._recent.popleft().tokens
         pause = self._not_before - now
         full = self._requests is not None and len(self._recent) >= self._requests
         heavy = self._tokens is not None and self._recent_tokens + tokens > self._tokens
-        if self._recent and (full or heavy):
-            return max(pause, self._recent[0].since + self._minute - now)
-        return pause
+        minute = self._recent[0].since + self._minute - now if self._recent and (full or heavy) else 0.0
+        if minute <= pause:
+            return pause, ""
+        return minute, "requests_per_minute" if full else "tokens_per_minute"
 
     def used(self, slot: Slot, tokens: int) -> None:
         """The call's real tokens, now that they are known; lets the concurrency grow back."""

@@ -13,6 +13,7 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
+from balrog_rag.models.pace import Pace
 from balrog_rag.results.folder import frozen_config
 from balrog_rag.run.episodes import EpisodePlayer
 from balrog_rag.run.plan import kinds_in
@@ -57,6 +58,10 @@ class Backend(Protocol):
 
     def retried(self) -> int:
         """Attempts of all calls that failed and were made again."""
+        ...
+
+    def paces(self) -> Sequence[Pace]:
+        """How fast the calls of each model go out."""
         ...
 
     async def close(self) -> None:
@@ -105,6 +110,10 @@ class LocalBackend:
     def retried(self) -> int:
         """Attempts of all calls that failed and were made again."""
         return self._services.retried()
+
+    def paces(self) -> Sequence[Pace]:
+        """How fast the calls of each model go out."""
+        return self._services.model_paces()
 
     async def close(self) -> None:
         """End the workers; the services belong to whoever made them."""

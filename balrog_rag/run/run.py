@@ -13,9 +13,11 @@ from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import DatasetError, RunFolderError
 from balrog_rag.models.budget import RunBudget, Spending
+from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
 from balrog_rag.results.folder import journal_path
 from balrog_rag.run.backend import Backend, PlannedRun
+from balrog_rag.run.capacity import held_back, most_at_once
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
@@ -23,7 +25,6 @@ from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveServices
 from balrog_rag.run.watchers import Labelled, Several
 from balrog_rag.util.collecting import rare_collections
-from balrog_rag.util.open_files import raised_limit
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.wording import many
 
@@ -44,6 +45,8 @@ class InPlay:
         """Asked for why models do not answer now."""
         self.live_retries: Callable[[], int] = backend.retried
         """Asked for the attempts made again, those of calls without an answer yet included."""
+        self.paces: Callable[[], Sequence[Pace]] = backend.paces
+        """Asked for what holds calls back."""
 
 
 Display = Callable[[InPlay], AbstractAsyncContextManager[Watcher]]
@@ -95,7 +98,7 @@ async def play_runs(
                 stack.push_async_callback(backend.close)
                 # Before the display: what it fetches and builds is told on a screen that is still free.
                 notes = await backend.start(runs)
-                notes[0] = [*narrowed(runner, runs, gate), *notes[0]]
+                notes[0] = [*held_back(runner, runs, gate), *notes[0]]
                 playing.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 watcher = await stack.enter_async_context(display(playing))
                 interrupts.playing = True
@@ -142,27 +145,6 @@ def recorded(run: PlannedRun) -> list[str]:
         return database_of(run.folder)
     except DatasetError as error:
         return [f"recordings: {error}"]
-
-
-FILES_AN_EPISODE = 3
-"""Its journal, its CSV, its connection to the model; a game has as many in the process that holds it."""
-OTHER_FILES = 200
-
-
-def most_at_once() -> int:
-    """The episodes that can be in play, by the files that this process may have open."""
-    return max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE)
-
-
-def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
-    """What to say where fewer episodes can be in play than are wanted."""
-    wanted = min(runner.concurrency, sum(len(run.specs) for run in runs))
-    if wanted <= gate.width:
-        return []
-    return [
-        f"{gate.width} episodes at once, not {wanted}: this process may not open files for more "
-        f"(ulimit -Hn); {wanted} need {wanted * FILES_AN_EPISODE + OTHER_FILES} of them"
-    ]
 
 
 async def _play(

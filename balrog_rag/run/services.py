@@ -107,6 +107,11 @@ class LiveServices:
         """Why models do not answer now, though they are asked again."""
         return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
 
+    def model_paces(self) -> list[Pace]:
+        """How fast the calls of each model go out."""
+        found = [getattr(model, "pace", None) for model in self._models.values()]
+        return [pace for pace in found if isinstance(pace, Pace)]
+
     def trouble_of(self, player: PlayerSpec) -> str:
         """Why its model does not answer now; empty where it does, or was not asked here."""
         return self.trouble_at(tree_digest(player.model))
