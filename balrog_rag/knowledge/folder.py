@@ -1,7 +1,8 @@
 """An index on disk: passages, vectors, the index itself and a manifest that says what they were made of.
 
 Built beside its place and moved there when whole, so a reader sees the old one or the new one. Opened
-read-only and mapped. One whose manifest does not fit what is asked for is refused, with what to run.
+read-only and mapped. One whose manifest does not fit what is asked for, or whose files changed since they
+were built, is refused, with what to run.
 """
 
 import os
@@ -16,13 +17,23 @@ import numpy as np
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import Passage
-from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.contracts.errors import BalrogError, KnowledgeError
 from balrog_rag.knowledge.embed import Embedder, Progress, Vectors
 from balrog_rag.knowledge.index import Index
+from balrog_rag.knowledge.integrity import (
+    MANIFEST,
+    FileRecord,
+    changed_file,
+    changes,
+    checked_vectors,
+    records,
+    wrong_vectors,
+)
 from balrog_rag.knowledge.passages import body, content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
 
-FORMAT = 1
+FORMAT = 2
+"""1: the manifest had no records of files."""
 _CHUNK = 512
 _LIBRARIES = ("numpy", "faiss-cpu", "bm25s", "tokenizers", "openvino")
 
@@ -39,9 +50,11 @@ class Manifest(msgspec.Struct, frozen=True):
     index: str
     options: dict[str, Any]
     versions: dict[str, str]
+    files: dict[str, FileRecord] = {}
+    """Every file of the index but the manifest."""
 
     def difference(self, other: "Manifest") -> str:
-        """In what two indexes differ, empty where one can stand for the other; versions do not count."""
+        """Describe how two indexes differ, apart from their versions and files; empty if they do not."""
         named = ("format", "corpus_digest", "passages", "embedder", "dimensions", "index", "options")
         differing = [name for name in named if getattr(self, name) != getattr(other, name)]
         return ", ".join(f"{name} is {getattr(self, name)}, not {getattr(other, name)}" for name in differing)
@@ -56,53 +69,88 @@ class IndexFolder:
 
     def exists(self) -> bool:
         """Whether something that was built whole lies here."""
-        return (self.path / "manifest.json").is_file()
+        return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> Manifest:
         """The manifest, or a KnowledgeError where there is none that can be read."""
         if not self.exists():
             raise KnowledgeError(f"{self.path} holds no index; build one with `{_build_command(self.path)}`")
-        manifest: Manifest = read_json(self.path / "manifest.json", Manifest)
+        manifest: Manifest = read_json(self.path / MANIFEST, Manifest)
         return manifest
 
     def check(self, wanted: Manifest) -> None:
-        """Refuse an index that was made of something else."""
-        difference = self.manifest().difference(wanted)
-        if difference:
+        """Refuse an index that was made of something else, or that changed since it was built."""
+        manifest = self.manifest()
+        if difference := manifest.difference(wanted):
             raise KnowledgeError(
                 f"the index in {self.path} does not fit ({difference}); "
                 f"build it again with `{_build_command(self.path)}`"
             )
+        try:
+            changed = changes(self.path, manifest.files)
+        except OSError as error:
+            changed = f"{error.filename}: {error.strerror}"
+        if changed:
+            raise self._broken(changed)
 
     def passages(self) -> Passages:
         """The passages, mapped."""
-        return Passages(self.path / "passages.jsonl")
+        found, count = Passages(self.path / "passages.jsonl"), self.manifest().passages
+        if len(found) != count:
+            raise self._broken(f"passages.jsonl has {len(found)} passages, not {count}")
+        return found
 
     def vectors(self) -> Vectors | None:
         """The vectors, mapped; None where the index uses none."""
-        path = self.path / "vectors.npy"
-        if not path.is_file():
+        manifest = self.manifest()
+        if not manifest.dimensions:
             return None
-        try:
-            vectors: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise KnowledgeError(f"cannot read {path}: {error}; build the index again") from error
+        found = self._array("vectors.npy")
+        if wrong := wrong_vectors(found, manifest.passages, manifest.dimensions):
+            raise self._broken(f"vectors.npy: {wrong}")
+        vectors: Vectors = found
         return vectors
 
+    def _array(self, name: str) -> Any:
+        """A file's array, mapped."""
+        try:
+            return np.load(self.path / name, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise self._broken(f"cannot read {name}: {error}") from error
+
     def open(self, options: Mapping[str, Any], threads: int) -> Index:
-        """The index itself; `options` say how to search in it."""
-        name = self.manifest().index
-        index: Index = registry.indexes.get(name)(self.path / "index", self.vectors(), options, threads)
+        """Open the index itself; `options` say how to search in it. Call `check` first."""
+        manifest, vectors = self.manifest(), self.vectors()
+        kind = registry.indexes.get(manifest.index)
+        try:
+            index: Index = kind(self.path / "index", vectors, options, threads)
+        except BalrogError:
+            raise
+        except Exception as error:  # libraries and plug-ins raise anything on files they cannot use
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+        count = getattr(index, "count", manifest.passages)
+        if count != manifest.passages:
+            raise self._broken(f"the {manifest.index} index is of {count} passages, not {manifest.passages}")
         return index
 
+    def _broken(self, reason: str) -> KnowledgeError:
+        return KnowledgeError(
+            f"the index in {self.path} is damaged: {' '.join(reason.split())}; "
+            f"delete this folder and build it again with `{_build_command(self.path)}`"
+        )
+
     def known_vectors(self) -> dict[bytes, Vectors]:
-        """Vectors by their passage's content, to be used again; a broken old index gives none."""
+        """Vectors by their passage's content, to be used again; a damaged or older index has none."""
+        manifest = self.manifest()
         try:
-            hashes = np.load(self.path / "hashes.npy", mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError):
+            if changed_file(self.path, manifest.files, ("vectors.npy", "hashes.npy")):
+                return {}
+            vectors, hashes = self.vectors(), self._array("hashes.npy")
+        except (OSError, KnowledgeError):
             return {}
-        vectors = self.vectors()
-        return {} if vectors is None else {bytes(row): vectors[place] for place, row in enumerate(hashes)}
+        if vectors is None or hashes.shape != (len(vectors), 16) or hashes.dtype != np.uint8:
+            return {}
+        return {bytes(row): vectors[place] for place, row in enumerate(hashes)}
 
 
 def build(
@@ -130,7 +178,8 @@ def build(
             vectors, embedded = _embed(passages, embedder, known, part, progress)
         kind = registry.indexes.get(wanted.index)
         kind.build(part / "index", _TextsOf(passages), vectors, options, threads)
-        (part / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(wanted), indent=2))
+        whole = msgspec.structs.replace(wanted, files=records(part))
+        (part / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(whole), indent=2))
         _move(part, place.path)
     except OSError as error:
         raise KnowledgeError(
@@ -183,7 +232,9 @@ def _embed(
                 vectors[start + number] = known[name]
         if fresh:
             texts = [wording(chunk[number]) for number in fresh]
-            vectors[[start + number for number in fresh]] = embedder.passages(texts, progress)
+            made = embedder.passages(texts, progress)
+            rows = [start + number for number in fresh]
+            vectors[rows] = checked_vectors(made, len(fresh), embedder.dimensions, embedder.identity)
         progress(len(chunk) - len(fresh))
         embedded += len(fresh)
     vectors.flush()

@@ -13,6 +13,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index import Hits, Index
+from balrog_rag.knowledge.integrity import checked_vectors
 from balrog_rag.knowledge.passages import wording
 from balrog_rag.knowledge.rewriting import is_long, meant, parts, subject
 from balrog_rag.util.terminal_safe import cleaned
@@ -100,9 +101,15 @@ class Searcher:
         known = {} if self._known is None else self._known
         new = [text for text in dict.fromkeys(texts) if (text, k) not in known]
         if new:
-            vectors = self._embedder.queries(new) if self._embedder else None
+            vectors = self._vectors_of(new)
             known.update(zip(((text, k) for text in new), self._hits(new, vectors, k), strict=True))
         return [known[text, k] for text in texts]
+
+    def _vectors_of(self, texts: Sequence[str]) -> Vectors | None:
+        if self._embedder is None:
+            return None
+        made = self._embedder.queries(texts)
+        return checked_vectors(made, len(texts), self._embedder.dimensions, self._embedder.identity)
 
     def _parts_of(self, query: str) -> list[str]:
         """What is searched for by itself: parts of one word only to be spoken of as well."""

@@ -17,6 +17,8 @@ _decoder = msgspec.json.Decoder(Passage)
 _LOOKED_AT = 1024
 """Bytes of a file's beginning by which a list is told from lines."""
 
+_LARGEST_JSON = 16 << 20
+
 
 class Passages(Sequence[Passage]):
     """A file of passages as a read-only sequence, mapped into memory and decoded one by one."""
@@ -109,8 +111,10 @@ def write_passages(path: Path, passages: Iterable[Passage]) -> int:
 
 
 def read_json(path: Path, kind: Any) -> Any:
-    """A small JSON file as the given type, or a KnowledgeError naming it."""
+    """Read a small JSON file as the given type; a KnowledgeError names it where that fails."""
     try:
+        if path.stat().st_size > _LARGEST_JSON:
+            raise KnowledgeError(f"{path}: larger than {_LARGEST_JSON >> 20} MB; not a file of an index")
         return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise KnowledgeError(f"cannot read {path}: {error}") from error

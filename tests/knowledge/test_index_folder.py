@@ -3,23 +3,30 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import reduce
+from itertools import product
 from operator import getitem
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.opening import build_index, make_embedder, open_searcher
+from balrog_rag.knowledge.folder import IndexFolder
+from balrog_rag.knowledge.integrity import records
+from balrog_rag.knowledge.opening import build_index, make_embedder, open_searcher, options_of
 from balrog_rag.knowledge.passages import Cut
 
 Settings = Callable[..., KnowledgeConfig]
@@ -27,6 +34,28 @@ Settings = Callable[..., KnowledgeConfig]
 
 def build(config: KnowledgeConfig) -> Path:
     return build_index(config, load(config.corpus, Cut(config.tokens)), make_embedder(config)).path
+
+
+class Fixed:
+    """An embedder that returns the vectors it was given."""
+
+    identity = "fixed/4"
+
+    def __init__(self, made: Any, dimensions: int = 4) -> None:
+        self._made, self.dimensions = made, dimensions
+
+    def passages(self, texts: Sequence[str], progress: Callable[[int], None]) -> Any:
+        return self._made
+
+    def queries(self, texts: Sequence[str]) -> Any:
+        return self._made
+
+
+def quickly_built(config: KnowledgeConfig) -> Path:
+    """Build an index of the six notes without loading a model."""
+    return build_index(
+        config, load(config.corpus, Cut(240)), Fixed(np.eye(6, 384, dtype=np.float32), 384)
+    ).path
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -132,6 +161,177 @@ def test_a_broken_index_is_one_clear_line(
         open_searcher(config).search(["door"], 1)
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "index") in str(caught.value)
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-9] ^= 1
+    path.write_bytes(content)
+
+
+def _sparse(path: Path) -> None:
+    os.truncate(path, 5 << 30)
+
+
+@pytest.mark.parametrize("index", ["hnsw", "ivf_pq", "hybrid"])
+def test_a_file_that_changed_since_the_build_is_named_before_it_is_opened(
+    index: str, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    folder = quickly_built(settings(corpus=str(notes), index=index, folder=str(tmp_path / "index")))
+    manifest, whole = IndexFolder(folder).manifest(), tmp_path / "whole"
+    names = [name for name in files(folder) if name != "manifest.json"]
+    assert {name.split("/")[0] for name in names} == {"hashes.npy", "index", "passages.jsonl", "vectors.npy"}
+    for name, change in product(names, (_truncate, _flip, Path.unlink, _sparse)):
+        shutil.copytree(folder, whole)
+        change(whole / name)
+        with pytest.raises(
+            KnowledgeError, match=rf"is damaged: {re.escape(name)} .*build it again"
+        ) as caught:
+            IndexFolder(whole).check(manifest)
+        assert "\n" not in str(caught.value)
+        shutil.rmtree(whole)
+
+
+@pytest.mark.parametrize("index", ["hnsw", "ivf_pq"])
+def test_a_truncated_faiss_file_does_not_end_the_process(
+    index: str, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index=index, folder=str(tmp_path / "index"))
+    _truncate(build(config) / "index" / "index.faiss")
+    with pytest.raises(KnowledgeError, match=r"is damaged: index/index\.faiss has [\d,]+ bytes, not "):
+        open_searcher(config)
+
+
+def test_a_file_that_was_added_to_an_index_is_refused(
+    notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    folder = quickly_built(settings(corpus=str(notes), folder=str(tmp_path / "index")))
+    (folder / "index" / "more.npy").write_bytes(b"")
+    with pytest.raises(KnowledgeError, match=r"is damaged: index/more\.npy was added"):
+        IndexFolder(folder).check(IndexFolder(folder).manifest())
+
+
+def _reopen(config: KnowledgeConfig) -> None:
+    """Give the folder a manifest that fits its files, as somebody who changes one by hand may; open it."""
+    assert config.folder is not None
+    place = IndexFolder(Path(config.folder))
+    sealed = msgspec.structs.replace(place.manifest(), files=records(place.path))
+    (place.path / "manifest.json").write_bytes(msgspec.json.encode(sealed))
+    place.check(sealed)
+    place.open(options_of(config, config.index), 1)
+
+
+VECTORS = np.eye(6, 384, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        (VECTORS[:5], "expected 6 vectors of 384 numbers"),
+        (VECTORS[:, :100], "expected 6 vectors of 384 numbers"),
+        (VECTORS.astype(np.float64), "expected an array of float32, got float64"),
+        (np.asfortranarray(VECTORS), "row by row"),
+        (np.where(VECTORS == 1, np.nan, VECTORS), "NaN"),
+        (np.array(["a"]), "float32"),
+    ],
+)
+def test_vectors_that_cannot_be_searched_are_refused(
+    vectors: Any, said: str, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index="flat_ip", folder=str(tmp_path / "index"))
+    np.save(quickly_built(config) / "vectors.npy", vectors)
+    with pytest.raises(KnowledgeError, match=rf"is damaged: vectors\.npy: .*{said}"):
+        _reopen(config)
+
+
+def _faiss_file(path: Path, kind: str, rows: int, dimensions: int, metric: int) -> None:
+    import faiss
+
+    index = faiss.index_factory(dimensions, kind, metric)
+    index.add(np.ones((rows, dimensions), np.float32))
+    faiss.write_index(index, str(path))
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (("Flat", 6, 384, 0), "is an IndexFlatIP, not an IndexHNSWFlat"),
+        (("HNSW32", 5, 384, 0), "is over 5 vectors of 384 numbers, not 6 of 384"),
+        (("HNSW32", 6, 100, 0), "is over 6 vectors of 100 numbers"),
+        (("HNSW32", 6, 384, 1), "does not search by inner product"),
+    ],
+)
+def test_a_faiss_index_of_other_vectors_is_refused(
+    made: tuple[str, int, int, int], said: str, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index="hnsw", folder=str(tmp_path / "index"))
+    _faiss_file(quickly_built(config) / "index" / "index.faiss", *made)
+    with pytest.raises(KnowledgeError, match=said):
+        _reopen(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("indices.csc.index.npy", np.full(3, 900, np.int32)),
+        ("data.csc.index.npy", np.full(3, np.nan, np.float32)),
+        ("indptr.csc.index.npy", np.array([5, 1, 7])),
+        ("vocab.index.json", b'{"door": 90000}'),
+        ("vocab.index.json", b'{"door": "x"}'),
+        ("params.index.json", b"[]"),
+        ("params.index.json", b"{}"),
+    ],
+)
+def test_a_bm25_index_that_does_not_fit_is_one_line(
+    name: str, content: Any, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index="bm25", folder=str(tmp_path / "index"))
+    path = build(config) / "index" / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, content)
+    with pytest.raises(KnowledgeError, match=re.escape(str(tmp_path / "index"))) as caught:
+        _reopen(config)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_index_of_another_count_of_passages_is_refused(
+    notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index="bm25", folder=str(tmp_path / "index"))
+    build(config)
+    lines = (tmp_path / "index" / "passages.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "fewer.jsonl").write_bytes(b"".join(lines[:3]))
+    build(replace(config, corpus=str(tmp_path / "fewer.jsonl"), folder=str(tmp_path / "fewer")))
+    shutil.rmtree(tmp_path / "index" / "index")
+    shutil.copytree(tmp_path / "fewer" / "index", tmp_path / "index" / "index")
+    with pytest.raises(KnowledgeError, match="the bm25 index is of 3 passages, not 6"):
+        _reopen(config)
+
+
+def test_a_damaged_neighbour_gives_no_vectors(
+    notes: Path, tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "odd.md").write_text("# Odd\n\nA page that no index has seen, number 7.", encoding="utf-8")
+    first, second = (settings(corpus=str(notes), folder=str(tmp_path / name)) for name in ("a", "b"))
+    _flip(build(first) / "vectors.npy")
+    build(second)
+    assert ", 7 embedded)" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("made", [np.full((6, 4), np.nan), np.ones((6, 1)), np.ones((6, 5)), np.ones(4)])
+def test_an_embedder_that_returns_unusable_vectors_is_named_and_nothing_is_built(
+    made: Any, notes: Path, tmp_path: Path, settings: Settings
+) -> None:
+    config = settings(corpus=str(notes), index="flat_ip", folder=str(tmp_path / "index"))
+    with pytest.raises(KnowledgeError, match=r"^fixed/4: unusable vectors"):
+        build_index(config, load(str(notes), Cut(240)), Fixed(made.astype(np.float32)))
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_failed_build_leaves_the_old_index_untouched(

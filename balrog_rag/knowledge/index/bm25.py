@@ -28,6 +28,8 @@ class BM25:
     """Lucene's BM25 by bm25s."""
 
     needs_vectors: ClassVar[bool] = False
+    count: int
+    """How many passages it was built of."""
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,16 +58,28 @@ class BM25:
         """Open what `build` wrote."""
         import bm25s
 
-        try:
-            self._index = bm25s.BM25.load(folder, mmap=True, load_corpus=False)
-        except (OSError, ValueError, KeyError) as error:
-            raise KnowledgeError(f"{folder} is no BM25 index ({error}); build it again") from error
+        self._index = bm25s.BM25.load(folder, mmap=True, load_corpus=False)
         # Still mapped, but as plain arrays: a search cuts many small pieces out, and a memmap is slow at it.
-        scores = self._index.scores
         self._index.scores = {
             name: value.view(np.ndarray) if isinstance(value, np.memmap) else value
-            for name, value in scores.items()
+            for name, value in self._index.scores.items()
         }
+        self.count = int(self._index.scores["num_docs"])
+        if wrong := self._wrong():
+            raise KnowledgeError(f"{folder}: {wrong}; build the index again")
+
+    def _wrong(self) -> str:
+        """Describe what the library would trip over; empty if nothing."""
+        data, places, starts = (self._index.scores[name] for name in ("data", "indices", "indptr"))
+        if len(data) != len(places) or not np.isfinite(data).all():
+            return "scores are missing or NaN"
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < self.count:
+            return "scores of passages that do not exist"
+        if not (np.diff(starts) >= 0).all() or int(starts[0]) < 0 or int(starts[-1]) > len(data):
+            return "the table of words does not fit the scores"
+        # The library adds an empty word without scores, which no query contains.
+        numbers = (number for word, number in self._index.vocab_dict.items() if word)
+        return "" if all(0 <= number < len(starts) - 1 for number in numbers) else "a word without scores"
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
         """The passages that share the query's words, rare ones counting most; none that share no word."""

@@ -74,6 +74,8 @@ class _Stored:
 
     needs_vectors: ClassVar[bool] = True
     built_with: ClassVar[tuple[str, ...]]
+    kind: ClassVar[str]
+    """FAISS's class."""
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,8 +91,21 @@ class _Stored:
         try:
             self._index = self._faiss.read_index(str(folder / _FILE), flags)
         except RuntimeError as error:
-            raise KnowledgeError(f"{folder / _FILE} is no FAISS index; build it again") from error
+            raise KnowledgeError(f"{folder / _FILE} is not a FAISS index; build the index again") from error
+        if wrong := self._wrong():
+            raise KnowledgeError(f"{folder / _FILE} {wrong}; build the index again")
         self._tune()
+
+    def _wrong(self) -> str:
+        """Describe how the index differs from one over these vectors; empty if it does not."""
+        index, wanted = self._index, self._vectors.shape
+        if type(index).__name__ != self.kind:
+            return f"is an {type(index).__name__}, not an {self.kind}"
+        if (index.ntotal, index.d) != wanted:
+            return f"is over {index.ntotal} vectors of {index.d} numbers, not {wanted[0]} of {wanted[1]}"
+        if index.metric_type != self._faiss.METRIC_INNER_PRODUCT:
+            return "does not search by inner product"
+        return "" if index.is_trained else "was never trained"
 
     def _tune(self) -> None:
         """Set what a search spends."""
@@ -105,6 +120,7 @@ class HNSW(_Stored):
     """A graph of near neighbours; `m` links a vector, `build_effort` and `effort` candidates looked at."""
 
     built_with: ClassVar[tuple[str, ...]] = ("m", "build_effort")
+    kind: ClassVar[str] = "IndexHNSWFlat"
 
     @classmethod
     def build(
@@ -125,6 +141,7 @@ class IVFPQ(_Stored):
     """Cells of vectors kept as short codes; the best `refine` × k are scored again by their vectors."""
 
     built_with: ClassVar[tuple[str, ...]] = ("cells", "codes")
+    kind: ClassVar[str] = "IndexIVFPQ"
 
     @classmethod
     def build(

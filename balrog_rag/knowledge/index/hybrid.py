@@ -51,6 +51,7 @@ class Hybrid:
         self._dense, self._words = (
             _open(name, folder, vectors, options, threads) for name in (str(options["dense"]), "bm25")
         )
+        self.count = int(getattr(self._words, "count", len(vectors)))
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
         """The passages that stand high in either half, and highest where they do in both."""
