@@ -34,6 +34,7 @@ from balrog_rag.run.backend import PlannedRun, PlaysEpisode
 from balrog_rag.run.episodes import JournaledPlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
+from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.workers.framing import WorkFailed
 
 LOOK_SECONDS = 0.2
@@ -238,7 +239,7 @@ class RayPlayer(JournaledPlayer):
         """Have an episode played, and its journal written on, by a node."""
         line = await self._backend.line()
         path = journal_path(self.run, spec.episode)
-        lines = path.read_bytes()
+        lines = read_file(path, LARGE)
         meter = self.budget.episode(spec.episode)
         for entry in journal.parse(lines, path).entries:
             if isinstance(entry, Completion):

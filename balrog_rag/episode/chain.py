@@ -7,8 +7,10 @@ can write the file can also make another chain. It proves damage, not honesty; o
 kept elsewhere proves that a journal is still the one it was taken from.
 """
 
+import os
 import re
 from hashlib import blake2b
+from pathlib import Path
 
 MARK = b',"chain":"'
 DIGITS = 32
@@ -47,3 +49,11 @@ def last(tail: bytes) -> bytes | None:
         return START
     found = _WHOLE.fullmatch(tail[tail.rfind(MARK) :]) if MARK in tail else None
     return found[1] if found else None
+
+
+def last_of(path: Path) -> str:
+    """The digest at the end of a journal, read from its last bytes; empty where its lines are not chained."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL - len(b"\r\n")))
+        return (last(file.read()) or b"").decode()

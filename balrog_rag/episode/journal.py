@@ -24,7 +24,7 @@ from balrog_rag.contracts.data import Passage, Purpose, Reply, Rise
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import chain
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.util.files import no_link, read_file
+from balrog_rag.util.files import LARGE, lock, no_link, read_file
 
 VERSION = 3
 UNCHAINED = 1
@@ -143,6 +143,8 @@ class Recording(msgspec.Struct, frozen=True):
     """For the header and each entry, the byte offset just behind its line."""
     head: str = ""
     """The digest of its last sound line, which stands for all lines; empty where they are not chained."""
+    size: int = 0
+    """Bytes of the file when it was read, a torn last line included."""
 
     @property
     def end(self) -> End | None:
@@ -164,7 +166,7 @@ class Recording(msgspec.Struct, frozen=True):
         """The same without its end, for going on where a cap had stopped it."""
         if self.end is None:
             return self
-        return Recording(self.header, self.entries[:-1], self.ends[:-1])
+        return Recording(self.header, self.entries[:-1], self.ends[:-1], size=self.size)
 
 
 def read(path: Path) -> Recording:
@@ -184,7 +186,7 @@ def parse(data: bytes, path: Path) -> Recording:
             entries.append(entry)
         ends.append(behind)
     head = chain.last(data[ends[-1] - TAIL : ends[-1]]) if ends else None
-    return Recording(header, tuple(entries), tuple(ends), (head or b"").decode())
+    return Recording(header, tuple(entries), tuple(ends), (head or b"").decode(), len(data))
 
 
 def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
@@ -254,7 +256,7 @@ _REFUSED_LAST = "restore the file, or remove this last line to go on behind the 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return read_file(path)
+        return read_file(path, LARGE)
     except OSError as error:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
 
@@ -300,16 +302,26 @@ TAIL = chain.TAIL + len(b"\r\n")
 
 
 class Writer:
-    """Appends entries, each one whole line in one write, in the file before the caller goes on."""
+    """Appends entries, each one whole line in one write, in the file before the caller goes on.
 
-    def __init__(self, path: Path, keep: int = 0) -> None:
-        """Open for appending behind the first `keep` bytes; what lies behind them is cut off."""
+    The file is locked meanwhile: a second process that plays the same run writes into no journal of ours,
+    even if somebody removed the run's own lock.
+    """
+
+    def __init__(self, path: Path, keep: int = 0, found: int | None = None) -> None:
+        """Open for appending after the first `keep` bytes; what follows them is cut off.
+
+        `found`: the file's size when it was read; if it has changed since, another process wrote to it.
+        """
         self.path = path
         self._size = keep
         self._synced = -1
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd = no_link(str(path), os.O_RDWR | os.O_CREAT)
+            if not lock(self._fd) or found not in (None, os.fstat(self._fd).st_size):
+                os.close(self._fd)
+                raise RunFolderError(f"{path}: another process plays this episode; {_ALONE}")
             self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
             if keep == os.fstat(self._fd).st_size + 1:  # a whole last line that lost only its newline
                 os.pwrite(self._fd, b"\n", keep - 1)
@@ -331,6 +343,18 @@ class Writer:
             raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
         self._size += len(line)
         self._link = link
+
+    def check(self) -> None:
+        """Raise a RunFolderError if the file is not what was written: changed, removed or replaced."""
+        try:
+            there = os.stat(self.path)
+            ours = os.fstat(self._fd)
+            last = os.pread(self._fd, TAIL, max(0, self._size - TAIL))
+        except OSError as error:
+            raise RunFolderError(f"{self.path}: {error.strerror}; {_ALONE}") from error
+        same = (there.st_dev, there.st_ino, there.st_size) == (ours.st_dev, ours.st_ino, self._size)
+        if not same or (self._link is not None and chain.last(last) != self._link):
+            raise RunFolderError(f"{self.path}: was changed by another program during play; {_ALONE}")
 
     async def settle(self) -> None:
         """Nothing to wait for: an appended line is in the file."""
@@ -366,6 +390,7 @@ class Writer:
         self.close()
 
 
+_ALONE = "let one process at a time play a run, then resume it"
 _SAFE = "what was written stays sound; make room or another folder, then resume"
 
 

@@ -23,7 +23,7 @@ from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.util.files import no_link, read_file, strange
+from balrog_rag.util.files import lock, no_link, read_file, strange
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):
@@ -141,8 +141,10 @@ def frozen_config(run: Path) -> FrozenConfig:
     path = run / "config.json"
     try:
         frozen = msgspec.json.decode(read_file(path), type=FrozenConfig)
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise RunFolderError(f"{run}: no run folder here (config.json: {error.strerror})") from error
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: is no frozen configuration ({error})") from error
     if frozen.digest != config_digest(frozen.config):
@@ -185,18 +187,22 @@ DRAFT = ".tmp"
 
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
-    """Hold a run folder alone; the lock goes with the process, however that ends."""
-    from filelock import FileLock, Timeout
+    """Hold a run folder alone. The system releases the lock when the process ends, even by `kill -9`.
 
+    The file stays: removing it would let two processes lock two files. Each journal has a lock of its own
+    (`episode.journal.Writer`) in case somebody removes it during play.
+    """
     refuse_links(run)
     try:
-        lock = FileLock(run / ".lock", timeout=0).acquire()
-    except Timeout as error:
-        raise RunFolderError(f"{run}: another process is playing this run; wait for it or stop it") from error
+        number = os.open(run / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise RunFolderError(f"{run}: cannot be written ({error.strerror or error})") from error
-    with lock:
+    try:
+        if not lock(number):
+            raise RunFolderError(f"{run}: another process is playing this run; wait for it or stop it")
         yield
+    finally:
+        os.close(number)
 
 
 def refuse_links(run: Path) -> None:

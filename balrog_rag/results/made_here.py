@@ -50,6 +50,28 @@ def made_here(run: Path) -> bool:
     return sealed or (bool(places) and found.places == places)
 
 
+SEAL_BYTES = 32
+
+
+def sealed_by_user(data: bytes) -> bytes:
+    """Return the data with this user's seal before it, or nothing if this user cannot keep a key."""
+    key = _key(make=True)
+    return b"" if key is None else _seal_of(data, key) + data
+
+
+def opened_by_user(sealed: bytes) -> memoryview | None:
+    """Return the data behind a seal; None unless this user made the seal."""
+    key, data = _key(make=False), memoryview(sealed)[SEAL_BYTES:]
+    good = key is not None and hmac.compare_digest(_seal_of(data, key), sealed[:SEAL_BYTES])
+    return data if good else None
+
+
+def _seal_of(data: bytes | memoryview, key: bytes) -> bytes:
+    seal = hmac.new(key, b"sealed data\n", "sha256")
+    seal.update(data)
+    return seal.digest()
+
+
 def _seal(run: Path, key: bytes) -> str:
     said = [f"{name} {digest(read_file(run / name))}" for name in SEALED if (run / name).is_file()]
     return hmac.new(key, "\n".join(said).encode(), "sha256").hexdigest()

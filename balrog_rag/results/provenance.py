@@ -32,8 +32,10 @@ def origin(run: Path) -> Origin:
     """Read run.json; a lost or damaged one costs this knowledge and nothing else."""
     try:
         attempts = msgspec.json.decode(read_file(run / "run.json"), type=_RunFile).attempts
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError):
         return Origin()
+    except OSError as error:
+        return Origin(versions=f"unknown (run.json: {error.strerror})")
     if not attempts:
         return Origin()
     versions = {f"{name} {number}" for attempt in attempts for name, number in attempt.versions.items()}

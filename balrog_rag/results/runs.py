@@ -1,12 +1,14 @@
 """A run folder read: its finished episodes, what is unfinished, and by name what cannot be used.
 
 What a journal said is kept in an index beside it (RUN/.episodes), so that a report on ten thousand
-episodes need not read gigabytes again. A journal whose size or time differs is read anew; the index may
-be deleted at any time.
+episodes need not read gigabytes again. The index is sealed with this user's key: one that was forged or
+made by somebody else is ignored. A journal whose size or modification time differs is read again. The
+index may be deleted at any time.
 """
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +16,19 @@ import msgspec
 
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.episode import journal
+from balrog_rag.episode import chain, journal
 from balrog_rag.episode.spec import EpisodeSpec, episode_name
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.made_here import opened_by_user, sealed_by_user
 from balrog_rag.results.tally import read_episode
-from balrog_rag.util.files import read_file
+from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
 
 INDEX = ".episodes"
-INDEX_VERSION = 3
+INDEX_VERSION = 4
+ROW_BYTES = 1 << 20
+"""Most bytes of the index for each journal that the folder holds."""
 IN_PARALLEL_FROM = 200 << 20
 """Bytes of journals from which reading them in several processes pays."""
 
@@ -159,22 +164,27 @@ def partial(ended: int, holes: int) -> str:
 class _Known(msgspec.Struct):
     size: int
     time: int
+    head: str = ""
+    """The final digest of the journal's chain."""
     episode: Episode | None = None
     problem: str = ""
 
 
 class _Index(msgspec.Struct):
     version: int
+    digest: str
+    """The digest of the run's configuration: an index of another run is ignored."""
     journals: dict[str, _Known]
 
 
 def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Read a run folder; a RunFolderError where it is none."""
     frozen = folder.frozen_config(run)
-    old = _read_index(run) if use_index else {}
+    paths = folder.journals(run)
+    old = _read_index(run, frozen.digest, len(paths)) if use_index else {}
     found: dict[str, _Known] = {}
     stale: list[Path] = []
-    for path in folder.journals(run):
+    for path in paths:
         name, stat = str(path.relative_to(run)), _stat(path)
         if stat is None:
             found[name] = _Known(0, 0, problem="cannot be read")
@@ -184,13 +194,13 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
             known = _Known(stat.st_size, stat.st_mtime_ns)
             stale.append(path)
         found[name] = known
-    for path, read in zip(
-        stale, _read_all(stale, sum(found[str(p.relative_to(run))].size for p in stale)), strict=True
-    ):
+    sizes = [found[str(path.relative_to(run))].size for path in stale]
+    size = sum(size for size in sizes if size <= LARGE)  # larger ones are refused unread
+    for path, read in zip(stale, _read_all(stale, size), strict=True):
         known = found[str(path.relative_to(run))]
-        known.episode, known.problem = read
+        known.episode, known.problem, known.head = read
     if stale or len(found) != len(old):
-        _write_index(run, found)
+        _write_index(run, frozen.digest, found)
     return _sorted_out(run, frozen, found, {str(path.relative_to(run)) for path in stale})
 
 
@@ -201,7 +211,11 @@ def _stat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _read_all(paths: Sequence[Path], size: int) -> list[tuple[Episode | None, str]]:
+_Read = tuple[Episode | None, str, str]
+"""An episode, or what is wrong with its journal, and the final digest of the journal's chain."""
+
+
+def _read_all(paths: Sequence[Path], size: int) -> list[_Read]:
     if size < IN_PARALLEL_FROM or len(paths) < 2:
         return [_read_one(path) for path in paths]
     from concurrent.futures import ProcessPoolExecutor
@@ -211,11 +225,13 @@ def _read_all(paths: Sequence[Path], size: int) -> list[tuple[Episode | None, st
         return list(pool.map(_read_one, paths, chunksize=max(1, min(64, len(paths) // 16))))
 
 
-def _read_one(path: Path) -> tuple[Episode | None, str]:
+def _read_one(path: Path) -> _Read:
     try:
-        return read_episode(path), ""
+        return read_episode(path), "", chain.last_of(path)
     except JournalError as error:
-        return None, str(error).removeprefix(f"{path}: ")
+        return None, str(error).removeprefix(f"{path}: "), ""
+    except OSError as error:  # removed since it was read
+        return None, f"cannot be read ({error.strerror})", ""
 
 
 def _sorted_out(
@@ -252,16 +268,18 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     return ""
 
 
-def _read_index(run: Path) -> dict[str, _Known]:
+def _read_index(run: Path, digest: str, journals: int) -> dict[str, _Known]:
+    """The rows of the index; none unless this user's key sealed them for this configuration."""
     try:
-        index = msgspec.msgpack.decode(read_file(run / INDEX), type=_Index)
+        data = opened_by_user(read_file(run / INDEX, (journals + 1) * ROW_BYTES))
+        index = msgspec.msgpack.decode(data or b"", type=_Index)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return {}
-    return index.journals if index.version == INDEX_VERSION else {}
+    return index.journals if (index.version, index.digest) == (INDEX_VERSION, digest) else {}
 
 
-def _write_index(run: Path, found: dict[str, _Known]) -> None:
-    try:
-        folder.write_bytes(run / INDEX, msgspec.msgpack.encode(_Index(INDEX_VERSION, found)))
-    except RunFolderError:
-        pass  # a folder that may only be read can still be reported on
+def _write_index(run: Path, digest: str, found: dict[str, _Known]) -> None:
+    sealed = sealed_by_user(msgspec.msgpack.encode(_Index(INDEX_VERSION, digest, found)))
+    with suppress(RunFolderError):  # a folder that may only be read can still be reported on
+        if sealed:
+            folder.write_bytes(run / INDEX, sealed)

@@ -87,13 +87,15 @@ class JournaledPlayer:
         if recording.end is not None:
             return self._found(spec.episode, recording, recording.end)
         path = journal_path(self.run, spec.episode)
-        with Writer(path, keep=recording.ends[-1] if recording.ends else 0) as writer:
+        keep = recording.ends[-1] if recording.ends else 0
+        with Writer(path, keep, recording.size) as writer:
             if recording.header is None:
                 writer.append(self._header(spec))
             cursor = JournalCursor(recording, writer)
             del recording  # so that the cursor may let go of what it has played
             end = await self.perform(cursor, spec)
             await writer.sync()
+            writer.check()
             return end
 
     async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:

@@ -1,28 +1,83 @@
-"""Files in a folder that somebody else may have made: what is read is a file, what is written is no link."""
+"""Files in untrusted folders: only regular files of a bounded size are read, no link is written through."""
 
 import errno
+import fcntl
 import os
 from pathlib import Path
 from stat import S_ISREG
 from typing import TextIO, cast
 
+MEGABYTE = 1 << 20
+MOST = 64 * MEGABYTE
+"""Largest settings or record file that is read. The index of a run has a limit of its own."""
+LARGE = 1024 * MEGABYTE
+"""Largest journal or table of an episode's steps that is read."""
 
-def read_file(path: Path) -> bytes:
-    """What stands in a file; an OSError at once where it is none: a pipe would be waited for for ever."""
+
+def read_file(path: Path, most: int = MOST) -> bytes:
+    """Return a file's content; an OSError if it is larger than `most` bytes or not a regular file.
+
+    A sparse file of terabytes costs nothing to make, and reading a pipe could block for ever.
+    """
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:
-        if not S_ISREG(os.fstat(number).st_mode):
+        status = os.fstat(number)
+        if not S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "no file", str(path))
-        return file.read()
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, too_large(status.st_size, most), str(path))
+        data = file.read(most + 1)
+    if len(data) > most:  # grew meanwhile
+        raise OSError(errno.EFBIG, too_large(len(data), most), str(path))
+    return data
+
+
+def too_large(size: int, most: int) -> str:
+    """What is wrong with a file of this size."""
+    return f"{size // MEGABYTE} MB, at most {most // MEGABYTE} MB are read"
 
 
 def no_link(path: str, flags: int) -> int:
-    """An opener for `open`: what is behind a link is not written to, nor waited for behind a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    """An opener for `open` that writes to this name's own file only; an OSError for links and pipes.
+
+    Truncating a file that has a second name (a hard link) would destroy the other one's content, so the
+    name gets a new file instead. Appending to such a file is refused.
+    """
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    number = os.open(path, flags & ~os.O_TRUNC, 0o666)
+    status = os.fstat(number)
+    if not S_ISREG(status.st_mode):
+        return number
+    if status.st_nlink > 1:
+        os.close(number)
+        if not flags & os.O_TRUNC:
+            raise OSError(errno.EMLINK, HARD_LINK, path)
+        os.unlink(path)
+        return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+    if flags & os.O_TRUNC:
+        os.ftruncate(number, 0)
+    return number
+
+
+HARD_LINK = "another name (hard link) shares this file; replace it by a copy"
+
+
+def lock(number: int) -> bool:
+    """Lock an open file until it is closed; False if another process, or another open file, has it.
+
+    True on file systems without locks.
+    """
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # no locks here
+        return True
+    return True
 
 
 def text_file(path: Path, mode: str, buffering: int = 1, newline: str | None = None) -> TextIO:
-    """A text file to write or to append to; an OSError where it is a link."""
+    """Open a text file to write or to append to; an OSError for links and pipes."""
     return cast(TextIO, open(path, mode, buffering, "utf-8", "replace", newline, opener=no_link))
 
 

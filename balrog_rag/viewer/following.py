@@ -8,6 +8,7 @@ from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import E, JournalCursor
 from balrog_rag.episode.journal import Lookup, Recording
+from balrog_rag.util.files import MOST
 
 PAUSE = 0.2
 """Seconds between two looks at a journal that has not grown."""
@@ -38,7 +39,7 @@ class FollowedJournal(JournalCursor):
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._read)
-                data = file.read()
+                data = file.read(MOST)  # what is behind it comes with the next look
         except OSError as error:
             raise JournalError(f"{self._path}: cannot be read ({error.strerror})") from error
         lines = data[: data.rfind(b"\n") + 1]

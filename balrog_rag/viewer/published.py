@@ -16,7 +16,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.registry import environments
-from balrog_rag.util.files import read_file
+from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.viewer.collecting import Collector
 from balrog_rag.viewer.painted_games import Seen
 
@@ -98,7 +98,7 @@ def observed(text: str) -> Observation:
 def rows(path: Path) -> Iterator[dict[str, str]]:
     """The rows of a CSV as BALROG writes it."""
     csv.field_size_limit(LARGEST)
-    text = read_file(path).decode("utf-8", "replace").replace("\0", "")
+    text = read_file(path, LARGE).decode("utf-8", "replace").replace("\0", "")
     for row in csv.DictReader(io.StringIO(text, newline=""), escapechar=ESCAPE):
         yield {name: row[name] or "" for name in FIELDS}
 

@@ -23,7 +23,7 @@ from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
-from balrog_rag.util.files import read_file
+from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
 
 Replay = Callable[[Path, Path], str]
@@ -87,7 +87,7 @@ def wrong_replays(
                 continue
             if not heads[episode.name]:
                 wrong.append(f"{episode.name}: its journal is of version 1, whose lines are not chained")
-            if kept.is_file() and kept.read_bytes() != again.read_bytes():
+            if kept.is_file() and _bytes(kept) != again.read_bytes():
                 wrong.append(f"{kept}: is not the trajectory of its journal")
         told(f"equal: {episode.name}, {many(episode.steps, 'steps')}")
     return wrong
@@ -132,7 +132,7 @@ def _read(path: Path) -> Any:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return read_file(path)
+        return read_file(path, LARGE)
     except OSError:
         return None
 
@@ -150,5 +150,5 @@ def contents(path: Path) -> str:
     """One hash over everything that is verified, where it lies, and the version that verifies it."""
     files = [path / name for name in ROOT_FILES]
     files += [found for pattern in ("*.jsonl", "*.json", "*.csv") for found in path.glob(f"*/**/{pattern}")]
-    lines = [f"{file.relative_to(path)} {digest(file.read_bytes())}" for file in files if file.is_file()]
+    lines = [f"{file.relative_to(path)} {digest(_bytes(file) or b'')}" for file in files if file.is_file()]
     return digest("\n".join([__version__, *sorted(lines)]))
