@@ -10,6 +10,7 @@ from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.keys import in_full, in_mapping
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
 from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
+from balrog_rag.config.preset_options import of_chosen_games
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.paths import data
@@ -32,6 +33,7 @@ def compose(overrides: list[str]) -> schema.Config:
         with flag_override(composed, ["struct", "readonly"], False):
             del composed["hydra"]
         config = _completed(typed(composed), preset_provider(chosen.get("model")))
+    config.env.options = of_chosen_games(config, words)
     refuse_in(asdict(config))
     return config
 

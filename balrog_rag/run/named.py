@@ -7,6 +7,7 @@ from typing import NamedTuple
 from balrog_rag import agents, knowledge
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import CHANGEABLE_ON_RESUME, differing_keys, leaf_items, plain
+from balrog_rag.config.preset_options import known_options
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.arms import short
@@ -110,7 +111,9 @@ def departures(config: Config, experiment: Experiment, words: Sequence[str], arm
     keys = [
         key
         for key in differing_keys(its, ours)
-        if not key.startswith(FREE) and (retrieves or not key.startswith("knowledge."))
+        if not key.startswith(FREE)
+        and (retrieves or not key.startswith("knowledge."))
+        and not _of_other_games(key, config)
     ]
     before, now = dict(leaf_items(its)), dict(leaf_items(ours))
     own = sorted(key.rpartition(".")[2] for key in keys if key.startswith("agent.prompts."))
@@ -121,6 +124,13 @@ def departures(config: Config, experiment: Experiment, words: Sequence[str], arm
         if not key.startswith("agent.prompts.")
     ]
     return told + (_other_passages(config, experiment) if retrieves else [])
+
+
+def _of_other_games(key: str, config: Config) -> bool:
+    """Whether a key is an option that no game of this configuration has."""
+    name = key.removeprefix("env.options.").partition(".")[0]
+    known = known_options(config)
+    return key.startswith("env.options.") and known is not None and name not in known
 
 
 def _other_passages(config: Config, experiment: Experiment) -> list[str]:
