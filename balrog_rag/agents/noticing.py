@@ -77,6 +77,6 @@ def danger(senses: Senses, before: Observation, now: Observation, low: float) ->
     known = set(senses.things(before))
     if arrived := [thing for thing in senses.things(now) if thing not in known]:
         return f"{arrived[-1]} came into view"
-    if senses.place(now.numbers) != senses.place(before.numbers):
+    if senses.moved(before.numbers, now.numbers):
         return "this is another level"
     return "" if now.digest != before.digest else "nothing changed"

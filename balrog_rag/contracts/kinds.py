@@ -191,7 +191,11 @@ class Rules:
 
 
 class Senses:
-    """What agents' wrappers may notice of a moment without reading it. A kind overrides what it can tell."""
+    """What agents' wrappers may notice of a moment without reading it. A kind overrides what it can tell.
+
+    Any part or number may be missing: a screen without a map shows none, and logs keep few of them. A number
+    that is missing is unknown, and nothing unknown is reported.
+    """
 
     def message(self, seen: Observation) -> str:
         """What the game says just now."""
@@ -225,7 +229,7 @@ class Senses:
         return []
 
     def health(self, numbers: Numbers) -> float:
-        """Hit points as a share of their most; 1 where a game has none."""
+        """Hit points as a share of their most; 1 where a game has none or they are unknown."""
         return 1.0
 
     def hurt(self, before: Numbers, now: Numbers) -> bool:
@@ -245,15 +249,20 @@ class Senses:
         return str(press)
 
     def place(self, numbers: Numbers) -> Hashable:
-        """The level or room; another one is a reason to think again."""
+        """The level or room; another one is a reason to think again. None where it is unknown."""
         return None
 
+    def moved(self, before: Numbers, now: Numbers) -> bool:
+        """Whether the place is known to have changed."""
+        left, entered = self.place(before), self.place(now)
+        return left is not None and entered is not None and left != entered
+
     def time(self, numbers: Numbers) -> str:
-        """The game's own time in words, such as `turn 12`; empty where it has none."""
+        """The game's own time in words, such as `turn 12`; empty where it has none or it is unknown."""
         return ""
 
     def clock(self, numbers: Numbers) -> int | None:
-        """The game's own time as a number that never falls; None where it has none."""
+        """The game's own time as a number that never falls; None where it has none or it is unknown."""
         return None
 
     def screen(self, seen: Observation) -> Hashable:

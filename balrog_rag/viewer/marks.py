@@ -90,7 +90,7 @@ class Marker:
             self._rises(now)
             return
         headline = self._kind.headline(now)
-        if senses.place(before) != senses.place(now):
+        if senses.moved(before, now):
             yield Mark(at, "place", headline or "another place")
         for measure, value in self._rises(now):
             yield Mark(at, "height", f"{measure.title}: {value}")

@@ -116,6 +116,30 @@ def test_the_command_tells_what_each_policy_would_have_shown(
     assert every["looked_up_share"] >= novelty["looked_up_share"]
 
 
+NO_MAP = (
+    "message:\n{message}\n\nlanguage observation:\nnewt near east\n\ncursor:\nYourself a priest\n(x=1, y=1)\n"
+)
+
+
+def test_every_policy_walks_through_moments_without_a_map(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "newts.md").write_text("# Newts\nA newt is harmless.\n")
+    (tmp_path / "saving.yaml").write_text("{}\n")
+    texts = [NO_MAP.format(message=said) for said in ("", "You begin praying.")]
+    moments = [*texts, screen(hp=3, signs="Weak"), *texts, "", screen().replace(" T:90", ""), "x"]
+    last = [{"step": n, "action": "wait", "observation": text} for n, text in enumerate(moments)]
+    path = tmp_path / "games.jsonl"
+    path.write_text(json.dumps({"file": "a", "end": "starved", "cause": "hunger", "last": last}))
+    settings = [f"knowledge.corpus={notes}", "knowledge.index=bm25", "agent.retrieval.k=1"]
+    assert main(["endings", str(path), "--saving", str(tmp_path / "saving.yaml"), "--json", *settings]) == 0
+    made = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(made) == 20
+    assert {policy["steps"] for policy in made} == {7}
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

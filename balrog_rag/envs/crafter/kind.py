@@ -25,11 +25,11 @@ class CrafterSenses(Senses):
 
     def health(self, numbers: Numbers) -> float:
         """Health as a share of its most."""
-        return numbers["health"] / _MOST_HEALTH
+        return numbers.get("health", _MOST_HEALTH) / _MOST_HEALTH
 
     def hurt(self, before: Numbers, now: Numbers) -> bool:
         """Whether health fell."""
-        return now["health"] < before["health"]
+        return now.get("health", _MOST_HEALTH) < before.get("health", 0)
 
 
 def play(spec: GameSpec, ttyrec: str | None) -> Any:
@@ -54,11 +54,13 @@ CRAFTER = EnvironmentKind(
     identity=by_seed,
     measures=(Measure("achievements", "achievements", "achievements", "achievements", high=ACHIEVEMENTS),),
     columns=(
-        Column("Ach", 3, lambda numbers: str(numbers["achievements"])),
-        Column("HP", 3, lambda numbers: str(numbers["health"])),
+        Column("Ach", 3, lambda numbers: str(numbers.get("achievements", "?"))),
+        Column("HP", 3, lambda numbers: str(numbers.get("health", "?"))),
     ),
-    headline=lambda numbers: f"achievements {numbers['achievements']} health {numbers['health']}",
-    danger=lambda numbers: numbers["health"] <= _LOW_HEALTH,
+    headline=lambda numbers: (
+        f"achievements {numbers.get('achievements', '?')} health {numbers.get('health', '?')}"
+    ),
+    danger=lambda numbers: numbers.get("health", _MOST_HEALTH) <= _LOW_HEALTH,
     packages=("crafter", "opensimplex"),
     prompts=lambda: templates("balrog_rag.envs.crafter"),
     guide="Crafter",

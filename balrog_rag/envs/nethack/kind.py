@@ -69,14 +69,15 @@ def identity(game: GameSpec) -> str:
 def headline(numbers: Numbers) -> str:
     """The bottom line in short."""
     return (
-        f"Dlvl {numbers['depth']} XL {numbers['experience_level']} "
-        f"HP {numbers['hp']}/{numbers['max_hp']} T {numbers['turn']}"
+        f"Dlvl {numbers.get('depth', '?')} XL {numbers.get('experience_level', '?')} "
+        f"HP {numbers.get('hp', '?')}/{numbers.get('max_hp', '?')} T {numbers.get('turn', '?')}"
     )
 
 
 def in_danger(numbers: Numbers) -> bool:
     """Whether a third of the hit points or less is left."""
-    return bool(numbers["max_hp"]) and numbers["hp"] * 3 <= numbers["max_hp"]
+    most = numbers.get("max_hp", 0)
+    return most > 0 and numbers.get("hp", most) * 3 <= most
 
 
 def ending(facts: Mapping[str, Any]) -> str:
@@ -142,9 +143,9 @@ MEASURES = (
     Measure("turns", "turns survived", "turns", "turn", "last", counted=True),
 )
 COLUMNS = (
-    Column("Dlvl", 4, lambda numbers: str(numbers["depth"])),
-    Column("XL", 3, lambda numbers: str(numbers["experience_level"])),
-    Column("HP", 8, lambda numbers: f"{numbers['hp']}/{numbers['max_hp']}"),
+    Column("Dlvl", 4, lambda numbers: str(numbers.get("depth", "?"))),
+    Column("XL", 3, lambda numbers: str(numbers.get("experience_level", "?"))),
+    Column("HP", 8, lambda numbers: f"{numbers.get('hp', '?')}/{numbers.get('max_hp', '?')}"),
 )
 
 NETHACK = EnvironmentKind(

@@ -143,7 +143,7 @@ def _states(numbers: Numbers, things: Sequence[str]) -> Iterator[str]:
     hunger = HUNGER[min(numbers.get("hunger", 1), len(HUNGER) - 1)]
     if hunger in FOR_HUNGER:
         yield FOR_HUNGER[hunger]
-    if numbers["hp"] * 2 <= numbers["max_hp"]:
+    if numbers.get("hp", numbers["max_hp"]) * 2 <= numbers["max_hp"]:
         yield from FOR_LOW_HIT_POINTS
     if numbers.get("depth") == 1 and any(thing.startswith("stairs up") for thing in things):
         yield "stairs up on dungeon level 1: never climb them, it leaves the dungeon"

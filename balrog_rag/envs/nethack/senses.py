@@ -57,27 +57,31 @@ class NetHackSenses(Senses):
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
         """The turn of a prayer."""
-        return {PRAYER: seen.numbers["turn"]} if "You begin praying" in self.message(seen) else {}
+        turn = self.clock(seen.numbers)
+        return {} if turn is None or "You begin praying" not in self.message(seen) else {PRAYER: turn}
 
     def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
         """The moment's questions, then whether a prayer is due, then what is wielded, worn and carried."""
-        prayer = questions.prayer(seen.numbers["turn"], done.get(PRAYER))
+        turn = self.clock(seen.numbers)
+        prayer = [] if turn is None else [questions.prayer(turn, done.get(PRAYER))]
         carried = questions.carried(seen.text("inventory"))
-        return list(dict.fromkeys([*self.questions(seen), prayer, *carried]))
+        return list(dict.fromkeys([*self.questions(seen), *prayer, *carried]))
 
     def health(self, numbers: Numbers) -> float:
         """Hit points as a share of their most."""
-        return numbers["hp"] / numbers["max_hp"] if numbers["max_hp"] > 0 else 1.0
+        most = numbers.get("max_hp", 0)
+        return numbers.get("hp", most) / most if most > 0 else 1.0
 
     def hurt(self, before: Numbers, now: Numbers) -> bool:
         """Whether hit points fell."""
-        return now["hp"] < before["hp"]
+        return "hp" in now and "hp" in before and now["hp"] < before["hp"]
 
     def ailments(self, before: Numbers, now: Numbers) -> list[str]:
         """Hunger, and what the bottom line names."""
+        hunger, condition = now.get("hunger", 0), now.get("condition", 0)
         signs = [
-            ("hunger", now["hunger"] >= HUNGRY and now["hunger"] > before.get("hunger", 0)),
-            ("a new ailment", bool(now["condition"] & ~before.get("condition", 0))),
+            ("hunger", hunger >= HUNGRY and hunger > before.get("hunger", 0)),
+            ("a new ailment", bool(condition & ~before.get("condition", 0))),
         ]
         return [name for name, holds in signs if holds]
 
@@ -91,15 +95,15 @@ class NetHackSenses(Senses):
 
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
-        return numbers["depth"]
+        return numbers.get("depth")
 
     def time(self, numbers: Numbers) -> str:
         """The turn."""
-        return f"turn {numbers['turn']}"
+        return f"turn {numbers['turn']}" if "turn" in numbers else ""
 
     def clock(self, numbers: Numbers) -> int | None:
         """The turn."""
-        return numbers["turn"]
+        return numbers.get("turn")
 
     def screen(self, seen: Observation) -> Hashable:
         """All that is shown but the status lines, where turns go on counting."""
