@@ -71,6 +71,10 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, forks=(*self.forks[:-1], last))
 
 
+MOST_EPISODES = 1_000_000
+"""Most episodes that a run may plan."""
+
+
 def episode_name(task: str, number: int) -> str:
     """What the episode of that number is called among those of a task, which is named env/task."""
     return f"{task}/{number:02d}"

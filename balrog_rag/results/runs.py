@@ -17,7 +17,7 @@ import msgspec
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import chain, journal
-from balrog_rag.episode.spec import EpisodeSpec, episode_name
+from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.made_here import opened_by_user, sealed_by_user
@@ -67,11 +67,8 @@ class LoadedRun(msgspec.Struct):
     @property
     def asked_for(self) -> list[str]:
         """The names of the episodes that its plan holds."""
-        env = self.config.get("env", {})
         planned = [
-            episode_name(task, number)
-            for task in env.get("tasks", [])
-            for number in range(env.get("episodes") or kind_of(task.partition("/")[0]).episodes)
+            episode_name(task, number) for task, count in _counts(self.config) for number in range(count)
         ]
         return [spec.episode for spec in self.forked] or planned
 
@@ -161,6 +158,24 @@ def partial(ended: int, holes: int) -> str:
     return f"partial: {ended} of {ended + holes}" if holes else ""
 
 
+def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
+    """How many episodes of each task a configuration plans."""
+    env = config.get("env", {})
+    return [
+        (task, env.get("episodes") or kind_of(task.partition("/")[0]).episodes)
+        for task in env.get("tasks", [])
+    ]
+
+
+def _refuse_many(run: Path, config: dict[str, Any]) -> None:
+    """Refuse a plan whose list of names alone would fill the memory."""
+    count = sum(count for _, count in _counts(config))
+    if count > MOST_EPISODES:
+        raise RunFolderError(
+            f"{run / 'config.json'}: plans {count:,} episodes, at most {MOST_EPISODES:,} fit in a run"
+        )
+
+
 class _Known(msgspec.Struct):
     size: int
     time: int
@@ -180,6 +195,7 @@ class _Index(msgspec.Struct):
 def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Read a run folder; a RunFolderError where it is none."""
     frozen = folder.frozen_config(run)
+    _refuse_many(run, frozen.config)
     paths = folder.journals(run)
     old = _read_index(run, frozen.digest, len(paths)) if use_index else {}
     found: dict[str, _Known] = {}

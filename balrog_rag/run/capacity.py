@@ -8,20 +8,37 @@ from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.scheduler import Gate
 from balrog_rag.util.open_files import raised_limit
+from balrog_rag.workers.pool import WORKERS_PER_CORE, most_workers
 
 FILES_AN_EPISODE = 3
 """Its journal, its CSV, its connection to the model; a game has as many in the process that holds it."""
 OTHER_FILES = 200
+MOST_IN_PLAY = 10_000
+"""Most episodes in play at once in one process, whatever the settings say."""
 
 
 def most_at_once() -> int:
-    """The episodes that can be in play, by the files that this process may have open."""
-    return max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE)
+    """The most episodes in play: a fixed bound, and by the files that this process may have open."""
+    return min(MOST_IN_PLAY, max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE))
+
+
+def lowered(runner: RunnerConfig) -> list[str]:
+    """One line for the settings that are above what a machine like this can carry."""
+    bounds = {
+        "workers": (runner.workers, most_workers(), f"{WORKERS_PER_CORE} per core"),
+        "concurrency": (runner.concurrency, MOST_IN_PLAY, "the most in one process"),
+    }
+    said = [
+        f"runner.{name}={asked} lowered to {most} ({why})"
+        for name, (asked, most, why) in bounds.items()
+        if asked > most
+    ]
+    return [", ".join(said)] if said else []
 
 
 def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
     """What to say where fewer episodes can be in play than are wanted."""
-    wanted = min(runner.concurrency, sum(len(run.specs) for run in runs))
+    wanted = min(runner.concurrency, MOST_IN_PLAY, sum(len(run.specs) for run in runs))
     if wanted <= gate.width:
         return []
     return [
@@ -52,4 +69,4 @@ def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
 
 def held_back(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
     """Limits that will hold the run back, known before it starts."""
-    return [*narrowed(runner, runs, gate), *few_calls(runner, runs)]
+    return [*lowered(runner), *narrowed(runner, runs, gate), *few_calls(runner, runs)]

@@ -7,7 +7,7 @@ from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of
 from balrog_rag.contracts.options import resolved_options
-from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_name, episode_seeds
+from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.folder import is_episode
 from balrog_rag.util.wording import many
 
@@ -15,6 +15,7 @@ from balrog_rag.util.wording import many
 def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
     """Every episode of a run, in the order in which they begin."""
     refuse_tasks(config.env.tasks)
+    refuse_many(sum(episodes_of(config, task) for task in config.env.tasks))
     specs = [
         EpisodeSpec(
             episode=episode_name(task, number),
@@ -57,6 +58,15 @@ def refuse_tasks(tasks: Sequence[str]) -> None:
             raise ConfigError(f"env.tasks: {task!r} is no env/task; write e.g. {example_task()}")
         if tasks.count(task) > 1:
             raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
+
+
+def refuse_many(episodes: int) -> None:
+    """Refuse more episodes than a run folder and this process's memory can hold."""
+    if episodes > MOST_EPISODES:
+        raise ConfigError(
+            f"env.episodes: {episodes:,} episodes in all, at most {MOST_EPISODES:,} fit in a run; "
+            "lower env.episodes or split env.tasks over several runs"
+        )
 
 
 def kinds_in(config: Config) -> list[EnvironmentKind]:

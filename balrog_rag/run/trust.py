@@ -1,4 +1,4 @@
-"""Folders that this user has not made here: what they would reach is shown, and asked for once."""
+"""Folders that this user has not made here: show what they would reach and use, and ask for it once."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import folder
 from balrog_rag.results.made_here import made_here, mark
+from balrog_rag.run.demands import demands
 from balrog_rag.run.outward import is_variable, outward
 from balrog_rag.util.secrets import redact, redact_tree
 from balrog_rag.util.terminal_safe import one_line
@@ -52,8 +53,8 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
 
 
 def reached(run: Path, config: Config) -> dict[str, Any]:
-    """What a run reaches by its configuration, and by the players that a fork's own file names."""
-    found = outward(plain(config))
+    """What a run reaches and uses by its configuration, and reaches by the players in a fork's own file."""
+    found = outward(plain(config)) | demands(config)
     for spec in folder.forked_specs(run):
         for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
             theirs = outward(msgspec.to_builtins(player))

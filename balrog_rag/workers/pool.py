@@ -66,8 +66,11 @@ class WorkerPool:
     """Some processes, each with many games; a new game goes where there are fewest."""
 
     def __init__(self, workers: int = 0, step_deadline: float = 60.0, memory_mb: int | None = None) -> None:
-        """`workers`: 0 means one a core. A worker that holds more than `memory_mb` gets no new games."""
-        self._size = workers or available_cores()
+        """`workers`: 0 means one per core; never more than `most_workers()`.
+
+        A worker that holds more than `memory_mb` gets no new games.
+        """
+        self.size = min(workers or available_cores(), most_workers())
         self._deadline = step_deadline
         self._memory_mb = memory_mb
         self._workers: list[WorkerProcess] = []
@@ -81,7 +84,7 @@ class WorkerPool:
 
         A short run on a large machine needs few. Further ones are started when there are games for them.
         """
-        for _ in range(min(self._size, games) - len(self._serving())):
+        for _ in range(min(self.size, games) - len(self._serving())):
             self._spawn()
         if self._memory_mb is not None and self._weighing is None:
             self._weigh_all()
@@ -143,7 +146,7 @@ class WorkerPool:
     def _least_loaded(self) -> WorkerProcess:
         serving = self._serving()
         least = min(serving, key=lambda worker: worker.games)
-        return self._spawn() if least.games and len(serving) < self._size else least
+        return self._spawn() if least.games and len(serving) < self.size else least
 
     def _spawn(self) -> WorkerProcess:
         try:
@@ -166,7 +169,7 @@ class WorkerPool:
             self._spawn()
 
     async def _ready_worker(self) -> WorkerProcess:
-        for _ in range(START_ATTEMPTS * (self._size + 1)):
+        for _ in range(START_ATTEMPTS * (self.size + 1)):
             if self._closed:
                 raise EnvironmentFailure("the game workers have been closed")
             if not self._serving():
@@ -183,6 +186,15 @@ class WorkerPool:
             if self._failures >= START_ATTEMPTS:
                 raise EnvironmentFailure(f"game workers cannot start: {worker.last_words()}")
         raise EnvironmentFailure("game workers start and die again before a game can be opened")
+
+
+WORKERS_PER_CORE = 8
+"""Processes beyond that only cost memory: games use a whole core while they play."""
+
+
+def most_workers() -> int:
+    """The most game processes on this machine, whatever the settings say."""
+    return WORKERS_PER_CORE * available_cores()
 
 
 def available_cores() -> int:

@@ -1,0 +1,42 @@
+"""The settings by which a run takes more of this machine than the defaults would."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from balrog_rag import agents
+from balrog_rag.config.compose import compose
+from balrog_rag.config.schema import Config
+from balrog_rag.run.plan import kinds_in
+from balrog_rag.workers.pool import available_cores
+
+
+def demands(config: Config) -> dict[str, Any]:
+    """Each such setting by its key; nothing for a run that keeps to the defaults."""
+    return {key: value for key, value, usual in _compared(config) if value is None or value > usual}
+
+
+def _compared(config: Config) -> Iterator[tuple[str, Any, Any]]:
+    """Key, value and default of what costs processes, memory, disk space or time; null is unlimited."""
+    usual, runner = compose([]), config.runner
+    yield "runner.workers", runner.workers, available_cores()
+    yield "runner.concurrency", runner.concurrency, usual.runner.concurrency
+    yield "runner.worker_memory", runner.worker_memory, usual.runner.worker_memory
+    kinds = kinds_in(config)
+    if config.env.episodes is not None and kinds:
+        yield "env.episodes", config.env.episodes, max(kind.episodes for kind in kinds)
+    for kind in kinds:
+        if kind.name in config.env.max_steps:
+            longest = max(kind.max_steps(task) for task in _tasks(config, kind.name))
+            yield f"env.max_steps.{kind.name}", config.env.max_steps[kind.name], longest
+    if agents.retrieves(config.agent):
+        yield "knowledge.threads", config.knowledge.threads, usual.knowledge.threads
+    if agents.asks_model(config.agent) and config.model.backend == "local":
+        embedded = compose(["model=local"]).model
+        for name, default in embedded.options.items():
+            if isinstance(value := config.model.options.get(name), int):
+                yield f"model.options.{name}", value, default
+
+
+def _tasks(config: Config, env: str) -> list[str]:
+    names = [task.partition("/") for task in config.env.tasks]
+    return [task for name, _, task in names if name == env]
