@@ -41,13 +41,13 @@ async def aevaluate(*words: str, folder: Place | None = None, trust: bool = Fals
     from balrog_rag.cluster.choice import backend_of
     from balrog_rag.display.display import display
     from balrog_rag.run.begin import attempt, play_together
-    from balrog_rag.run.run import troubles
+    from balrog_rag.run.run import blames, troubles
 
     begun = begin([*words, *placed(folder)], trust)
     with attempt(begun):
         outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
-    told = troubles(outcome)
+    told = [*troubles(outcome), *blames([outcome])]
     for line in told:
         warnings.warn(line, stacklevel=2)
     return Run(begun.folder, told)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from balrog_rag.cli.command_line import resume_with
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.run import RunOutcome, costs, troubles
+from balrog_rag.run.run import RunOutcome, blames, costs, troubles
 from balrog_rag.util.terminal_safe import one_line
 
 
@@ -19,6 +19,8 @@ def print_troubles(run: Path, outcome: RunOutcome, interrupted: bool = False) ->
         _say(f"resume with: {resume_with(run)}")
     elif interrupted:
         _say(f"stopped while the results were written; resume with: {resume_with(run)}")
+    for line in blames([outcome]):
+        _say(line)
 
 
 def print_sweep_troubles(
@@ -39,6 +41,8 @@ def print_sweep_troubles(
         _say(f"resume with: {resume_with(top)}")
     elif interrupted:
         _say(f"stopped while the results were written; resume with: {resume_with(top)}")
+    for line in blames(outcomes):
+        _say(line)
 
 
 def _say_costs(outcomes: Sequence[RunOutcome]) -> None:

@@ -253,7 +253,7 @@ class Node:
         except Stopped:
             self._line.say(words.Broken(part.episode, WorkFailed("Stopped", "")))
         except BalrogError as error:
-            self._line.say(words.Broken(part.episode, WorkFailed(type(error).__name__, str(error))))
+            self._line.say(words.Broken(part.episode, WorkFailed.of(error)))
         except Exception as error:  # noqa: BLE001 - unheard, it would be waited for for ever
             self._line.say(
                 words.Broken(part.episode, WorkFailed("EnvironmentFailure", f"{part.episode}: {error!r}"))

@@ -13,6 +13,7 @@ from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.preset_options import of_chosen_games
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.blame import remember_as_written
 from balrog_rag.util.paths import data
 
 
@@ -67,7 +68,9 @@ def _with_policy(word: str) -> list[str]:
     file, function = Path(word.removeprefix("agent=").rpartition(":")[0]), word.rpartition(":")[2]
     if not word.startswith("agent=") or file.suffix != ".py":
         return [word]
-    options = f"path: {quoted(str(file.expanduser().resolve()))}, function: {quoted(function)}"
+    path = file.expanduser().resolve()
+    remember_as_written(path, str(file))
+    options = f"path: {quoted(str(path))}, function: {quoted(function)}"
     return ["agent=policy", f"agent.options={{{options}}}"]
 
 

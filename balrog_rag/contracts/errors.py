@@ -3,6 +3,7 @@
     BalrogError                 one clear line: what happened, where, what to do
     ├── ConfigError             a key, a value or a name in the configuration is wrong
     ├── PluginError             a plug-in cannot be loaded or does not keep its contract
+    │   └── PlayerFailed        code of an agent or a bot raised while it played; its game has no score
     ├── RunFolderError          a run folder is missing, foreign, locked or cannot be written
     ├── JournalError            a journal does not fit: other version, foreign line, bad order
     │   └── ReplayError         replay came to another prompt or screen than the journal says
@@ -37,6 +38,17 @@ class PluginError(BalrogError):
     """A plug-in cannot be loaded or does not keep its contract."""
 
     exit_code = 2
+
+
+class PlayerFailed(PluginError):
+    """Code of an agent or a bot failed while it played; the episode stays as journaled, without a score."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, blame: str = "", trace: str = "") -> None:
+        """`blame` is one line such as `mine.py:2 in act: KeyError: 'north'`, `trace` the traceback."""
+        super().__init__(message)
+        self.blame, self.trace = blame or message, trace
 
 
 class RunFolderError(BalrogError):

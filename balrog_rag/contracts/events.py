@@ -88,6 +88,8 @@ class Troubled(msgspec.Struct, frozen=True, tag=True):
     """The error's class."""
     text: str
     again: bool
+    trace: str = ""
+    """The traceback, where code of an agent or a bot raised."""
 
 
 Event: TypeAlias = Started | Asked | Answered | Searched | Stepped | Ended | Found | Troubled

@@ -369,6 +369,8 @@ class EnvironmentKind:
     """How a game ended in the game's own words, from the facts of its end."""
     cause: Callable[[str, Mapping[str, Any]], str] = lambda outcome, facts: ""
     """The class of what ended a game, from its outcome and the facts of its end; empty where nothing did."""
+    crash_scores: bool = False
+    """Whether a game whose program crashes or is too slow has ended and is scored; else that is an error."""
     preventable: frozenset[str] = frozenset()
     """Classes that a paragraph read in time would have prevented."""
     read_logged: Callable[[str], Observation] | None = None

@@ -23,12 +23,20 @@ class ProgramFailed(Exception):
 
 
 class PlayerLost(Exception):
-    """Raised by a program that plays an episode and cannot go on: the episode ends so, and is scored."""
+    """Raised by a program that plays an episode and cannot go on.
 
-    def __init__(self, outcome: str, why: str) -> None:
-        """`outcome` names the end, `why` says in a line what happened."""
+    The episode is an error, not a score, unless its kind of game scores such ends (`crash_scores`).
+    """
+
+    def __init__(self, outcome: str, why: str, blame: str = "", trace: str = "") -> None:
+        """`outcome` names the end, `why` says what happened, `blame` also where, `trace` is the traceback."""
         super().__init__(why)
         self.outcome, self.why = outcome, why
+        self.blame, self.trace = blame or why, trace
+
+
+def nothing_to_check(options: Mapping[str, Any]) -> None:
+    """There is nothing that could be wrong before a game."""
 
 
 def nothing_to_settle(options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -70,6 +78,8 @@ class ProgramKind:
     """Whether it runs code that agent.options name: of a stranger's journal only the keys are pressed."""
     settle: Callable[[Mapping[str, Any]], Mapping[str, Any]] = nothing_to_settle
     """Completes agent.options with the content of what they name, such as a file's digest, for the spec."""
+    check: Callable[[Mapping[str, Any]], None] = nothing_to_check
+    """Raises a ConfigError for settled options under which it cannot play; asked before the first game."""
     interruptible: bool = True
     """Whether it stops where something happens that a player would want to know of."""
 

@@ -12,7 +12,7 @@ import msgspec
 
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
+from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.effects import (
@@ -25,8 +25,9 @@ from balrog_rag.episode.effects import (
     Stopped,
 )
 from balrog_rag.episode.journal import End, Start, Step, moved
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
+from balrog_rag.util.blame import as_written, blame_of
 
 BURST = 4096
 """Presses of a program that plays the episode before they are journaled."""
@@ -100,9 +101,10 @@ class EpisodeContext:
             raise
         except Exception as error:  # the agent may be a stranger's
             player = self.spec.player_at(self.at.step).agent
-            raise PluginError(
+            raise PlayerFailed(
                 f"{self.at.where()}: agent {player.get('name')!r} raised "
-                f"{type(error).__name__}: {error}; the episode stays as journaled and can be resumed"
+                f"{type(error).__name__}: {error}; the episode stays as journaled and can be resumed",
+                *blame_of(error),
             ) from error
 
     async def step(self, action: str) -> Transition:
@@ -125,7 +127,11 @@ class EpisodeContext:
         recorded = self.cursor.upcoming_burst()
         if recorded is not None and self.services.runs(player):
             recorded = msgspec.structs.replace(recorded, keys=())
-        return await self.game.run(player, min(most, BURST), recorded)
+        try:
+            return await self.game.run(player, min(most, BURST), recorded)
+        except PlayerFailed as failed:  # a worker does not know how the user wrote the path
+            line = as_written(failed.blame)
+            raise PlayerFailed(line, line, failed.trace) from failed
 
     def accepted(self, action: str) -> str:
         """The action, or the default where the game takes no such thing."""
@@ -159,7 +165,8 @@ async def play(context: EpisodeContext) -> End:
             Outcome.STEPS if context.spec.steps and n >= context.spec.steps else ""
         )
         if outcome:
-            return finish(context, End(outcome, n, dict(transition.end)))
+            why = transition.stopped if outcome in PLAYER_LOST else ""
+            return finish(context, End(outcome, n, dict(transition.end)), why)
 
 
 def begin(context: EpisodeContext) -> Observation:
@@ -261,8 +268,8 @@ def difference(recorded: Step, played: Step) -> str:
     return "the same"
 
 
-def finish(context: EpisodeContext, end: End) -> End:
-    """Journal the end, or check it against the journal."""
+def finish(context: EpisodeContext, end: End, why: str = "") -> End:
+    """Journal the end, or check it against the journal; `why` is how the program failed that played."""
     recorded = context.cursor.take(End, context.at.where())
     if recorded is None:
         context.cursor.write(msgspec.structs.replace(end, seconds=context.seconds()))
@@ -275,5 +282,5 @@ def finish(context: EpisodeContext, end: End) -> End:
         msgspec.to_builtins(end.facts)
     ):
         raise ReplayError(f"{context.at.where()}: the facts of the end are not the journal's")
-    context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how))
+    context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how or why))
     return end

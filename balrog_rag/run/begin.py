@@ -96,6 +96,7 @@ def continued(run: Path, words: list[str], trust: bool = False) -> PlannedRun:
     check(config)
     specs = specs_of(run, config)
     check_games(specs)
+    check_player(specs)
     return PlannedRun(run, config, specs)
 
 
@@ -188,6 +189,9 @@ def check_player(specs: list[EpisodeSpec]) -> None:
         games = program_of(name).games if plays(name) else ()
         if games and spec.game.env not in games:
             raise ConfigError(f"agent={name}: plays {' and '.join(games)} only, not {spec.game.env}")
+    for player in {spec.last_player.agent["name"]: spec.last_player for spec in specs}.values():
+        if plays(name := str(player.agent["name"])):
+            program_of(name).check(player.agent["options"])
 
 
 def check_games(specs: list[EpisodeSpec]) -> None:

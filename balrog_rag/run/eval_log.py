@@ -13,7 +13,10 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Answered, Ended, Event, Started, Troubled
 from balrog_rag.util.files import text_file
 from balrog_rag.util.secrets import redact
-from balrog_rag.util.terminal_safe import one_line
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
+
+LONGEST_TRACE = 20_000
+"""Characters of a traceback that the log keeps: its end."""
 
 
 class EvalLog:
@@ -39,6 +42,7 @@ class EvalLog:
             case Troubled():
                 what = "is replayed" if event.again else "stays as journaled"
                 self._write("WARNING" if event.again else "ERROR", f"{event.episode}: {what}: {event.text}")
+                self._write_trace(event.trace)
 
     def model_silent(self, why: str) -> None:
         """The model does not answer."""
@@ -54,8 +58,15 @@ class EvalLog:
 
     def _write(self, level: str, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._append(f"{stamp} {level} {one_line(redact(text))}\n")
+
+    def _write_trace(self, trace: str) -> None:
+        lines = terminal_safe(redact(trace[-LONGEST_TRACE:])).splitlines()
+        self._append("".join(f"    {line}\n" for line in lines))
+
+    def _append(self, text: str) -> None:
         try:
-            self._file.write(f"{stamp} {level} {one_line(redact(text))}\n")
+            self._file.write(text)
         except OSError as error:
             raise RunFolderError(f"{self._file.name}: cannot be written ({error.strerror})") from error
 

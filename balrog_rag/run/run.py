@@ -11,7 +11,7 @@ import msgspec
 
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
-from balrog_rag.contracts.errors import DatasetError, RunFolderError
+from balrog_rag.contracts.errors import DatasetError, PlayerFailed, RunFolderError
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
@@ -189,7 +189,13 @@ def troubles(outcome: RunOutcome) -> list[str]:
     """One line for each thing that kept an episode from ending."""
     tally = outcome.tally
     lines = [f"note: {note}" for note in outcome.notes]
-    lines += [f"error: {episode}: {error}" for episode, error in sorted(tally.failed.items())]
+    failed = sorted(tally.failed.items())
+    lines += [f"error: {name}: {error}" for name, error in failed if not isinstance(error, PlayerFailed)]
+    if by_player := sum(isinstance(error, PlayerFailed) for _, error in failed):
+        lines.append(
+            f"{by_player} of {many(len(tally.ended) + len(failed), 'episodes')} failed in code of the agent "
+            "and have no score; eval.log in the run folder has the tracebacks"
+        )
     if tally.fatal is not None:
         lines.append(f"error: the run was stopped: {tally.fatal}")
     if outcome.stopped_by:
@@ -198,6 +204,17 @@ def troubles(outcome: RunOutcome) -> list[str]:
         verb = "is" if len(tally.open) == 1 else "are"
         lines.append(f"{many(len(tally.open), 'episodes')} {verb} not finished")
     return [redact(line) for line in lines]
+
+
+def blames(outcomes: Sequence[RunOutcome]) -> list[str]:
+    """Where code of the agents failed, one line for each place: the last that a terminal shows."""
+    errors = [error for outcome in outcomes for _, error in sorted(outcome.tally.failed.items())]
+    lines = dict.fromkeys(f"error: {error.blame}" for error in errors if isinstance(error, PlayerFailed))
+    return [redact(line) for line in list(lines)[:MOST_BLAMES]]
+
+
+MOST_BLAMES = 10
+"""Places in an agent's code that a terminal shows; the log has all."""
 
 
 def costs(outcomes: Sequence[RunOutcome]) -> str:

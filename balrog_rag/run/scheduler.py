@@ -161,4 +161,5 @@ async def _play_one(
 
 def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
     with suppress(RunFolderError):  # the log itself may be what cannot be written
-        watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=False))
+        trace = getattr(error, "trace", "")
+        watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=False, trace=trace))

@@ -7,7 +7,7 @@ import msgspec
 
 from balrog_rag.contracts import errors
 from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
+from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PlayerFailed
 
 LENGTH_BYTES = 4
 
@@ -75,9 +75,20 @@ class WorkFailed(msgspec.Struct, tag=True):
 
     kind: str
     message: str
+    blame: str = ""
+    trace: str = ""
+
+    @classmethod
+    def of(cls, error: BalrogError) -> "WorkFailed":
+        """How an error is sent."""
+        if isinstance(error, PlayerFailed):
+            return cls("PlayerFailed", str(error), error.blame, error.trace)
+        return cls(type(error).__name__, str(error))
 
     def error(self) -> BalrogError:
         """The error as it was raised."""
+        if self.kind == "PlayerFailed":
+            return PlayerFailed(self.message, self.blame, self.trace)
         kind = getattr(errors, self.kind, EnvironmentFailure)
         known = isinstance(kind, type) and issubclass(kind, BalrogError)
         made: BalrogError = kind(self.message) if known else EnvironmentFailure(self.message)

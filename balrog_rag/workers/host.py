@@ -118,7 +118,8 @@ class HostedGame:
         return self._driver(program).call(kind.interruptible, beat)
 
     def _driver(self, program: Program) -> Driver:
-        return Driver(self._game, program, self._progress, self._kind.senses.place)
+        kind = self._kind
+        return Driver(self._game, program, self._progress, kind.senses.place, kind.crash_scores)
 
     def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
         return kind.make(

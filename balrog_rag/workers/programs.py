@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from balrog_rag.contracts.behaviour import Environment, Pressable, Pressed
 from balrog_rag.contracts.data import Burst, Observation, Rise, Transition
+from balrog_rag.contracts.errors import BalrogError, PlayerFailed
 from balrog_rag.contracts.kinds import Numbers, Progress
 from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFailed
+from balrog_rag.util.blame import blame_of
 
 MOST_PRESSES = 10_000
 """Presses of one call before it is stopped, so that an agent gets a say again."""
@@ -93,11 +95,17 @@ class Driver:
         program: Program,
         progress: Progress,
         place: Callable[[Numbers], Hashable],
+        crash_scores: bool = False,
     ) -> None:
-        """`progress` and `place` are the game's, so a burst ends where one of them changes."""
+        """`progress` and `place` are the game's, so a burst ends where one of them changes.
+
+        With `crash_scores` a program that fails ends the game; else its failure is raised.
+        """
+        self._crash_scores = crash_scores
         self._game, self._program, self._progress, self._place = game, program, progress, place
         self._begun = False
         self._over = ""
+        self._failed: PlayerFailed | None = None
 
     def burst(self, most: int, beat: Callable[[], None], recorded: Burst | None = None) -> Transition:
         """Let a player press up to so many times; a new height or place ends it, so that it is journaled.
@@ -110,13 +118,17 @@ class Driver:
         most = recorded.presses if recorded else most
         while len(pressed) < most and not ended:
             try:
-                press = self._next()
+                press = self._decided()
             except StopIteration as stop:
                 stopped = self._over = self._over or str(stop.value or "it has nothing more to do")
                 break
             except PlayerLost as lost:
                 ended, stopped = lost.outcome, lost.why
                 break
+            except PlayerFailed:
+                if not pressed:
+                    raise
+                break  # what was pressed is journaled first; the next burst raises
             done = game.press(press)
             beat()
             pressed.append(press)
@@ -159,6 +171,23 @@ class Driver:
         self._program.close()
         seen = game.look("\n".join(said[-MOST_MESSAGES:]), ended)
         return score.of(seen, stopped)
+
+    def _decided(self) -> Press:
+        """The next press of a program that plays; a failure of its code comes again when asked again."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            return self._next()
+        except (StopIteration, BalrogError):
+            raise
+        except PlayerLost as lost:
+            if self._crash_scores:
+                raise
+            self._failed = PlayerFailed(lost.blame, lost.blame, lost.trace)
+        except Exception as error:  # noqa: BLE001 - the program may be anybody's
+            line, trace = blame_of(error)
+            self._failed = PlayerFailed(line, line, trace)
+        raise self._failed
 
     def _next(self) -> Press:
         if self._begun:

@@ -52,7 +52,7 @@ class Worker:
         try:
             return self._obey(order)
         except BalrogError as error:
-            return WorkFailed(type(error).__name__, str(error))
+            return WorkFailed.of(error)
 
     def _obey(self, order: Order) -> Answer:
         if isinstance(order, Open):

@@ -1,6 +1,7 @@
 """The play loop on real NetHack: resumed at any entry, verified, refused where anything differs."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import msgspec
@@ -249,8 +250,10 @@ def test_a_foreign_agent_that_raises_is_one_line(specs, player) -> None:
 
             return Agent()
 
-    with pytest.raises(PluginError, match="step 0: agent 'naive' raised ZeroDivisionError: oops"):
+    with pytest.raises(PluginError, match="step 0: agent 'naive' raised ZeroDivisionError: oops") as raised:
         asyncio.run(player(Broken())(spec))
+    assert re.search(r"test_play\.py:\d+ in act: ZeroDivisionError: oops$", raised.value.blame)
+    assert 'raise ZeroDivisionError("oops")' in raised.value.trace
 
 
 def test_a_fork_keeps_the_past_and_changes_the_player(specs, player, journaled, tmp_path: Path) -> None:

@@ -6,12 +6,16 @@ its own, so that it may crash, hang or grow without harm to others, and begins e
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.programs import Begin, PlayerLost, Program, ProgramKind
 from balrog_rag.envs.nethack import WHOLE
-from balrog_rag.envs.nethack.guests.folder import autoascend_folder, checked, settled
+from balrog_rag.envs.nethack.guests.folder import GuestOptions, autoascend_folder, checked, settled
+from balrog_rag.util.blame import as_written
 
 
 def make(begin: Begin) -> Program:
@@ -19,6 +23,22 @@ def make(begin: Begin) -> Program:
     from balrog_rag.envs.nethack.guests.playing import play  # every run asks which players there are
 
     return play(begin, checked(begin.options))
+
+
+@cache
+def _imports(options: GuestOptions) -> None:
+    from balrog_rag.envs.nethack.guests.process import GuestProcess
+
+    with closing(GuestProcess(options, 0, 0, lambda: None)) as guest:
+        try:
+            guest.check()
+        except PlayerLost as lost:
+            raise ConfigError(as_written(lost.blame)) from lost
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Import the program once, in a process of its own, so that a broken one is refused before any game."""
+    _imports(checked(options))
 
 
 def make_autoascend(begin: Begin) -> Program:
@@ -44,6 +64,7 @@ PROGRAM = ProgramKind(
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "program"),
+    check=check,
 )
 POLICY = ProgramKind(
     name="policy",
@@ -52,6 +73,7 @@ POLICY = ProgramKind(
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "policy"),
+    check=check,
 )
 """A function in a file of the user's: `agent=FILE.py:FUNCTION`."""
 AUTOASCEND = ProgramKind(

@@ -14,12 +14,15 @@ import resource
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 LENGTH = 4
+MOST_FRAMES = 40
+"""Innermost frames of a traceback that are reported: endless recursion has a thousand."""
 DIE_WITH_PARENT = 1
 
 
@@ -54,7 +57,7 @@ def screen(data: bytes, layout: list[Any]) -> dict[str, Any]:
 
 
 def load(about: dict[str, Any]) -> Any:
-    """The bot, made under its limits and with its dice thrown in a known place."""
+    """What makes the bot, imported under its limits and with its dice thrown in a known place."""
     resource.setrlimit(resource.RLIMIT_DATA, (about["memory"], about["memory"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     random.seed(about["seed"])
@@ -65,8 +68,10 @@ def load(about: dict[str, Any]) -> Any:
         file = file.removesuffix(".py")
     sys.path.insert(0, folder)
     os.chdir(folder)
-    module = importlib.import_module(file)
-    return Policy(getattr(module, about["function"])) if about["function"] else module.make_agent()
+    made = getattr(importlib.import_module(file), about["function"] or "make_agent")
+    if not callable(made):
+        raise TypeError(f"{made!r} is not a function")
+    return made
 
 
 class Policy:
@@ -82,13 +87,51 @@ class Policy:
 def serve(line: socket.socket) -> None:
     """Answer until the line is cut."""
     about = json.loads(receive(line))
-    bot = load(about)
+    calls.folder = about["folder"]
+    made = load(about)
+    if about["check"]:
+        send(line, "ready")
+        return
+    calls.called = made
+    bot = Policy(made) if about["function"] else made()
+    calls.called = getattr(bot, "act", made) if not about["function"] else made
     bot.reset(screen(receive(line), about["layout"]))
     send(line, "ready")
     while True:
         action = bot.act(screen(receive(line), about["layout"]))
-        plain = isinstance(action, int | np.integer) and not isinstance(action, bool)
-        send(line, str(int(action)) if plain else f"{type(action).__name__} {action!r}"[:100])
+        if not isinstance(action, int | np.integer) or isinstance(action, bool):
+            raise TypeError(f"returned {action!r:.60}, expected an integer from 0 to {about['actions'] - 1}")
+        if not 0 <= action < about["actions"]:
+            raise ValueError(f"returned {action}, expected an integer from 0 to {about['actions'] - 1}")
+        send(line, str(int(action)))
+
+
+class Calls:
+    """What the bot is being asked, for the report of an error."""
+
+    folder = ""
+    called: Any = None
+
+
+calls = Calls()
+
+
+def report(error: BaseException) -> dict[str, str]:
+    """What went wrong and where: in the bot's own files if one of them is in the traceback."""
+    what = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename.startswith(calls.folder + os.sep)]
+    code = getattr(calls.called, "__code__", None)
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    elif own:
+        where = f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}: {what}"
+    elif code is not None:
+        where = f"{code.co_filename}:{code.co_firstlineno} in {code.co_name}: {what}"
+    else:
+        where = what
+    trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
+    return {"what": what, "where": where, "trace": trace}
 
 
 def main() -> None:
@@ -102,7 +145,7 @@ def main() -> None:
             serve(line)
         except BaseException as error:  # noqa: BLE001 - whatever a stranger's program raises
             try:
-                send(line, f"!{type(error).__name__}: {error}")
+                send(line, "!" + json.dumps(report(error)))
             except OSError:
                 pass
     os._exit(1)

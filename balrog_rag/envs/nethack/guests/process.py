@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from balrog_rag.contracts.programs import PlayerLost
 from balrog_rag.envs.nethack.guests.folder import GuestOptions
 from balrog_rag.episode.outcome import Outcome
@@ -30,9 +32,18 @@ STEADY = {
 }
 """So that the same program on the same game plays the same, and leaves nothing in its folder."""
 LONGEST_WHY = 300
+LONGEST_TRACE = 20_000
 _GLANCE, _MESSAGE, _IDLE = 0.5, 60.0, 10
 """Seconds between glances at a slow guest and for the rest of a message; how much longer one may sleep."""
 _LENGTH = 4
+
+
+class _Report(msgspec.Struct):
+    """What the program's process says of an exception."""
+
+    what: str
+    where: str
+    trace: str
 
 
 class GuestProcess:
@@ -62,25 +73,33 @@ class GuestProcess:
     def reset(self, screen: Mapping[str, Any]) -> None:
         """Load the program and show it the first screen."""
         layout = [[name, array.dtype.str, array.shape] for name, array in screen.items()]
-        about = {
-            "path": str(Path(self._options.path).resolve()),
+        self._send(json.dumps(self._about(check=False, layout=layout)).encode())
+        self._ask(screen, self._options.start_seconds)
+
+    def check(self) -> None:
+        """Import the program and find what makes its bot, without a game."""
+        self._send(json.dumps(self._about(check=True, layout=[])).encode())
+        self._answer(self._options.start_seconds)
+
+    def _about(self, check: bool, layout: list[Any]) -> dict[str, Any]:
+        path = Path(self._options.path).resolve()
+        return {
+            "path": str(path),
+            "folder": str(path.parent if self._options.function else path),
             "function": self._options.function,
             "seed": self._seed,
             "memory": self._options.memory_mb << 20,
+            "actions": self._actions,
+            "check": check,
             "layout": layout,
         }
-        self._send(json.dumps(about).encode())
-        self._ask(screen, self._options.start_seconds)
 
     def act(self, screen: Mapping[str, Any]) -> int:
         """The number of the action that it takes."""
         said = self._ask(screen, self._options.seconds)
-        number = int(said) if said.lstrip("-").isdecimal() else -1
-        if not 0 <= number < self._actions:
-            raise PlayerLost(
-                Outcome.CRASHED, f"its action was {said[:40]!r}, which is none from 0 to {self._actions - 1}"
-            )
-        return number
+        if not said.isdecimal() or int(said) >= self._actions:  # it has written to the socket by itself
+            raise self._lost(Outcome.CRASHED, f"its answer was {said[:40]!r}, not the number of an action")
+        return int(said)
 
     def close(self) -> None:
         """End the process; it has no say in that."""
@@ -92,16 +111,34 @@ class GuestProcess:
 
     def _ask(self, screen: Mapping[str, Any], seconds: float) -> str:
         self._send(b"".join(array.tobytes() for array in screen.values()))
+        return self._answer(seconds)
+
+    def _answer(self, seconds: float) -> str:
         self._wait(seconds)
         self._line.settimeout(_MESSAGE)
         try:
             length = int.from_bytes(self._receive(_LENGTH), "little")
             said = self._receive(length).decode("utf-8", "replace")
         except TimeoutError as error:
-            raise PlayerLost(Outcome.TIMED_OUT, "it stopped in the middle of a message") from error
+            raise self._lost(Outcome.TIMED_OUT, "it stopped in the middle of a message") from error
         if said.startswith("!"):
-            raise PlayerLost(Outcome.CRASHED, " ".join(said[1:].split())[:LONGEST_WHY])
+            raise self._reported(said[1:])
         return said
+
+    def _reported(self, text: str) -> PlayerLost:
+        """The failure that the program's process reports; the text may be anything."""
+        try:
+            told = msgspec.json.decode(text, type=_Report)
+        except msgspec.DecodeError:
+            return self._lost(Outcome.CRASHED, text)
+        what, where = (" ".join(words.split())[:LONGEST_WHY] for words in (told.what, told.where))
+        return PlayerLost(Outcome.CRASHED, what, where, told.trace[-LONGEST_TRACE:])
+
+    def _lost(self, outcome: str, why: str) -> PlayerLost:
+        """A failure that has no line in the program."""
+        why = " ".join(why.split())[:LONGEST_WHY]
+        function = f" in {self._options.function}" if self._options.function else ""
+        return PlayerLost(outcome, why, f"{Path(self._options.path).resolve()}{function}: {why}")
 
     def _wait(self, seconds: float) -> None:
         """Wait for its answer; its processor time counts, lest a busy machine end a game.
@@ -115,7 +152,7 @@ class GuestProcess:
             self._beat()
             idle = time.monotonic() - begun > _IDLE * seconds
             if self._used() - used > seconds or idle:
-                raise PlayerLost(Outcome.TIMED_OUT, f"it took more than {seconds:g} s for one action")
+                raise self._lost(Outcome.TIMED_OUT, f"it took more than {seconds:g} s for one action")
 
     def _used(self) -> float:
         """Its processor time in seconds; 0 where the system does not tell."""
@@ -130,7 +167,7 @@ class GuestProcess:
         try:
             self._line.sendall(len(data).to_bytes(_LENGTH, "little") + data)
         except OSError as error:
-            raise PlayerLost(Outcome.CRASHED, self._gone()) from error
+            raise self._lost(Outcome.CRASHED, self._gone()) from error
 
     def _receive(self, count: int) -> bytes:
         data = bytearray()
@@ -140,9 +177,9 @@ class GuestProcess:
             except TimeoutError:
                 raise
             except OSError as error:
-                raise PlayerLost(Outcome.CRASHED, self._gone()) from error
+                raise self._lost(Outcome.CRASHED, self._gone()) from error
             if not part:
-                raise PlayerLost(Outcome.CRASHED, self._gone())
+                raise self._lost(Outcome.CRASHED, self._gone())
             data += part
         return bytes(data)
 

@@ -65,6 +65,7 @@ NETHACKERS = replace(
     tasks=lambda: board.IDENTITIES,
     listed=board.IDENTITIES,
     make=make,
+    crash_scores=True,
     progress=lambda game: Standing(),
     options=BoardOptions,
     check=check,
