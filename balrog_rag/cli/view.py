@@ -52,7 +52,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)", metavar="PORT"
     )
-    made.add_argument("--no-browser", action="store_true", help="only say the address")
+    made.add_argument("--no-browser", action="store_true", help="only print the address")
+    made.add_argument(
+        "--no-token",
+        action="store_true",
+        help="leave the token out of the address; every account on this machine can then read the page and "
+        "write notes",
+    )
     return made
 
 
@@ -62,7 +68,7 @@ def view(options: argparse.Namespace) -> int:
         from balrog_rag.viewer.server import serve
 
         within("--port", options.port, 0, MOST_PORT)
-        return serve(options.paths, options.port, not options.no_browser)
+        return serve(options.paths, options.port, not options.no_browser, options.no_token)
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
     from balrog_rag.viewer.recording import ENDINGS

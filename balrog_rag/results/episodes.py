@@ -200,10 +200,8 @@ class Episode(msgspec.Struct, dict=True):
 
     @property
     def agent_name(self) -> str:
-        """The agent's registered name, with a mark where retrieval is on."""
-        retrieval = self.agent.get("retrieval")
-        enabled = isinstance(retrieval, Mapping) and bool(retrieval.get("enabled"))
-        return str(self.agent.get("name", "?")) + ("_rag" if enabled else "")
+        """The name of its arm."""
+        return agent_name(self.agent)
 
     @property
     def model_name(self) -> str:
@@ -217,6 +215,13 @@ class Episode(msgspec.Struct, dict=True):
         for calls in self.calls.values():
             together.add(calls)
         return together
+
+
+def agent_name(agent: Mapping[str, Any]) -> str:
+    """An agent's registered name by its settings, with `_rag` where retrieval is on."""
+    retrieval = agent.get("retrieval")
+    enabled = isinstance(retrieval, Mapping) and bool(retrieval.get("enabled"))
+    return str(agent.get("name", "?")) + ("_rag" if enabled else "")
 
 
 NO_MODEL = "no model"

@@ -16,6 +16,9 @@ from balrog_rag.viewer.painted_games import Seen
 SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
 """Columns of what calls cost."""
 
+BASE_SIZE, STEP_SIZE = 100_000, 1_000
+"""Bytes of an episode and of a step of it in memory beside its chunks, roughly: curves, costs, digests."""
+
 
 class Collector:
     """An episode as a page reads it.
@@ -37,6 +40,7 @@ class Collector:
         self._marker, self._curves = Marker(kind), Curves(kind)
         self._tables = {name: Table() for name in ("messages", "passages", "pictures")}
         self._closed: list[bytes] = []
+        self._packed = 0
         self._open = _Chunk(0)
         self._screen = Screen(())
         self._last: Mapping[str, int] = {}
@@ -64,6 +68,11 @@ class Collector:
                     self._stepped(event)
                 case Ended():
                     self._ended(event)
+
+    @property
+    def size(self) -> int:
+        """Bytes that it keeps in memory, roughly."""
+        return BASE_SIZE + STEP_SIZE * len(self._actions) + self._packed
 
     @property
     def begun(self) -> bool:
@@ -225,6 +234,7 @@ class Collector:
 
     def _close(self) -> None:
         self._closed.append(packed(self._written()))
+        self._packed += len(self._closed[-1])
         self._open = _Chunk(self.count)
         for table in self._tables.values():
             table.close_chunk()

@@ -23,10 +23,13 @@ class FollowedJournal(JournalCursor):
         self._path, self._waits = path, waits
         self._read = recording.ends[-1] if recording.ends else 0
         self.search_seconds = 0.0
+        self.caught_up = False
+        """Whether the end of the file was reached; from then on entries are taken as they are written."""
 
     def take(self, kind: type[E], where: str) -> E | None:
         """The next entry, as soon as there is one."""
         while not self.replaying and self._waits is not None and not self._grown():
+            self.caught_up = True
             if not self._waits(PAUSE):
                 break
         entry = super().take(kind, where)

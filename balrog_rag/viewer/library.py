@@ -1,69 +1,31 @@
 """The episodes that a server shows: listed, rebuilt when looked at, followed while they are played."""
 
+import asyncio
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import Listed, free, listed, under
 from balrog_rag.viewer.overview import overview, rows
 from balrog_rag.viewer.packing import packed
+from balrog_rag.viewer.watching import Watched
 
-MOST_REBUILT = 6
-"""Episodes kept in memory; the one looked at longest ago is rebuilt when it is wanted again."""
-UNWATCHED_AFTER = 30.0
-"""Seconds without a request after which an episode in play is no longer followed."""
-FIRST_MOMENT = 20.0
-"""Seconds in which a game begins."""
+MEMORY = 256_000_000
+"""Bytes of rebuilt episodes kept; what was looked at longest ago is dropped, and rebuilt when wanted."""
+MOST_AT_ONCE = 6
+"""Episodes rebuilt or followed at the same time."""
+TURN = 0.05
+"""Seconds between two looks whether another episode may be rebuilt."""
 YIELDING = 10
 """How nice a server is: a run that is being played comes first."""
-
-
-class Watched:
-    """One episode being rebuilt in a thread of its own."""
-
-    def __init__(self, episode: Listed) -> None:
-        """Begin at once; the thread ends with the episode, or when nobody looks any more."""
-        self.rebuilt = episode.source()
-        self._asked = time.monotonic()
-        self._stopped = False
-        self._thread = threading.Thread(target=self._work, name="rebuild", daemon=True)
-        self._thread.start()
-
-    @property
-    def given_up(self) -> bool:
-        """Whether it was stopped although more may have come since."""
-        return self.rebuilt.done and self._stopped
-
-    def asked(self) -> None:
-        """Somebody looks."""
-        self._asked = time.monotonic()
-
-    def stop(self) -> None:
-        """Follow no further."""
-        self._stopped = True
-
-    def ready(self) -> None:
-        """Wait for the first moment."""
-        end = time.monotonic() + FIRST_MOMENT
-        while not (self.rebuilt.done or self.rebuilt.collector.begun) and time.monotonic() < end:
-            time.sleep(0.02)
-
-    def _work(self) -> None:
-        self.rebuilt.run(waiting(self._unwatched))
-
-    def _unwatched(self) -> bool:
-        self._stopped = self._stopped or time.monotonic() - self._asked > UNWATCHED_AFTER
-        return self._stopped
 
 
 class Library:
     """What is served, by place: a place once given stays that episode's."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = tuple(paths)
+    def __init__(self, paths: Sequence[Path], memory: int = MEMORY) -> None:
+        self._paths, self._memory = tuple(paths), memory
         self._lock = threading.Lock()
         self.episodes: list[Listed] = listed(self._paths)
         self._watched: dict[int, Watched] = {}
@@ -98,17 +60,15 @@ class Library:
             else:
                 self.episodes[place] = episode
 
-    def head(self, place: int) -> bytes:
-        """An episode's head."""
-        watched = self._open(place)
-        watched.ready()
-        if not watched.rebuilt.collector.begun:
-            raise ConfigError(watched.rebuilt.failure or "the episode has not begun")
-        return packed(watched.rebuilt.head(), 1)
+    async def head(self, place: int, steps: int | None = None) -> bytes:
+        """An episode's head, once it has that many steps; None: all that is recorded."""
+        watched = await self._opened(place, again=True)
+        return packed(await watched.head(steps), 1)
 
-    def chunk(self, place: int, number: int) -> bytes | None:
+    async def chunk(self, place: int, number: int) -> bytes | None:
         """A chunk of it; None where there is none."""
-        return self._open(place).rebuilt.collector.chunk(number)
+        watched = await self._opened(place)
+        return await watched.chunk(number)
 
     def episode(self, key: str) -> Listed | None:
         """The episode of that name."""
@@ -119,18 +79,46 @@ class Library:
         for watched in self._watched.values():
             watched.stop()
 
-    def _open(self, place: int) -> Watched:
+    async def _opened(self, place: int, again: bool = False) -> Watched:
+        """The episode, being rebuilt; where too many are, when one of them is done."""
+        while (watched := await asyncio.to_thread(self._open, place, again)) is None:
+            await asyncio.sleep(TURN)
+        return watched
+
+    def _open(self, place: int, again: bool) -> Watched | None:
         with self._lock:
             if not 0 <= place < len(self.episodes):
                 raise ConfigError(f"there is no episode {place}")
             watched = self._watched.pop(place, None)
-            if watched is None or watched.given_up:
+            if watched is None or watched.outdated or (again and watched.failed):
+                if not self._has_room():
+                    return None
                 watched = self._begin(self.episodes[place])
             self._watched[place] = watched  # put in again at the end: the first is the one to go
-            while len(self._watched) > MOST_REBUILT:
-                self._watched.pop(next(iter(self._watched))).stop()
+            self._forget()
             watched.asked()
             return watched
+
+    def _has_room(self) -> bool:
+        """Whether one more may be rebuilt now; one that only waits for its journal to grow makes room."""
+        running = {place: each for place, each in self._watched.items() if not each.rebuilt.done}
+        if len(running) < MOST_AT_ONCE:
+            return True
+        idle = next((place for place, each in running.items() if each.waits), None)
+        if idle is None:
+            return False
+        self._watched.pop(idle).stop()
+        return True
+
+    def _forget(self) -> None:
+        """Drop what was looked at longest ago until the rest fits; never what is still being rebuilt."""
+        *others, _ = self._watched.items()
+        size = sum(each.size for each in self._watched.values())
+        for place, each in others:
+            if size <= self._memory:
+                return
+            if each.rebuilt.done:
+                size -= self._watched.pop(place).size
 
     def _begin(self, episode: Listed) -> Watched:
         if episode.row.get("state") == "damaged":

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import Completion
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import folder, runs
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
 from balrog_rag.viewer import published, recorded
 from balrog_rag.viewer.published import Published, csvs
@@ -123,18 +125,20 @@ def _of_journal(path: Path, run: Path | None) -> Listed:
         return Listed(
             path.name, path, run, {"name": path.name, "run": name, "state": "damaged", "how": str(error)}
         )
-    return Listed(spec.episode, path, run, _begun(spec) | {"run": name})
+    asked = any(isinstance(entry, Completion) for entry in journal.entries_of(path))
+    return Listed(spec.episode, path, run, _begun(spec, asked) | {"run": name})
 
 
-def _begun(spec: EpisodeSpec) -> dict[str, Any]:
+def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
+    """The line of an episode that has not ended: the same names as it will have then."""
     player = spec.last_player
     return {
         "name": spec.episode,
         "kind": kind_of(spec.game.env).title,
         "task": spec.game.task,
         "state": "open",
-        "agent": player.agent.get("name"),
-        "model": player.model.get("name"),
+        "agent": agent_name(player.agent),
+        "model": player.model.get("name") if asked else None,
     }
 
 

@@ -117,6 +117,10 @@ class Marker:
         return new
 
 
+RANGES = {"health": {"range": [0, 100]}}
+"""Curves drawn on a fixed scale, so that a small loss of health does not look like death."""
+
+
 class Curves:
     """What is drawn under an episode, a value a moment."""
 
@@ -157,7 +161,7 @@ class Curves:
             for measure in self._kind.measures
         ]
         return [
-            {"name": name, "title": title, "unit": unit, "values": values}
+            {"name": name, "title": title, "unit": unit, "values": values, **RANGES.get(name, {})}
             for name, title, unit, values in made
             if name == "progression" or len(set(values)) > 1
         ]

@@ -80,13 +80,19 @@ class Published:
             self.failure = f"{self._path}: cannot be read on ({error})"
         self.done = True
 
+    @property
+    def settled(self) -> bool:
+        """Whether all of it is read."""
+        return self.done
+
     def head(self) -> dict[str, Any]:
         """What a page reads first."""
         settings = {name: self.record.get(name) for name in ("agent", "client")}
         players = [{"from": 0, "agent": settings["agent"], "model": settings["client"], "knowledge": None}]
         head = self.collector.head()
         head["curves"] = [curve for curve in head["curves"] if curve["name"] != "progression"]
-        about = {"seeds": [self.record.get("seed")], "done": self.done, "failure": self.failure}
+        about = {"seeds": [self.record.get("seed")], "settled": self.done, "done": self.done}
+        about |= {"failure": self.failure}
         return {"name": self._path.stem, "players": players, "without": WITHOUT, **about, **head}
 
 

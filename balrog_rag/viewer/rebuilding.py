@@ -15,6 +15,8 @@ from balrog_rag.viewer.collecting import Collector
 from balrog_rag.viewer.following import FollowedJournal
 from balrog_rag.viewer.painted_games import PaintedGames
 
+BROKE_OFF = "the replay broke off; the terminal of the server has the error"
+
 
 class Rebuilt:
     """One journal's episode, complete or as far as it is rebuilt."""
@@ -42,10 +44,20 @@ class Rebuilt:
 
         try:
             asyncio.run(replay(self._path, self.collector, games=self._games, cursor=cursor))
-        except BalrogError as error:
+        except (BalrogError, OSError) as error:
             self.failure = str(error)
+        except BaseException:
+            self.failure = BROKE_OFF  # a page that lacks steps says so, whatever the reason
+            raise
         finally:
             self.done = True
+            self._cursor, self._games.game = None, None  # the journal and the game, no longer needed
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was recorded is rebuilt; more may come where the episode is still played."""
+        cursor = self._cursor
+        return self.done or (cursor is not None and cursor.caught_up)
 
     def head(self) -> dict[str, Any]:
         """What a page reads first."""
@@ -58,6 +70,7 @@ class Rebuilt:
             ],
             "versions": self.header.versions,
             "seeds": [spec.game.seeds.core, spec.game.seeds.disp, spec.game.seeds.lgen],
+            "settled": self.settled,
             "done": self.done,
             "failure": self.failure,
         }

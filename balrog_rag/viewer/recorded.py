@@ -69,12 +69,18 @@ class Recorded:
         how = "" if key == NO_KEY else f"{key} was pressed last, and what it led to is not recorded"
         see(Ended("", OUTCOME, steps, "; ".join(filter(None, [death_of(self._path), how]))))
 
+    @property
+    def settled(self) -> bool:
+        """Whether all of it is read."""
+        return self.done
+
     def head(self) -> dict[str, Any]:
         """What a page reads first."""
         head = self.collector.head()
         head["curves"] = [curve for curve in head["curves"] if curve["name"] != "progression"]
         about = {"players": [], "versions": dict(log_line(self._path)), "without": without(self._path)}
-        return {"name": name_of(self._path), **about, "done": self.done, "failure": self.failure, **head}
+        how_far = {"settled": self.done, "done": self.done, "failure": self.failure}
+        return {"name": name_of(self._path), **about, **how_far, **head}
 
 
 def _begun() -> Started:

@@ -1,17 +1,24 @@
-"""The page served on loopback: to this machine's browser and nobody else, and nothing outside the runs."""
+"""The page served on loopback, to browsers that know its token, and nothing outside the runs."""
 
 import asyncio
+import errno
+import math
 import os
+import re
+import secrets
+import sys
 import webbrowser
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.util import scratch
 from balrog_rag.util.wording import many
 from balrog_rag.viewer.library import YIELDING, Library
 from balrog_rag.viewer.notes import NoteChange, change_notes
@@ -21,26 +28,35 @@ HOST = "127.0.0.1"
 LARGEST_BODY = 1 << 16
 NAMES = (HOST, "localhost")
 """What a browser on this machine may call the server."""
+TOKEN_BYTES = 24
+WITHOUT_TOKEN = "open the whole address that `balrog-rag view` printed: it ends in a token"
+STEPS = re.compile(r"[0-9]{1,9}")
+BACKLOG = 16
+"""Connections that wait to be accepted."""
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+EXHAUSTED_WORDS = "no connection can be accepted ({}); close some pages, or raise the limit with `ulimit -n`"
+SAID_EVERY = 60.0
+"""Seconds between two such lines."""
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-
-def serve(paths: Sequence[Path], port: int, browser: bool) -> int:
+def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = False) -> int:
     """Serve until interrupted, at a low priority: a run that is being played comes first."""
     os.nice(YIELDING)
     library = Library(paths)
+    token = "" if open_to_all else secrets.token_urlsafe(TOKEN_BYTES)
 
     async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(LoopErrors())
         try:
-            runner, chosen = await listen(library, port)
+            runner, chosen = await listen(library, port, token)
         except OSError as error:
             raise ConfigError(
                 f"--port {port}: cannot be listened on ({error.strerror}); choose another"
             ) from error
-        address = f"http://{HOST}:{chosen}/"
+        address = f"http://{HOST}:{chosen}/{token and token + '/'}"
         print(f"serving {many(len(library.episodes), 'episodes')} on {address} (Ctrl-C ends it)", flush=True)
         if browser:
-            await asyncio.to_thread(webbrowser.open, address)
+            await asyncio.to_thread(open_browser, address, token)
         try:
             await asyncio.Event().wait()
         finally:
@@ -51,20 +67,32 @@ def serve(paths: Sequence[Path], port: int, browser: bool) -> int:
     return 0
 
 
-async def listen(library: Library, port: int) -> tuple[web.AppRunner, int]:
+def open_browser(address: str, token: str) -> None:
+    """Open the page by way of a file that only this user can read.
+
+    A browser's command line can be read by every account on the machine, so it must not hold the token.
+    """
+    if token:
+        file = Path(scratch.folder(), "viewer.html")
+        file.write_text(f'<meta http-equiv="refresh" content="0;url={address}">')
+        address = file.as_uri()
+    webbrowser.open(address)
+
+
+async def listen(library: Library, port: int, token: str) -> tuple[web.AppRunner, int]:
     """The server, listening, and its port; port 0 takes a free one."""
-    runner = web.AppRunner(application(library), access_log=None)
+    runner = web.AppRunner(application(library, token), access_log=None, shutdown_timeout=1)
     await runner.setup()
     try:
-        await web.TCPSite(runner, HOST, port).start()
+        await web.TCPSite(runner, HOST, port, backlog=BACKLOG).start()
     except OSError:
         await runner.cleanup()
         raise
     return runner, int(runner.addresses[0][1])
 
 
-def application(library: Library) -> web.Application:
-    """All that is answered: the page, its documents by number, and notes."""
+def application(library: Library, token: str) -> web.Application:
+    """All that is answered, under the token: the page, its documents by number, and notes."""
 
     async def shown(request: web.Request) -> web.Response:
         return web.Response(body=b"".join(page(served=True)), content_type="text/html", charset="utf-8")
@@ -76,12 +104,12 @@ def application(library: Library) -> web.Application:
         return _document(await asyncio.to_thread(library.rows))
 
     async def head(request: web.Request) -> web.Response:
-        place = int(request.match_info["place"])
-        return _document(await asyncio.to_thread(library.head, place))
+        place, steps = int(request.match_info["place"]), request.query.get("steps", "")
+        return _document(await library.head(place, int(steps) if STEPS.fullmatch(steps) else None))
 
     async def chunk(request: web.Request) -> web.Response:
         place, number = (int(request.match_info[name]) for name in ("place", "number"))
-        found = await asyncio.to_thread(library.chunk, place, number)
+        found = await library.chunk(place, number)
         if found is None:
             raise web.HTTPNotFound
         return _document(found)
@@ -89,15 +117,16 @@ def application(library: Library) -> web.Application:
     async def notes(request: web.Request) -> web.Response:
         return await _noted(library, request)
 
-    app = web.Application(middlewares=[guarded], client_max_size=LARGEST_BODY)
+    app = web.Application(middlewares=[guard(token)], client_max_size=LARGEST_BODY)
+    under = f"/{token}" if token else ""
     app.add_routes(
         [
-            web.get("/", shown),
-            web.get("/data/run", overview),
-            web.get("/data/rows", rows),
-            web.get(r"/data/{place:\d{1,9}}/head", head),
-            web.get(r"/data/{place:\d{1,9}}/{number:\d{1,9}}", chunk),
-            web.post("/notes", notes),
+            web.get(f"{under}/", shown),
+            web.get(f"{under}/data/run", overview),
+            web.get(f"{under}/data/rows", rows),
+            web.get(under + r"/data/{place:\d{1,9}}/head", head),
+            web.get(under + r"/data/{place:\d{1,9}}/{number:\d{1,9}}", chunk),
+            web.post(f"{under}/notes", notes),
         ]
     )
     return app
@@ -132,19 +161,30 @@ HEADERS = {
 }
 
 
-@web.middleware
-async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer this machine's own page alone; a mistake is a line of text."""
-    try:
-        if not permitted(request):
-            return _line(HTTPStatus.FORBIDDEN, "this server answers its own page on this machine only")
-        answer = await handler(request)
-    except web.HTTPException as error:
-        answer = _line(HTTPStatus(error.status), error.reason)
-    except BalrogError as error:
-        answer = _line(HTTPStatus.NOT_FOUND, str(error))
-    answer.headers.update({**HEADERS, "Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"})
-    return answer
+def guard(token: str) -> Middleware:
+    """Answers this machine's own page alone; a mistake is a line of text."""
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        answer: web.StreamResponse
+        try:
+            if not permitted(request):
+                answer = _line(HTTPStatus.FORBIDDEN, "this server answers its own page on this machine only")
+            elif not knows(request, token):
+                answer = _line(HTTPStatus.FORBIDDEN, WITHOUT_TOKEN)
+            else:
+                answer = await handler(request)
+        except web.HTTPException as error:
+            answer = _line(HTTPStatus(error.status), error.reason)
+        except BalrogError as error:
+            answer = _line(HTTPStatus.NOT_FOUND, str(error))
+        except OSError as error:  # such as too many open files; a page that asks again may have more luck
+            answer = _line(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read now ({error.strerror})")
+        policies = {"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"}
+        answer.headers.update(HEADERS | policies)
+        return answer
+
+    return guarded
 
 
 def permitted(request: web.Request) -> bool:
@@ -155,6 +195,28 @@ def permitted(request: web.Request) -> bool:
     origin: Any = request.headers.get("Origin")
     own = origin is None or origin in {f"http://{host}" for host in hosts}
     return request.host in hosts and own and (origin is not None or request.method in ("GET", "HEAD"))
+
+
+def knows(request: web.Request, token: str) -> bool:
+    """Whether the address begins with the token, which other accounts on this machine do not know."""
+    first = request.path.split("/", 2)[1] if token else ""
+    return secrets.compare_digest(first.encode("utf-8", "surrogatepass"), token.encode())
+
+
+class LoopErrors:
+    """Reports what the event loop cannot do: connections that no descriptor is left for, in one line."""
+
+    def __init__(self) -> None:
+        self._said = -math.inf
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Take an error from the loop, which would print a traceback for each attempt to accept."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in EXHAUSTED):
+            loop.default_exception_handler(context)
+        elif loop.time() - self._said > SAID_EVERY:
+            self._said = loop.time()
+            print(f"note: {EXHAUSTED_WORDS.format(error.strerror)}", file=sys.stderr, flush=True)
 
 
 def _line(status: HTTPStatus, words: str) -> web.Response:

@@ -1,7 +1,11 @@
 """The served page: loopback and its own page only, the same documents as a file, episodes followed, notes."""
 
 import asyncio
+import re
 import shutil
+import subprocess
+import sys
+import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,23 +17,27 @@ import pytest
 
 from balrog_rag.results.folder import journals as journals_of
 from balrog_rag.viewer import bundle
-from balrog_rag.viewer.library import Library
+from balrog_rag.viewer.library import MEMORY, MOST_AT_ONCE, Library
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
-from balrog_rag.viewer.server import listen
-from tests.viewer.support import documents, until
+from balrog_rag.viewer.server import listen, open_browser
+from tests.support import CLEAN
+from tests.viewer.support import documents
 
 Client = Callable[..., Awaitable[tuple[int, bytes]]]
 
 
+TOKEN = "of-this_test"
+
+
 @asynccontextmanager
-async def served(*paths: Path) -> AsyncIterator[tuple[Client, int]]:
-    library = Library(paths)
-    runner, port = await listen(library, 0)
+async def served(*paths: Path, memory: int = MEMORY, token: str = TOKEN) -> AsyncIterator[tuple[Client, int]]:
+    library = Library(paths, memory)
+    runner, port = await listen(library, 0, token)
     async with aiohttp.ClientSession() as session:
 
-        async def ask(path: str, method: str = "GET", **more: Any) -> tuple[int, bytes]:
-            url = f"http://127.0.0.1:{port}{path}"
+        async def ask(path: str, method: str = "GET", under: str = token, **more: Any) -> tuple[int, bytes]:
+            url = f"http://127.0.0.1:{port}{under and '/' + under}{path}"
             async with session.request(method, url, allow_redirects=False, **more) as answer:
                 return answer.status, await answer.read()
 
@@ -69,11 +77,68 @@ def test_only_its_own_page_on_this_machine_is_answered(run: Path) -> None:
     asyncio.run(asked())
 
 
+def test_only_an_address_with_the_token_is_answered(run: Path) -> None:
+    """Every account on the machine reaches the port; only this user was given the token."""
+
+    async def asked() -> None:
+        note = msgspec.json.encode({"key": "nle/NetHackChallenge-v0/00", "step": 1, "text": "x"})
+        async with served(run) as (ask, port):
+            page = {"Origin": f"http://127.0.0.1:{port}", "Content-Type": "application/json"}
+            for wrong in ("", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "%ff", f"../{TOKEN[:-1]}"):
+                for path in ("/", "/data/run", "/data/rows", "/data/0/head", "/data/0/0", "/none"):
+                    status, body = await ask(path, under=wrong)
+                    assert (status, b"ends in a token" in body) == (403, True), (wrong, path)
+                assert (await ask("/notes", "POST", wrong, data=note, headers=page))[0] == 403
+            assert not (run / "notes.json").exists()
+            assert (await ask("/"))[0] == (await ask("/data/run"))[0] == 200
+        async with served(run, token="") as (ask, _):
+            assert (await ask("/"))[0] == (await ask("/data/run"))[0] == 200
+
+    asyncio.run(asked())
+
+
+def test_the_printed_address_has_a_token(run: Path) -> None:
+    """And with --no-token there is none."""
+
+    def address(*words: str) -> str:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser", *words],
+            env=CLEAN, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            return process.stdout.readline().split(" on ")[1].split()[0]
+        finally:
+            process.terminate()
+            process.wait(60)
+
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address())
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address("--no-token"))
+
+
+def test_a_browsers_command_line_does_not_hold_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every account can read it; the address is in a file that only this user can read."""
+    opened: list[str] = []
+
+    class Remembering(webbrowser.BaseBrowser):
+        def open(self, url: str, new: int = 0, autoraise: bool = True) -> bool:
+            opened.append(url)
+            return True
+
+    monkeypatch.setattr(webbrowser, "_tryorder", ["remembering"])
+    monkeypatch.setitem(webbrowser._browsers, "remembering", [None, Remembering()])  # type: ignore[attr-defined]
+    open_browser(f"http://127.0.0.1:1/{TOKEN}/", TOKEN)
+    file = Path(opened[0].removeprefix("file://"))
+    assert f"url=http://127.0.0.1:1/{TOKEN}/" in file.read_text()
+    assert TOKEN not in opened[0]
+    assert file.parent.stat().st_mode & 0o077 == 0
+
+
 def test_nothing_outside_the_run_is_served(run: Path) -> None:
     (run.parent / "secret").write_text("secret")
 
     async def asked() -> None:
-        async with served(run) as (ask, _):
+        async with served(run, token="") as (ask, _):
             for path in (
                 "/../secret", "/data/../../secret", "/data/%2e%2e/secret", "/secret", "/data/0/../../secret",
                 "/data//etc/passwd", "/config.json", "/data/99/head", "/data/-1/head", "/data/0/999999",
@@ -92,7 +157,7 @@ def test_it_serves_what_a_file_holds(run: Path, tmp_path: Path) -> None:
     async def asked() -> None:
         async with served(run) as (ask, _):
             head: dict[str, Any] = {}
-            while not head.get("done"):
+            while not head.get("settled"):
                 head = unpacked((await ask("/data/0/head"))[1])
             assert head == wanted["0/head"]
             assert unpacked((await ask("/data/run"))[1]) == wanted["run"]
@@ -100,6 +165,80 @@ def test_it_serves_what_a_file_holds(run: Path, tmp_path: Path) -> None:
                 assert unpacked((await ask(f"/data/{name}"))[1]) == wanted[name]
 
     asyncio.run(asked())
+
+
+def test_a_chunk_is_whole_from_the_first_request_on(run: Path, tmp_path: Path) -> None:
+    """Whatever is asked first, while the episode is being rebuilt, or after it was dropped from memory."""
+    bundle.write(listed([run]), tmp_path / "page.html")
+    wanted = documents(tmp_path / "page.html")
+    names = ("0/1", "0/0", "1/0", "0/1", "1/1", "0/0")
+
+    async def asked() -> None:
+        async with served(run, memory=0) as (ask, _):
+            for name in names:
+                assert unpacked((await ask(f"/data/{name}"))[1]) == wanted[name]
+
+    asyncio.run(asked())
+
+
+def test_a_head_has_the_steps_that_were_asked_for_or_says_that_it_is_not_settled(run: Path) -> None:
+    async def asked() -> None:
+        async with served(run, memory=0) as (ask, _):
+            for steps in (0, 66, 70, 500):
+                head: dict[str, Any] = {"settled": False, "steps": -1}
+                while not (head["settled"] or head["steps"] >= steps):
+                    head = unpacked((await ask(f"/data/0/head?steps={steps}"))[1])
+                assert head["steps"] >= min(steps, 70)
+
+    asyncio.run(asked())
+
+
+def test_more_episodes_than_are_rebuilt_at_once_are_all_served(run: Path, tmp_path: Path) -> None:
+    """Ended ones wait for their turn; one that only waits for its journal to grow makes room for them."""
+    ended, *_ = journals_of(run)
+    lines = ended.read_bytes().splitlines(keepends=True)
+    paths = []
+    for place in range(2 * MOST_AT_ONCE + 2):
+        paths.append(tmp_path / f"{place:02d}.journal.jsonl")
+        paths[-1].write_bytes(b"".join(lines if place % 2 else lines[:30]))
+
+    async def asked() -> None:
+        async with served(*paths) as (ask, _):
+
+            async def whole(place: int) -> dict[str, Any]:
+                head: dict[str, Any] = {}
+                while not head.get("settled"):
+                    head = unpacked((await ask(f"/data/{place}/head"))[1])
+                return head
+
+            heads = await asyncio.gather(*(whole(place) for place in range(len(paths))))
+            assert [head["steps"] == 70 for head in heads] == [bool(place % 2) for place in range(len(paths))]
+            assert {head["done"] for head in heads[::2]} == {False}
+
+    asyncio.run(asyncio.wait_for(asked(), 240))
+
+
+def test_an_episode_that_was_resumed_is_read_again(runs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "resumed.journal.jsonl"
+    lines = journals_of(runs / "told")[0].read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:30]))
+
+    async def asked() -> None:
+        library = Library([path])
+        watched = await library._opened(0)
+        watched.stop()
+        while not watched.outdated:  # its journal is no longer followed
+            await asyncio.sleep(0.05)
+        path.write_bytes(b"".join(lines))
+        head: dict[str, Any] = {}
+        while not head.get("settled"):
+            head = unpacked(await library.head(0))
+        assert (head["steps"], head["done"]) == (70, True)
+        path.write_bytes(b"".join(lines[:40]))
+        assert unpacked(await library.head(0))["steps"] < 70
+        library.close()
+
+    asyncio.run(asyncio.wait_for(asked(), 240))
 
 
 def test_an_episode_is_followed_while_it_is_played(runs: Path, tmp_path: Path) -> None:
@@ -167,14 +306,17 @@ def test_a_watcher_gives_up_when_nobody_looks(runs: Path, tmp_path: Path) -> Non
     growing = tmp_path / "growing.journal.jsonl"
     lines = journals_of(runs / "told")[0].read_bytes().splitlines(keepends=True)
     growing.write_bytes(b"".join(lines[:30]))
-    library = Library([growing])
-    library.head(0)
-    first = library._watched[0]
-    library.close()
-    until(lambda: first.given_up, "the replay ends")
-    library.head(0)  # somebody looks again
-    assert library._watched[0] is not first
-    library.close()
+
+    async def asked() -> None:
+        library = Library([growing])
+        first = await library._opened(0)
+        library.close()
+        while not first.outdated:
+            await asyncio.sleep(0.05)
+        assert (await library._opened(0)) is not first  # somebody looks again
+        library.close()
+
+    asyncio.run(asyncio.wait_for(asked(), 240))
 
 
 def test_notes_are_kept_beside_the_run(run: Path) -> None:

@@ -13,7 +13,7 @@ class ComparePage {
     const clocks = episodes.every((episode) => episode.head.clock);
     this.locks = h("select", { "aria-label": "Locked by", onchange: () => { this.lock = this.locks.value; this.seek(this.at); } },
       h("option", { value: "step" }, "locked by step"), clocks ? h("option", { value: "turn" }, "locked by game time") : null);
-    const told = this.difference === null ? "No action differs." : `First other action: step ${this.difference}`;
+    const told = this.difference === null ? this.nothingDiffers() : `First other action: step ${this.difference}`;
     this.element = h("div", { class: "compare" },
       h("div", { class: "controls" },
         h("button", { type: "button", "aria-label": "Step back", onclick: () => this.seek(this.at - 1) }, "\u2190"),
@@ -21,6 +21,13 @@ class ComparePage {
         this.range, h("label", { class: "count" }, this.number, h("span", { class: "soft" }, ` of ${count(this.last)}`)), this.locks,
         this.difference === null ? h("span", { class: "soft" }, told) : h("button", { type: "button", title: "d", onclick: () => this.seek(this.difference) }, told)),
       h("div", { class: "columns" }, this.columns.map((column) => column.element)));
+  }
+
+  // Beyond the last step of an episode that has not ended, or could not be replayed, nothing is known.
+  nothingDiffers() {
+    const cut = this.episodes.filter((episode) => episode.cutOff);
+    if (!cut.length) return "No action differs.";
+    return `No action differs as far as both are known. ${cut.map((episode) => `${visible(episode.key)} ${visible(episode.cutOff)}`).join("; ")}.`;
   }
 
   get last() {
@@ -88,10 +95,12 @@ class ComparePage {
 }
 
 // The first step at which any of the episodes takes another action than the first one; null where none does.
+// One that is shorter differs where it ends, if it has ended.
 function firstDifference(episodes) {
   const [lead, ...others] = episodes;
   const found = others.map((other) => {
-    for (let step = 0; step < Math.max(lead.last, other.last); step++) if (lead.action(step) !== other.action(step)) return step;
+    const most = Math.min(...[lead, other].map((episode) => (episode.cutOff ? episode.last : Infinity)));
+    for (let step = 0; step < Math.min(most, Math.max(lead.last, other.last)); step++) if (lead.action(step) !== other.action(step)) return step;
     return Infinity;
   });
   const first = Math.min(...found);

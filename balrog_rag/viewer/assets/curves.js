@@ -3,6 +3,7 @@
 const STRIP = 26;
 const ROW = 30;
 const NAMES = 118; // width of the names' column
+const SCALE = 52; // and of that of the scale
 
 class Timeline {
   constructor(episode, seek) {
@@ -41,12 +42,12 @@ class Timeline {
   }
 
   x(at) {
-    return NAMES + (at / Math.max(1, this.episode.last)) * (this.width - NAMES - 8);
+    return NAMES + (at / Math.max(1, this.episode.last)) * (this.width - NAMES - SCALE);
   }
 
   position(event) {
     const across = event.clientX - this.canvas.getBoundingClientRect().left - NAMES;
-    const share = Math.min(1, Math.max(0, across / (this.width - NAMES - 8)));
+    const share = Math.min(1, Math.max(0, across / (this.width - NAMES - SCALE)));
     return Math.round(share * this.episode.last);
   }
 
@@ -107,28 +108,28 @@ class Timeline {
     paint.strokeStyle = this.ink.faint;
     paint.beginPath();
     paint.moveTo(NAMES, STRIP / 2);
-    paint.lineTo(this.width - 8, STRIP / 2);
+    paint.lineTo(this.width - SCALE, STRIP / 2);
     paint.stroke();
     for (const [at, kind] of this.marks) drawMark(paint, kind, this.x(at), STRIP / 2, 10);
   }
 
   drawCurve(paint, curve, top) {
     const values = curve.values;
-    let low = Infinity;
-    let high = -Infinity;
-    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
-    if (low > 0 && low < high * 0.7) low = 0;
-    const place = (value) => top + ROW - 5 - ((value - low) / (high - low || 1)) * (ROW - 10);
+    const [low, high] = curve.range || rangeOf(values);
+    const share = (value) => Math.min(1, Math.max(0, (value - low) / (high - low || 1)));
+    const place = (value) => top + ROW - 5 - share(value) * (ROW - 10);
+    this.words(paint, curve.words(high), this.width, top + 6, "right");
+    if (high > low) this.words(paint, curve.words(low), this.width, top + ROW - 6, "right");
     paint.strokeStyle = this.ink.faint;
     paint.lineWidth = 1;
     paint.beginPath();
     paint.moveTo(NAMES, top + ROW - 2.5);
-    paint.lineTo(this.width - 8, top + ROW - 2.5);
+    paint.lineTo(this.width - SCALE, top + ROW - 2.5);
     paint.stroke();
     paint.strokeStyle = this.ink.curve;
     paint.lineWidth = 1.4;
     paint.beginPath();
-    const pixels = Math.max(1, this.width - NAMES - 8);
+    const pixels = Math.max(1, this.width - NAMES - SCALE);
     const by = Math.max(1, Math.floor(values.length / pixels / 2));
     for (let at = 0; at < values.length; at += by) {
       // every value where there is room, else the lowest and highest of each half pixel
@@ -145,10 +146,19 @@ class Timeline {
   }
 
   words(paint, text, x, y, align, strong) {
+    const most = align === "right" ? SCALE - 4 : NAMES - 8;
     paint.font = `${strong ? 600 : 400} 11px ${this.ink.face}`;
     paint.fillStyle = strong ? this.ink.strong : this.ink.text;
     paint.textAlign = align;
     paint.textBaseline = "middle";
-    paint.fillText(visible(text), x, y, NAMES - 8);
+    paint.fillText(visible(text), x, y, most);
   }
+}
+
+// The lowest and highest value; from 0 on where the lowest is not near the highest.
+function rangeOf(values) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+  return [low > 0 && low < high * 0.7 ? 0 : low, high];
 }

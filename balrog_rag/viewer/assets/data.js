@@ -17,13 +17,13 @@ function blockBytes(name) {
   return bytes;
 }
 
-async function readDocument(name) {
+async function readDocument(name, query = "") {
   if (!SERVED) {
     const bytes = blockBytes(name);
     if (!bytes) throw new Error("this page holds no such part; it was left out when the file was written");
     return unpack(bytes);
   }
-  const answer = await fetch("data/" + name, { cache: "no-store" });
+  const answer = await fetch(`data/${name}${query}`, { cache: "no-store" });
   if (!answer.ok) throw new Error((await answer.text()).slice(0, 500));
   return unpack(new Uint8Array(await answer.arrayBuffer()));
 }
@@ -38,20 +38,33 @@ class Episode {
     this.head = null;
   }
 
-  async open() {
-    if (!this.head) await this.refresh();
-    return this;
+  // Read the head until that many steps are rebuilt; without a number, all that its journal holds.
+  // `progress` is called whenever there is more to wait for.
+  async open(steps = Infinity, progress = () => {}) {
+    if (this.head && (this.head.done || this.last >= steps)) return this;
+    for (;;) {
+      await this.refresh(steps);
+      if (this.head.settled || this.last >= steps) return this;
+      progress(this);
+    }
   }
 
   // Read the head anew; what was still being written is forgotten. True where anything came.
-  async refresh() {
+  // A server answers when it has so many steps, or after a second.
+  async refresh(steps = 0) {
     const before = this.head;
-    const head = await readDocument(`${this.place}/head`);
+    const head = await readDocument(`${this.place}/head`, Number.isFinite(steps) ? `?steps=${steps}` : "");
     if (before) this.chunks.delete(Math.floor(before.steps / before.chunk));
     this.head = head;
     this.last = head.steps;
     this.spending = cumulated(head);
-    return !before || before.steps !== head.steps || before.done !== head.done;
+    return !before || before.steps !== head.steps || before.done !== head.done || before.settled !== head.settled;
+  }
+
+  // Why nothing can be said about what comes after its last step; empty where it has ended.
+  get cutOff() {
+    if (this.head.failure) return `could be replayed to step ${count(this.last)} only: ${this.head.failure}`;
+    return this.head.outcome ? "" : "has not ended";
   }
 
   // Steps at which something was looked up, each once and in order.

@@ -40,7 +40,7 @@ class EpisodePage {
     this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
-    this.live = h("p", { class: "live", hidden: true }, "Following its journal: steps appear as they are played.");
+    this.live = h("p", { class: "live", hidden: true });
     this.element = h("div", { class: "episode" },
       h("div", { class: "watch" }, this.live, this.screen, this.line, controls, this.timeline.element),
       h("div", { class: "read" }, this.tabs, this.panel));
@@ -134,16 +134,31 @@ class EpisodePage {
     this.redraw();
   }
 
-  // While an episode is played, what came since is asked for every second; whoever stands at its end moves on with it.
+  // While an episode is rebuilt or played, what came since is asked for every second; a reader at the end of
+  // one that is played moves on with it.
   follow() {
     if (!SERVED || this.episode.head.done || this.following) return;
+    this.sayLive();
+    this.following = setInterval(() => this.look(), 1000);
+  }
+
+  async look() {
+    if (this.looking) return;
+    this.looking = true;
+    const held = this.at;
+    const end = this.episode.head.settled && held >= this.episode.last;
+    const came = await this.episode.refresh().catch(() => false);
+    this.looking = false;
+    if (!this.following) return;
+    this.sayLive();
+    if (this.episode.head.done) this.unfollow();
+    if (came) await this.seek(end && this.at === held ? this.episode.last : this.at, true);
+  }
+
+  sayLive() {
     this.live.hidden = false;
-    this.following = setInterval(async () => {
-      const end = this.at >= this.episode.last;
-      const came = await this.episode.refresh().catch(() => false);
-      if (this.episode.head.done) this.unfollow();
-      if (came) await this.seek(end ? this.episode.last : this.at, true);
-    }, 1000);
+    const { settled, steps } = this.episode.head;
+    this.live.textContent = settled ? "Following its journal: steps appear as they are played." : `Rebuilding: ${plural(steps, "step")} so far.`;
   }
 
   unfollow() {

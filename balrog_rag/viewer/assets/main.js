@@ -13,6 +13,8 @@ class App {
     this.run = run;
     this.episodes = new Map(run.episodes.map((row, place) => [row.key, new Episode(place, row)]));
     this.page = null;
+    this.routes = 0; // places gone to, so that an answer that comes late is not shown in another's place
+    this.arriving = false; // on the way to the place that the address names
     this.theme = "";
     this.notes = new Notes(this);
     this.texts = new Texts(this);
@@ -59,28 +61,48 @@ class App {
 
   // Write where one is into the address, without a new entry in the browser's history.
   remember(page) {
-    if (page !== this.page) return;
+    if (page !== this.page || this.arriving) return;
     const hash = "#" + this.hash({ episode: page.episode.key, step: page.at, tab: page.tab === "step" ? undefined : page.tab });
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
   async route() {
     const wanted = new URLSearchParams(location.hash.slice(1));
+    this.routes++;
+    this.arriving = false;
     if (wanted.has("search")) return this.search(wanted.get("search"));
     if (wanted.has("compare")) return this.sideBySide(wanted);
     const key = wanted.get("episode") || (this.single ? this.run.episodes[0].key : null);
     if (!key) return this.show(new RunPage(this), null);
     const episode = this.episodes.get(key);
     if (!episode) return this.fail(`There is no episode ${visible(key)} here.`);
-    try {
-      await episode.open();
-    } catch (error) {
-      return this.fail(`${visible(key)}: ${visible(error.message)}`);
-    }
+    const step = Math.max(0, Math.round(Number(wanted.get("step"))) || 0);
+    if (!(await this.opened([episode], step))) return null;
     if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
+    if (step > episode.last) say(`There is no step ${count(step)}; the last is shown.`);
+    const shown = this.page.seek(step);
     this.page.follow();
-    return this.page.seek(Number(wanted.get("step") || 0));
+    return shown;
+  }
+
+  // Wait until episodes are rebuilt up to a step, or all that is recorded; false where that failed or one went elsewhere.
+  async opened(episodes, step) {
+    const route = this.routes;
+    const waiting = () => {
+      if (route !== this.routes) return;
+      this.wait(`Rebuilding ${episodes.map((each) => `${visible(each.key)}: ${plural(each.last || 0, "step")}`).join(", ")} so far.`);
+    };
+    this.arriving = true;
+    try {
+      await Promise.all(episodes.map((episode) => episode.open(step, waiting)));
+      return route === this.routes;
+    } catch (error) {
+      if (route === this.routes) this.fail(`${episodes.length === 1 ? visible(episodes[0].key) + ": " : ""}${visible(error.message)}`);
+      return false;
+    } finally {
+      if (route === this.routes) this.arriving = false;
+    }
   }
 
   compared(keys, more) {
@@ -88,6 +110,7 @@ class App {
   }
 
   rememberCompared(page) {
+    if (page !== this.page || this.arriving) return;
     const more = { step: page.at, ...(page.lock === "turn" ? { lock: "turn" } : {}) };
     history.replaceState(null, "", "#" + this.compared(page.episodes.map((episode) => episode.key), more));
   }
@@ -96,11 +119,7 @@ class App {
     const keys = wanted.getAll("compare");
     const episodes = keys.map((key) => this.episodes.get(key));
     if (episodes.length < 2 || episodes.some((episode) => !episode)) return this.fail("Two or more episodes of this page can be set side by side.");
-    try {
-      await Promise.all(episodes.map((episode) => episode.open()));
-    } catch (error) {
-      return this.fail(error.message);
-    }
+    if (!(await this.opened(episodes))) return null;
     const same = this.page instanceof ComparePage && this.page.episodes.every((episode, place) => episode === episodes[place]) && this.page.episodes.length === episodes.length;
     if (!same) this.show(new ComparePage(episodes, this), null);
     if (wanted.get("lock")) this.page.lock = wanted.get("lock");
@@ -121,9 +140,18 @@ class App {
   }
 
   fail(words) {
+    this.put(h("p", { class: "warning" }, words));
+  }
+
+  wait(words) {
+    this.put(h("p", { class: "waiting", role: "status" }, words));
+  }
+
+  put(element) {
+    if (this.page) this.page.leave();
     this.page = null;
     this.drawTop(null);
-    fill(document.getElementById("main"), h("p", { class: "warning" }, words));
+    fill(document.getElementById("main"), element);
   }
 
   drawTop(episode) {

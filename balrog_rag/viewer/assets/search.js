@@ -2,43 +2,66 @@
 
 const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage: "passages", action: "actions" };
 const MOST_STEPS = 300;
+const DRAWN_EVERY = 500; // milliseconds between two drawings of what is found while episodes are read
 const AROUND = 60; // characters shown before and behind a hit
 
 // The texts of all episodes in small letters, unpacked once and then kept.
 class Texts {
   constructor(app) {
     this.app = app;
-    this.parts = [];
+    this.parts = []; // of one chunk each, in the order of episodes and steps
     this.characters = 0;
-    this.loaded = new Map();
+    this.whole = new Map(); // chunks of an episode that cannot change any more
+    this.missing = new Map(); // what could not be read, by episode, and why
+    this.loading = null;
   }
 
-  async load(progress) {
-    const episodes = [...this.app.episodes.values()].filter((episode) => episode.row.state !== "damaged");
+  // Read what is not read yet, one episode after the other; `progress` is called after each.
+  load(progress) {
+    this.progress = progress;
+    this.loading = this.loading || this.loadAll().finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  async loadAll() {
+    const episodes = [...this.app.episodes.values()];
     let done = 0;
     for (const episode of episodes) {
+      this.missing.delete(episode.key);
       try {
-        await this.loadEpisode(episode);
+        if (episode.row.state === "damaged") throw new Error(episode.row.how || "damaged");
+        await this.loadEpisode(episode, () => this.progress(done, episodes.length, episode));
+        if (episode.head.failure) this.missing.set(episode.key, episode.cutOff);
       } catch (error) {
-        say(`${visible(episode.key)}: ${visible(error.message)}`);
+        this.missing.set(episode.key, error.message);
       }
-      progress(++done, episodes.length);
+      this.progress(++done, episodes.length, null);
     }
   }
 
-  async loadEpisode(episode) {
-    await episode.open();
-    const had = this.loaded.get(episode.key) || 0;
-    const whole = episode.head.done ? episode.chunkCount : episode.chunkCount - 1; // what is still written is not kept
-    for (let number = had; number < whole; number++) {
+  async loadEpisode(episode, waiting) {
+    await episode.open(Infinity, waiting);
+    const whole = episode.head.done ? episode.chunkCount : episode.chunkCount - 1; // the last may still grow
+    for (let number = this.whole.get(episode.key) || 0; number < episode.chunkCount; number++) {
       const chunk = await readDocument(`${episode.place}/${number}`);
-      this.add(episode, chunk, number);
-      this.loaded.set(episode.key, number + 1);
+      this.put(this.add(episode, chunk, number));
+      if (number < whole) this.whole.set(episode.key, number + 1);
     }
+  }
+
+  // Among the others, in the place of what was there of the same chunk.
+  put(part) {
+    const order = (other) => other.episode.place - part.episode.place || other.number - part.number;
+    let at = this.parts.length;
+    while (at > 0 && order(this.parts[at - 1]) > 0) at--;
+    const same = at > 0 && order(this.parts[at - 1]) === 0;
+    if (same) this.characters -= this.parts[at - 1].characters;
+    this.parts.splice(same ? at - 1 : at, same ? 1 : 0, part);
+    this.characters += part.characters;
   }
 
   add(episode, chunk, number) {
-    const part = { episode, kinds: [], steps: [], starts: [], texts: [], small: "" };
+    const part = { episode, number, kinds: [], steps: [], starts: [], texts: [], small: "" };
     const put = (kind, step, text) => {
       if (!text) return;
       part.kinds.push(kind);
@@ -47,7 +70,8 @@ class Texts {
     };
     const firsts = episode.head.firsts;
     const seen = { messages: new Set(), passages: new Set() };
-    chunk.steps.forEach((step, place) => {
+    const steps = chunk.open ? [...chunk.steps, { said: chunk.open }] : chunk.steps;
+    steps.forEach((step, place) => {
       const at = chunk.at + place;
       put("action", at, step.do);
       put("answer", at, step.reasoning);
@@ -67,8 +91,8 @@ class Texts {
     for (const text of part.texts) { part.starts.push(length); length += text.length + 1; }
     part.small = part.texts.join("\u0001").toLowerCase();
     if (part.small.length !== Math.max(0, length - 1)) part.small = part.texts.map((text) => sameLength(text)).join("\u0001");
-    this.characters += length;
-    this.parts.push(part);
+    part.characters = length;
+    return part;
   }
 
   // Steps where the words stand, each with its first hit and the kinds of text that hold it.
@@ -124,18 +148,22 @@ class SearchPage {
     this.kinds = new Set(Object.keys(KINDS));
     this.input = h("input", { type: "search", placeholder: "Words in prompts, answers, queries, passages, actions", "aria-label": "Search", oninput: () => this.later() });
     this.note = h("p", { class: "soft", role: "status" });
+    this.left = h("ul", { class: "warning" });
+    this.unread = "Reading the episodes";
+    this.drawn = 0;
     this.results = h("ol", { class: "results" });
     const kinds = Object.entries(KINDS).map(([kind, words]) => h("label", {}, h("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) this.kinds.add(kind); else this.kinds.delete(kind); this.draw(); } }), ` ${words}`));
-    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), this.note, this.results);
+    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), this.note, this.left, this.results);
   }
 
   async open(words) {
     this.input.value = words;
     this.input.focus();
-    this.ready = false;
-    await this.app.texts.load((done, all) => { this.note.textContent = `Unpacking: ${done} of ${all} episodes`; });
-    this.ready = true;
-    this.draw();
+    await this.app.texts.load((done, all, waited) => {
+      const rebuilt = waited ? `; rebuilding ${visible(waited.key)}: ${plural(waited.last, "step")}` : "";
+      this.unread = done < all ? `${count(done)} of ${plural(all, "episode")} read so far${rebuilt}` : "";
+      if (done === all || performance.now() - this.drawn > DRAWN_EVERY) this.draw();
+    });
   }
 
   later() {
@@ -144,13 +172,17 @@ class SearchPage {
   }
 
   draw() {
-    if (!this.ready) return;
+    if (this.app.page !== this) return;
+    this.drawn = performance.now();
     const words = this.input.value;
     history.replaceState(null, "", "#" + new URLSearchParams({ search: words }));
     const begun = performance.now();
     const { steps, hits } = this.app.texts.find(words, this.kinds);
     const took = performance.now() - begun;
-    this.note.textContent = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${short(this.app.texts.characters)} characters, in ${took.toFixed(0)} ms` : `${short(this.app.texts.characters)} characters can be searched.`;
+    const size = short(this.app.texts.characters);
+    const found = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${size} characters, in ${took.toFixed(0)} ms` : `${size} characters can be searched.`;
+    this.note.textContent = this.unread ? `${this.unread}. ${words ? `So far: ${plural(hits, "text")} in ${size} characters.` : ""}` : found;
+    fill(this.left, [...this.app.texts.missing].map(([key, why]) => h("li", {}, `${visible(key)} is not searched to its end: ${visible(why)}`)));
     fill(this.results, steps.slice(0, MOST_STEPS).map((step) => this.row(step, words)),
       steps.length > MOST_STEPS ? h("li", { class: "soft" }, `The first ${MOST_STEPS} steps; more words find fewer.`) : null);
   }
