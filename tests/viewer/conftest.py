@@ -1,13 +1,12 @@
 """A run with retrieval whose model and wiki write hostile texts, and a browser to look at it with."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import evaluate
-from tests.viewer.support import ANSWERS, PAGES, Browser
+from tests.viewer.support import ANSWERS, PAGES, Browser, new_browser
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +32,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium, driven by Selenium; skipped where either is missing."""
-    pytest.importorskip("selenium", reason="Selenium is not installed: pip install selenium")
-    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if not all(found):
-        pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
-    opened = Browser(str(found[0]), str(found[1]))
+    opened = new_browser()
     yield opened
     opened.close()

@@ -2,10 +2,13 @@
 
 import base64
 import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from balrog_rag.viewer.packing import unpacked
 
@@ -94,6 +97,15 @@ class Browser:
     def close(self) -> None:
         """End it."""
         self.driver.quit()
+
+
+def new_browser() -> Browser:
+    """Headless Chromium that has opened nothing yet; the test is skipped where it or Selenium is missing."""
+    pytest.importorskip("selenium", reason="Selenium is not installed: pip install selenium")
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if not all(found):
+        pytest.skip("chromium or chromedriver is missing: apt-get install chromium chromium-driver")
+    return Browser(str(found[0]), str(found[1]))
 
 
 def until(holds: Callable[[], Any], what: str, seconds: float = 150) -> Any:

@@ -42,7 +42,7 @@ def address(live: Path) -> Iterator[str]:
     )  # fmt: skip
     try:
         assert process.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", process.stdout.readline())
         assert found
         yield found.group()
     finally:

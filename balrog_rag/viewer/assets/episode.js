@@ -72,14 +72,19 @@ class EpisodePage {
     this.moment = moment;
     drawScreen(this.screen, moment, this.episode);
     this.line.textContent = visible(moment.line);
-    this.range.max = this.number.max = this.episode.last;
-    this.range.value = this.number.value = at;
+    this.measure();
     this.range.setAttribute("aria-valuetext", `step ${at}, ${moment.step ? moment.step.do : "the end"}`);
-    this.total.textContent = ` of ${count(this.episode.last)}`;
-    this.timeline.show(at, this.marks);
     this.call = null;
     if (!quiet) this.app.remember(this);
     await this.redraw();
+  }
+
+  // Show where one is, in an episode that may have grown.
+  measure() {
+    this.range.max = this.number.max = this.episode.last;
+    this.range.value = this.number.value = this.at;
+    this.total.textContent = ` of ${count(this.episode.last)}`;
+    this.timeline.show(this.at, this.marks);
   }
 
   redraw() {
@@ -151,8 +156,10 @@ class EpisodePage {
     this.looking = false;
     if (!this.following) return;
     this.sayLive();
+    if (came && end && this.at === held) await this.seek(this.episode.last, true);
+    else if (came && this.moment && this.moment.step) this.measure(); // what is read is not drawn anew under the reader
+    else if (came) await this.seek(this.at, true);
     if (this.episode.head.done) this.unfollow();
-    if (came) await this.seek(end && this.at === held ? this.episode.last : this.at, true);
   }
 
   sayLive() {
