@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  # noqa: F401
 
 if TYPE_CHECKING:
-    from balrog_rag.api.comparing import compare
-    from balrog_rag.api.events import events
-    from balrog_rag.api.game import make
+    from balrog_rag.api.event_stream import events
+    from balrog_rag.api.manual_game import make
     from balrog_rag.api.registering import register
-    from balrog_rag.api.runs import Run, aevaluate, evaluate
+    from balrog_rag.api.run_api import Run, aevaluate, evaluate
+    from balrog_rag.api.run_comparison import compare
     from balrog_rag.api.searching import search
     from balrog_rag.results.frames import episodes as load
     from balrog_rag.results.frames import steps
@@ -37,13 +37,13 @@ __all__ = [
 ]  # fmt: skip
 
 _WHERE = {
-    "Run": "api.runs:Run",
-    "aevaluate": "api.runs:aevaluate",
-    "compare": "api.comparing:compare",
-    "evaluate": "api.runs:evaluate",
-    "events": "api.events:events",
+    "Run": "api.run_api:Run",
+    "aevaluate": "api.run_api:aevaluate",
+    "compare": "api.run_comparison:compare",
+    "evaluate": "api.run_api:evaluate",
+    "events": "api.event_stream:events",
     "load": "results.frames:episodes",
-    "make": "api.game:make",
+    "make": "api.manual_game:make",
     "register": "api.registering:register",
     "search": "api.searching:search",
     "steps": "results.frames:steps",

@@ -22,18 +22,18 @@ registry.programs.declare(
     {
         "random": "balrog_rag.agents.random:RANDOM",
         "dummy": "balrog_rag.agents.dummy:DUMMY",
-        "delver": "balrog_rag.envs.nethack.delver:DELVER",
-        "handcrafted": "balrog_rag.envs.nethack.netplay.handcrafted:HANDCRAFTED",
-        "dig_down": "balrog_rag.envs.nethack.skills.offered:DIG_DOWN",
-        "see_level": "balrog_rag.envs.nethack.skills.offered:SEE_LEVEL",
-        "hold_out": "balrog_rag.envs.nethack.skills.offered:HOLD_OUT",
-        "strike": "balrog_rag.envs.nethack.skills.offered:STRIKE",
-        "pray_when_due": "balrog_rag.envs.nethack.skills.offered:PRAY_WHEN_DUE",
-        "program": "balrog_rag.envs.nethack.guests:PROGRAM",
-        "policy": "balrog_rag.envs.nethack.guests:POLICY",
-        "autoascend": "balrog_rag.envs.nethack.guests:AUTOASCEND",
-        "checkpoint": "balrog_rag.dataset.learn.player:CHECKPOINT",
-        "scripted": "balrog_rag.envs.players:SCRIPTED",
+        "delver": "balrog_rag.bots.nethack.delver:DELVER",
+        "handcrafted": "balrog_rag.bots.nethack.netplay.handcrafted:HANDCRAFTED",
+        "dig_down": "balrog_rag.bots.nethack.skills.offered:DIG_DOWN",
+        "see_level": "balrog_rag.bots.nethack.skills.offered:SEE_LEVEL",
+        "hold_out": "balrog_rag.bots.nethack.skills.offered:HOLD_OUT",
+        "strike": "balrog_rag.bots.nethack.skills.offered:STRIKE",
+        "pray_when_due": "balrog_rag.bots.nethack.skills.offered:PRAY_WHEN_DUE",
+        "program": "balrog_rag.bots.nethack.guests:PROGRAM",
+        "policy": "balrog_rag.bots.nethack.guests:POLICY",
+        "autoascend": "balrog_rag.bots.nethack.guests:AUTOASCEND",
+        "checkpoint": "balrog_rag.dataset.learn.checkpoint_player:CHECKPOINT",
+        "scripted": "balrog_rag.envs.scripted_players:SCRIPTED",
     },
 )
 registry.models.declare(
@@ -48,8 +48,8 @@ registry.environments.declare(
     {
         "nle": "balrog_rag.envs.nethack.kind:NETHACK",
         "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
-        "netplay": "balrog_rag.envs.nethack.netplay.scenarios.kind:NETPLAY",
-        "nethackers": "balrog_rag.envs.nethack.nethackers.kind:NETHACKERS",
+        "netplay": "balrog_rag.bots.nethack.netplay.scenarios.kind:NETPLAY",
+        "nethackers": "balrog_rag.envs.nethackers.kind:NETHACKERS",
         "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
         "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
         "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",
@@ -60,7 +60,7 @@ registry.embedders.declare(
     {
         "minilm": "balrog_rag.knowledge.embed.minilm:MiniLM",
         "sentence_transformers": "balrog_rag.knowledge.embed.sentence_transformers:SentenceTransformers",
-        "litellm": "balrog_rag.knowledge.embed.litellm:LiteLLMEmbedder",
+        "litellm": "balrog_rag.knowledge.embed.litellm_embedder:LiteLLMEmbedder",
     },
 )
 registry.indexes.declare(
@@ -76,20 +76,20 @@ registry.indexes.declare(
 registry.corpora.declare(
     {
         "embedded": "balrog_rag.knowledge.corpus.embedded:pages",
-        "minihack": "balrog_rag.knowledge.corpus.minihack:pages",
+        "minihack": "balrog_rag.knowledge.corpus.minihack_docs:pages",
         "nethackwiki": "balrog_rag.knowledge.corpus.mediawiki:pages",
         "nethack_common": "balrog_rag.knowledge.corpus.nethack_common:pages",
         "spoilers": "balrog_rag.knowledge.corpus.spoilers:pages",
-        "folder": "balrog_rag.knowledge.corpus.folder:pages",
+        "folder": "balrog_rag.knowledge.corpus.text_files:pages",
     },
 )
 registry.rerankers.declare(
     {
-        "litellm": "balrog_rag.knowledge.rerank.litellm:LiteLLMReranker",
+        "litellm": "balrog_rag.knowledge.rerank.litellm_reranker:LiteLLMReranker",
     },
 )
 registry.skill_sets.declare(
     {
-        "skills": "balrog_rag.envs.nethack.netplay.skills:skills",
+        "skills": "balrog_rag.bots.nethack.netplay.skills:skills",
     }
 )

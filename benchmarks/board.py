@@ -16,7 +16,7 @@ from nle import nethack
 
 from balrog_rag.envs.nethack.clock import pin_clock
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from balrog_rag.results.tally import read_episode
 
 INDEX = {int(action): place for place, action in enumerate(nethack.ACTIONS)}

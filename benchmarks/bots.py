@@ -19,11 +19,11 @@ from statistics import mean, median
 from rich.console import Console
 from rich.table import Table
 
+from balrog_rag.bots.nethack.delver import delver
+from balrog_rag.bots.nethack.delver.state import Plan
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.envs.nethack.delver import delver
-from balrog_rag.envs.nethack.delver.state import Plan
+from balrog_rag.envs.nethack.game import NetHackEngine
 from balrog_rag.envs.nethack.held import Held
-from balrog_rag.envs.nethack.nethack import NetHackEngine
 from balrog_rag.envs.nethack.progression import table as worth
 from balrog_rag.episode.spec import episode_name, episode_seeds
 

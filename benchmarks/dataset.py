@@ -12,11 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from balrog_rag.bots.nethack.delver import delver
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.dataset.importing import import_folder
 from balrog_rag.dataset.streaming import stream
-from balrog_rag.envs.nethack.delver import delver
-from balrog_rag.envs.nethack.nethack import NetHackEngine
+from balrog_rag.envs.nethack.game import NetHackEngine
 
 CHARACTER = "arc-dwa-law-fem"
 BATCH, LENGTH, THREADS = 12, 512, 2
@@ -111,9 +111,9 @@ def learning(db: Path, name: str, scratch: Path) -> None:
     import torch
 
     from balrog_rag.dataset.learn.checkpoint import load_network
+    from balrog_rag.dataset.learn.checkpoint_player import playing
     from balrog_rag.dataset.learn.cloning import Settings, begun, save
     from balrog_rag.dataset.learn.curve import Curve
-    from balrog_rag.dataset.learn.player import playing
 
     torch.set_num_threads(1)
     settings = Settings(threads=1, batch=BATCH * 2)

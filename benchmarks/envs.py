@@ -22,7 +22,7 @@ from balrog_rag.envs.textworld.building import missing
 from balrog_rag.workers.host import HostedGame
 from balrog_rag.workers.inline import InlineGame
 from balrog_rag.workers.pool import WorkerPool
-from balrog_rag.workers.process import WorkerProcess
+from balrog_rag.workers.worker_process import WorkerProcess
 
 WORDS = [
     *("north", "south", "east", "west", "northeast", "southwest", "far east", "far south"),

@@ -22,8 +22,8 @@ from balrog_rag.config.compose import compose
 from balrog_rag.episode import journal
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
-from balrog_rag.results.folder import journal_path
-from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.results.run_folder import journal_path
+from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.run.plan import plan
 from balrog_rag.run.replay import verify
 from balrog_rag.run.services import LiveServices, player_spec

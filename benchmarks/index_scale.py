@@ -14,11 +14,11 @@ from statistics import median
 import numpy as np
 
 from balrog_rag.contracts import registry
+from balrog_rag.knowledge.config_section import compose
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.evaluate import read_queries
+from balrog_rag.knowledge.evaluation import read_queries
 from balrog_rag.knowledge.opening import make_embedder
 from balrog_rag.knowledge.passages import Cut, wording
-from balrog_rag.knowledge.settings import compose
 from balrog_rag.util.paths import data
 
 NOISE = 0.5

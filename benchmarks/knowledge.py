@@ -18,18 +18,18 @@ from statistics import median
 import numpy as np
 
 from balrog_rag import knowledge
+from balrog_rag.knowledge.config_section import compose
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.embed.minilm import WEIGHTS, files
-from balrog_rag.knowledge.evaluate import read_queries
+from balrog_rag.knowledge.evaluation import read_queries
 from balrog_rag.knowledge.opening import make_embedder, open_searcher
 from balrog_rag.knowledge.passages import Cut
-from balrog_rag.knowledge.settings import compose
 from balrog_rag.util.paths import data
 
 COLD = """
 import resource, sys, time
 start = time.perf_counter()
-from balrog_rag.knowledge.settings import compose
+from balrog_rag.knowledge.config_section import compose
 from balrog_rag.knowledge.opening import open_searcher
 found = open_searcher(compose([])).search(["dip a dagger in a fountain?"], 3)
 assert found[0]

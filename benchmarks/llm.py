@@ -18,7 +18,7 @@ import msgspec
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import AnswerFormat, Message, Request
 from balrog_rag.models import build
-from balrog_rag.models.tokens import count_text
+from balrog_rag.models.token_counts import count_text
 from balrog_rag.util.secrets import redact
 
 ROUNDS = 3

@@ -16,7 +16,7 @@ from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 
 TASK = "nle/NetHackChallenge-v0"
 ENCODE = msgspec.json.Encoder().encode
@@ -27,7 +27,7 @@ def write_run(run: Path, agent: str, episodes: int, steps: int) -> int:
     """A run folder of journals as a retrieval agent writes them; returns their bytes."""
     settings = {"name": agent, "retrieval": {"enabled": True}}
     config = {"env": {"tasks": [TASK], "episodes": episodes}, "agent": settings, "model": {"name": "m"}}
-    folder.write_json(run / "config.json", {"digest": config_digest(config), "config": config})
+    run_folder.write_json(run / "config.json", {"digest": config_digest(config), "config": config})
     return sum(write_journal(run, config, number, steps) for number in range(episodes))
 
 
@@ -44,7 +44,7 @@ def write_journal(run: Path, config: dict, number: int, steps: int) -> int:
         lines += step_lines(n, number)
     lines.append(End("died" if number % 3 else "steps", steps, {"death": "killed by a jackal"}, 30.0))
     data = b"".join(ENCODE(line) + b"\n" for line in lines)
-    path = folder.journal_path(run, name)
+    path = run_folder.journal_path(run, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return len(data)

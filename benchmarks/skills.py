@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from balrog_rag.bots.nethack.netplay.skills import skills
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.programs import Begin, ProgramFailed
 from balrog_rag.envs.nethack.engine import NLEGame
-from balrog_rag.envs.nethack.nethack import make
-from balrog_rag.envs.nethack.netplay import describe
-from balrog_rag.envs.nethack.netplay.skills import skills
-from balrog_rag.envs.nethack.netplay.tracker import Tracker
+from balrog_rag.envs.nethack.game import make
+from balrog_rag.envs.nethack.world import describe
+from balrog_rag.envs.nethack.world.tracker import Tracker
 
 FULL = 350
 """Squares known from which on a level counts as full."""

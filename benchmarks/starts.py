@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Seeds
 from balrog_rag.contracts.errors import BalrogError
-from balrog_rag.envs.nethack.nethack import make
+from balrog_rag.envs.nethack.game import make
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import player_spec
 

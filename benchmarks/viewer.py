@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from balrog_rag.results.folder import journals
-from balrog_rag.viewer import bundle, recording
+from balrog_rag.results.run_folder import journals
+from balrog_rag.viewer import bundle, screen_recording
+from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.page import page
 from balrog_rag.viewer.rebuilding import Rebuilt
 
 TOP = Path(__file__).parents[1]
@@ -81,10 +81,10 @@ def long_page(top: Path) -> Path:
     took = time.perf_counter() - begun
     told(f"rebuild {LONG:,} steps", f"{took:.1f} s, {LONG / took:,.0f} steps/s")
     begun = time.perf_counter()
-    recording.write(rebuilt.collector, top / "long.cast", "long", None)
+    screen_recording.write(rebuilt.collector, top / "long.cast", "long", None)
     told(f"export {LONG:,} steps as an asciicast", f"{time.perf_counter() - begun:.1f} s")
     begun = time.perf_counter()
-    recording.write(rebuilt.collector, top / "long.gif", "long", "0:499")
+    screen_recording.write(rebuilt.collector, top / "long.gif", "long", "0:499")
     told("export 500 steps as a GIF", f"{time.perf_counter() - begun:.1f} s")
     bundle.write(listed([run]), out)
     told(f"page of {LONG:,} steps", f"{out.stat().st_size / 1e6:.2f} MB")

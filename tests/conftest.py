@@ -14,7 +14,7 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
-from balrog_rag.run.episodes import EpisodePlayer, GameSource
+from balrog_rag.run.episode_runner import EpisodePlayer, GameSource
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.run.watchers import Unwatched

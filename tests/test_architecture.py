@@ -23,9 +23,12 @@ ALLOWED: dict[str, set[str]] = {
     "knowledge": {"contracts", "util", "config"},
     "results": {*LOW},
     "dataset": {*LOW, "envs", "results"},
+    "bots": {*LOW, "envs"},
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
+    "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
+    "export": {*LOW, "models", "results", "run"},
     "display": {*LOW, "models", "results", "run"},
-    "api": {*LOW, "workers", "models", "knowledge", "results", "run", "display", "cluster"},
+    "api": {*LOW, "workers", "models", "knowledge", "results", "run", "export", "display", "cluster"},
     "viewer": {*LOW, "workers", "results", "run", "dataset"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
@@ -64,6 +67,50 @@ def test_imports_follow_the_arrows() -> None:
     assert wrong == []
 
 
+NETHACK = {"envs/nethack", "envs/nethack/world"}
+INSIDE: dict[str, set[str]] = {
+    "envs": set(),
+    "envs/babaisai": {"envs"},
+    "envs/babyai": {"envs"},
+    "envs/crafter": {"envs"},
+    "envs/textworld": {"envs"},
+    "envs/nethack": NETHACK,
+    "envs/nethack/world": NETHACK,
+    "envs/minihack": NETHACK,
+    "envs/nethackers": NETHACK,
+    "bots/nethack/skills": NETHACK,
+    "bots/nethack/delver": {*NETHACK, "bots/nethack/skills"},
+    "bots/nethack/netplay": {*NETHACK, "envs/minihack", "bots/nethack/skills"},
+    "bots/nethack/guests": {*NETHACK, "envs/nethackers"},
+}
+"""Who may import whom inside `envs/` and `bots/`."""
+
+
+def _part(path: Path) -> str:
+    """The innermost folder of INSIDE that holds a file."""
+    folders = [str(folder) for folder in path.parents]
+    return max((part for part in INSIDE if part in folders), key=len, default="")
+
+
+def _file_of(name: str) -> Path:
+    """The file of a module or of a name in it, relative to the package."""
+    path = Path(*name.split(".")[1:])
+    return path / "__init__.py" if (PACKAGE / path).is_dir() else path.with_suffix(".py")
+
+
+def test_games_and_bots_keep_apart() -> None:
+    wrong = []
+    for path in (*(PACKAGE / "envs").rglob("*.py"), *(PACKAGE / "bots").rglob("*.py")):
+        here = _part(path.relative_to(PACKAGE))
+        for name in imports(path):
+            if path.name == "__main__.py" or not name.startswith(("balrog_rag.envs.", "balrog_rag.bots.")):
+                continue
+            there = _part(_file_of(name))
+            if there not in {here, *INSIDE.get(here, ())}:
+                wrong.append(f"{path.relative_to(PACKAGE)} imports {name}")
+    assert wrong == []
+
+
 def test_knowledge_knows_no_game() -> None:
     """Only the builder of the embedded corpus reads NetHack's tables."""
     for path in (PACKAGE / "knowledge").rglob("*.py"):
@@ -75,13 +122,13 @@ GAMES_WORDS = re.compile(
     r"\b(nle|nethack|minihack|babyai|babaisai|crafter|textworld|dlvl|blstats|hunger|amulet|dungeon|xlogfile)\b",
     re.I,
 )
-"""Words of single games. Who says them outside envs/ and dataset/, which holds recordings of NetHack, has
-taken something from a kind of game."""
+"""Words of single games. Only some packages may use them; anywhere else they mean that something specific to
+a game has left its kind."""
 OF_GAMES = {
     "results/leaderboard/submission.py",  # BALROG's board names its six environments
 }
 """Files that name games."""
-NO_GAMES = {*ALLOWED} - {"envs", "knowledge", "dataset"}
+NO_GAMES = {*ALLOWED} - {"envs", "bots", "knowledge", "studies", "dataset"}
 
 
 def test_nothing_outside_envs_speaks_of_a_game() -> None:

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from balrog_rag.contracts.errors import BalrogError
-from balrog_rag.knowledge.corpus import minihack
+from balrog_rag.knowledge.corpus import minihack_docs
 from balrog_rag.util.fetch import download
 
 FILE = b'{"wikipedia_title": "Newt", "text": ["A newt."]}' * 50_000
@@ -92,7 +92,7 @@ def test_minihacks_wiki_comes_into_the_cache(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path))
-    assert minihack.fetch(f"{url}/file") == tmp_path / "nethackwikidata.json"
+    assert minihack_docs.fetch(f"{url}/file") == tmp_path / "nethackwikidata.json"
     assert (tmp_path / "nethackwikidata.json").read_bytes() == FILE
     with pytest.raises(BalrogError, match="corpus import minihack FILE"):
-        minihack.fetch(f"{url}/nothing")
+        minihack_docs.fetch(f"{url}/nothing")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from balrog_rag.agents.programs import ProgramAgent
+from balrog_rag.agents.program_agent import ProgramAgent
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge

@@ -19,7 +19,7 @@ def search(query: str, k: int = 5, *settings: str) -> list[Passage]:
 
 @lru_cache(maxsize=4)
 def _searcher(settings: tuple[str, ...]) -> "Searcher":
+    from balrog_rag.knowledge.config_section import compose
     from balrog_rag.knowledge.opening import open_searcher
-    from balrog_rag.knowledge.settings import compose
 
     return open_searcher(compose(list(settings)))

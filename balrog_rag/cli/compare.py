@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import Parser, called, ended
-from balrog_rag.cli.values import compare_values
+from balrog_rag.cli.compare_values import compare_values
 from balrog_rag.contracts.errors import ConfigError
 
 if TYPE_CHECKING:

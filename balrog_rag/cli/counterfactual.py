@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from balrog_rag.contracts.events import Event
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
-    from balrog_rag.results.counterfactual import AskedAgain, Counterfactual
+    from balrog_rag.results.asked_again import AskedAgain, Counterfactual
     from balrog_rag.run.services import LiveServices
 
 
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool = False) -> int:
     """Ask about the sampled steps, print what was found and keep it in the run folder."""
-    from balrog_rag.results.counterfactual import Counterfactual, keep, sample
+    from balrog_rag.results.asked_again import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
     from balrog_rag.run.begin import resumed_config
     from balrog_rag.run.trust import refuse_stranger
@@ -59,7 +59,7 @@ def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool 
 
 def told(run: Path, found: "Counterfactual") -> str:
     """The sentence, the steps at which an answer differed, and how to look at one."""
-    from balrog_rag.results.folder import journal_path
+    from balrog_rag.results.run_folder import journal_path
 
     differing = [one for one in found.asked if one.differs]
     lines = [found.sentence, *(terminal_safe(one.line) for one in differing)]
@@ -86,7 +86,7 @@ async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Aske
     from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
-    from balrog_rag.results.counterfactual import AskedAgain
+    from balrog_rag.results.asked_again import AskedAgain
 
     recording = journal.read(path)
     if recording.header is None:
@@ -115,7 +115,7 @@ class Seen:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        from balrog_rag.results.counterfactual import Took
+        from balrog_rag.results.asked_again import Took
 
         self.taken, self.took = "", Took()
 

@@ -13,7 +13,7 @@ from balrog_rag.util.wording import many, short_number
 
 if TYPE_CHECKING:
     from balrog_rag.dataset.statistics import Games
-    from balrog_rag.results.report.page import Section
+    from balrog_rag.results.report.document import Section
 
 _DESCRIPTION = """Recorded games as in the NetHack Learning Dataset: runs with run.ttyrec, NLD-AA, NLD-NAO.
 Datasets are kept by name in a database that nle.dataset reads (--db, ./ttyrecs.db)."""
@@ -109,8 +109,8 @@ def record_run(run: Path) -> tuple[Path, list[str]]:
     import asyncio
 
     from balrog_rag.knowledge.progress import shown_progress
-    from balrog_rag.results.folder import RECORDINGS, journals, locked
-    from balrog_rag.run.recording import database_of, record
+    from balrog_rag.results.run_folder import RECORDINGS, journals, locked
+    from balrog_rag.run.episode_recordings import database_of, record
 
     found = journals(run)
     with locked(run), shown_progress("recording", len(found)) as done:
@@ -259,18 +259,18 @@ def _stats(options: Namespace) -> int:
 
 def _write_page(sections: "list[Section]", sets: "list[Games]", out: Path) -> None:
     """Tables and box plots as one HTML page, and each figure as a file."""
-    from balrog_rag.dataset.figures import figures
-    from balrog_rag.results import folder
+    from balrog_rag.dataset.box_plots import figures
+    from balrog_rag.results import run_folder
+    from balrog_rag.results.report.document import ReportPage
     from balrog_rag.results.report.figures import saved
     from balrog_rag.results.report.html import html
-    from balrog_rag.results.report.page import ReportPage
     from balrog_rag.results.report.write import write_figures
 
     drawn = figures(sets)
     write_figures(drawn, out, ["png"])
     svgs = {name: saved(figure, "svg") for name, figure in drawn.items()}
     page = ReportPage(", ".join(games.name for games in sets), sections)
-    folder.write_bytes(out / "games.html", html(page, svgs).encode("utf-8", "replace"))
+    run_folder.write_bytes(out / "games.html", html(page, svgs).encode("utf-8", "replace"))
     print(f"page: {out / 'games.html'}")
 
 

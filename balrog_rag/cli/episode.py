@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _show(options: argparse.Namespace) -> int:
     from balrog_rag.display.show import Printer
-    from balrog_rag.results.folder import one_journal
+    from balrog_rag.results.run_folder import one_journal
     from balrog_rag.run.replay import replay
 
     options.journal = one_journal(options.journal)
@@ -90,8 +90,8 @@ def refuse_step(path: Path, step: int | None) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from balrog_rag.display.export import export
-    from balrog_rag.results.folder import one_journal
+    from balrog_rag.export.event_lines import export
+    from balrog_rag.results.run_folder import one_journal
 
     journal = one_journal(options.journal)
     if options.out is None:
@@ -129,7 +129,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _to_verify(paths: Sequence[Path]) -> list[Path]:
     """The journals of runs and sweeps, and those named; what else `RUN/*` brings is left out with a word."""
-    from balrog_rag.results.folder import is_journal, journals
+    from balrog_rag.results.run_folder import is_journal, journals
 
     found: list[Path] = []
     others: list[Path] = []
@@ -154,7 +154,7 @@ UNCHAINED = (
 
 def _fork(options: argparse.Namespace) -> int:
     from balrog_rag.cli.fork import fork
-    from balrog_rag.results.folder import one_journal
+    from balrog_rag.results.run_folder import one_journal
 
     if options.at < 0:
         raise ConfigError(f"--at {options.at}: steps count from 0")

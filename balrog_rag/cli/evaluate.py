@@ -68,7 +68,7 @@ The embedded model only shows that everything runs. For a real one, set its key 
 
 def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:
     """Write the summaries and print the results; what this needs is imported only now."""
-    from balrog_rag.cli.ending import print_finished, print_results
+    from balrog_rag.cli.final_report import print_finished, print_results
     from balrog_rag.results.summary import write_all
 
     def say() -> None:

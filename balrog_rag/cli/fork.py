@@ -14,8 +14,8 @@ from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import EpisodeSpec, Fork
-from balrog_rag.models.keys import refuse_unanswerable
-from balrog_rag.results import folder
+from balrog_rag.models.api_keys import refuse_unanswerable
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import mark
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import check, resumed_config, specs_of
@@ -46,8 +46,8 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     spec = msgspec.structs.replace(
         parent, forks=(*earlier, Fork(at, player_spec(config))), steps=config.limits.steps
     )
-    folder.create(out, plain(config))
-    folder.write_json(out / folder.FORKED, [spec])
+    run_folder.create(out, plain(config))
+    run_folder.write_json(out / run_folder.FORKED, [spec])
     mark(out)
     version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
@@ -57,8 +57,8 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
 
 def run_of(path: Path, episode: str) -> Path:
     """The run folder a journal lies in."""
-    run = folder.home_of(path)
-    if run is None or folder.journal_path(run, episode).resolve() != path.resolve():
+    run = run_folder.home_of(path)
+    if run is None or run_folder.journal_path(run, episode).resolve() != path.resolve():
         raise JournalError(f"{path}: lies in no run folder, so its configuration is not known")
     return run
 
@@ -104,7 +104,7 @@ def _of_provider(like: str, model: dict[str, Any]) -> str:
 
 def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:
     """The new journal: the old one's entries before step `at`."""
-    with Writer(folder.journal_path(out, header.spec.episode)) as writer:
+    with Writer(run_folder.journal_path(out, header.spec.episode)) as writer:
         writer.append(header)
         steps = 0
         for entry in recording.before_end().entries:

@@ -108,7 +108,7 @@ def _endings_parser(parser: ArgumentParser) -> None:
 
 
 def _judge_parser(parser: ArgumentParser) -> None:
-    from balrog_rag.cli.judging import add_options
+    from balrog_rag.studies.judge_command import add_options
 
     parser.formatter_class = RawDescriptionHelpFormatter
     add_options(parser)
@@ -167,7 +167,7 @@ def _with_settings(parser: ArgumentParser, carry_out: object) -> None:
 
 
 def _config(options: Namespace) -> "KnowledgeConfig":
-    from balrog_rag.knowledge.settings import compose
+    from balrog_rag.knowledge.config_section import compose
 
     return compose(options.settings)
 
@@ -191,7 +191,7 @@ def _build_corpus(options: Namespace) -> int:
 
 def _fetch_corpus(options: Namespace) -> int:
     from balrog_rag.knowledge.corpus.bringing import import_corpus
-    from balrog_rag.knowledge.corpus.minihack import ADDRESS, fetch
+    from balrog_rag.knowledge.corpus.minihack_docs import ADDRESS, fetch
 
     cut = _cut(options)
     import_corpus("minihack", fetch(options.address or ADDRESS), cut)
@@ -229,7 +229,7 @@ def _search(options: Namespace) -> int:
     from balrog_rag.cli.command_line import within
     from balrog_rag.contracts.errors import ConfigError
     from balrog_rag.knowledge.opening import open_searcher
-    from balrog_rag.knowledge.show import json_results, print_results
+    from balrog_rag.knowledge.printing import json_results, print_results
 
     within("-k", options.k, 1)
     config = _config(options)
@@ -247,7 +247,7 @@ def _search(options: Namespace) -> int:
 
 def _evaluate(options: Namespace) -> int:
     from balrog_rag.cli.command_line import file_to_write
-    from balrog_rag.knowledge.evaluate import evaluate
+    from balrog_rag.knowledge.evaluation import evaluate
 
     if options.plot is not None:
         file_to_write("--plot", options.plot, (".png", ".svg"))
@@ -255,13 +255,13 @@ def _evaluate(options: Namespace) -> int:
 
 
 def _endings(options: Namespace) -> int:
-    from balrog_rag.cli.endings import endings
+    from balrog_rag.studies.endings_command import endings
 
     return endings(options)
 
 
 def _judge(options: Namespace) -> int:
-    from balrog_rag.cli.judging import judge
+    from balrog_rag.studies.judge_command import judge
 
     return judge(options)
 
@@ -270,7 +270,7 @@ def _gate(options: Namespace) -> int:
     import msgspec
 
     from balrog_rag.contracts.errors import ConfigError
-    from balrog_rag.run.gate import fit
+    from balrog_rag.studies.lookup_gate import fit
 
     if options.worth is not None and not 0 < options.worth < float("inf"):
         raise ConfigError(f"--worth {options.worth:g}: must be a number of tokens above 0")

@@ -64,9 +64,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from balrog_rag.results import folder
+    from balrog_rag.results import run_folder
     from balrog_rag.results.arms import departures, load_arms
-    from balrog_rag.results.leaderboard.board import build, lacking, orders, page
+    from balrog_rag.results.leaderboard.board_page import build, lacking, orders, page
     from balrog_rag.results.report.figures import drawn_against_dollars, saved
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
@@ -92,11 +92,11 @@ def _build(options: argparse.Namespace) -> int:
         print(terminal_safe(f"note: {note}"))
     entries = build(arms, by)
     made = page(entries, arms, by, "Leaderboard", options.out, [*notes, *left_out])
-    folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
+    run_folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     svgs = {name: saved(figure, "svg") for name, figure in drawn_against_dollars(arms).items()}
     made.sections[0].figures = [*svgs]
-    folder.write_bytes(options.out / "leaderboard.html", html(made, svgs).encode("utf-8", "replace"))
-    folder.write_json(options.out / "leaderboard.json", entries)
+    run_folder.write_bytes(options.out / "leaderboard.html", html(made, svgs).encode("utf-8", "replace"))
+    run_folder.write_json(options.out / "leaderboard.json", entries)
     own = many(sum(entry.own for entry in entries), "own rows")
     print(f"leaderboard: {options.out / 'leaderboard.html'} ({own})")
     return 0
@@ -132,7 +132,7 @@ def _balrogs(run: Path) -> dict[str, Any]:
     """BALROG's stock configuration, with the run's agent where that is one of BALROG's."""
     from balrog_rag.config.compose import compose
     from balrog_rag.config.frozen import plain
-    from balrog_rag.results.folder import frozen_config
+    from balrog_rag.results.run_folder import frozen_config
 
     agent = frozen_config(run).config.get("agent", {}).get("name")
     return plain(

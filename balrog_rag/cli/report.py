@@ -52,8 +52,8 @@ def parser() -> argparse.ArgumentParser:
 def report(options: argparse.Namespace) -> int:
     """Write the report and say where it lies."""
     from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.episode_table import has_parquet
     from balrog_rag.results.experiments import of_sweep
-    from balrog_rag.results.export import has_parquet
     from balrog_rag.results.report.write import KINDS, write_report
     from balrog_rag.results.terminal import console, say
 
@@ -83,7 +83,7 @@ def report(options: argparse.Namespace) -> int:
 
 def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "Beside":
     """The runs' games and the datasets' in one set of tables."""
-    from balrog_rag.dataset.figures import figures
+    from balrog_rag.dataset.box_plots import figures
     from balrog_rag.dataset.sets import of_arms, of_dataset
     from balrog_rag.dataset.statistics import sections
     from balrog_rag.results.report.write import Beside

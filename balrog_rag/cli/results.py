@@ -19,8 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _rebuild(chosen: argparse.Namespace) -> int:
     from balrog_rag.results.summary import write_all
-    from balrog_rag.results.tables import print_summary
     from balrog_rag.results.terminal import console
+    from balrog_rag.results.terminal_tables import print_summary
 
     for run in chosen.runs:
         print_summary(write_all(run, use_index=False), console())

@@ -23,7 +23,7 @@ from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.display.display import display
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.experiments import Experiment
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.backend import PlannedRun
@@ -88,11 +88,11 @@ def begun(words: list[str]) -> list[PlannedRun]:
     chosen, runs = checked(words)
     while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
         if compose(chosen[0].words).run.name:
-            raise folder.taken(top)
+            raise run_folder.taken(top)
         chosen, runs = checked(words)  # another sweep was begun in the same second
     mark(top)
     for run in runs:
-        folder.create(run.folder, plain(run.config))
+        run_folder.create(run.folder, plain(run.config))
         mark(run.folder)
     return runs
 
@@ -103,7 +103,7 @@ def _made(top: Path, sweep: PlannedSweep) -> bool:
     False where something is there, be it since a moment ago.
     """
     empty = not top.exists() or not any(top.iterdir())
-    return empty and folder.write_new_json(top / SWEEP, sweep)
+    return empty and run_folder.write_new_json(top / SWEEP, sweep)
 
 
 def tell_arms(words: list[str]) -> None:
@@ -142,7 +142,7 @@ def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRu
     runs = []
     for combination in record.runs:
         run = top / combination.name
-        if not folder.is_part(combination.name) or run.is_symlink():
+        if not run_folder.is_part(combination.name) or run.is_symlink():
             raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
         if not (run / "config.json").exists():  # the sweep was cut before it had made them all
             make_missing(top, combination, words, trust)
@@ -162,7 +162,7 @@ def make_missing(top: Path, combination: Combination, words: list[str], trust: b
         )
     config = of_sweep(top, combination)
     refuse_stranger(top, config, words, trust)
-    folder.create(top / combination.name, plain(config))
+    run_folder.create(top / combination.name, plain(config))
     mark(top / combination.name)
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.results import folder, terminal
+from balrog_rag.results import run_folder, terminal
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.scoring import overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.summary import write_all
-from balrog_rag.results.tables import costs
+from balrog_rag.results.terminal_tables import costs
 from balrog_rag.util.terminal_safe import terminal_safe
 
 
@@ -102,11 +102,11 @@ def notes(table: Sequence[SweepRow]) -> list[str]:
 
 def write_tables(top: Path, table: Sequence[SweepRow]) -> None:
     """sweep.csv with plain numbers, sweep.md as shown."""
-    folder.write_bytes(top / "sweep.csv", _csv(table).encode())
+    run_folder.write_bytes(top / "sweep.csv", _csv(table).encode())
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(cells, table)]
     text = "\n".join(f"| {' | '.join(cell.replace('|', '¦') for cell in line)} |" for line in lines)
     text += "".join(f"\n\nNote on {escaped(note)}." for note in notes(table))
-    folder.write_bytes(top / "sweep.md", f"{text}\n".encode())
+    run_folder.write_bytes(top / "sweep.md", f"{text}\n".encode())
 
 
 def _csv(table: Sequence[SweepRow]) -> str:

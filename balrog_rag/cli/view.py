@@ -71,7 +71,7 @@ def view(options: argparse.Namespace) -> int:
         return serve(options.paths, options.port, not options.no_browser, options.no_token)
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
-    from balrog_rag.viewer.recording import ENDINGS
+    from balrog_rag.viewer.screen_recording import ENDINGS
 
     file_to_write("--out", options.out, (".html", *ENDINGS))
     episodes = listed(options.paths)
@@ -86,7 +86,7 @@ def view(options: argparse.Namespace) -> int:
 
 def record(options: argparse.Namespace, episodes: "Sequence[Listed]") -> int:
     """Write the screens of the one episode."""
-    from balrog_rag.viewer import recording
+    from balrog_rag.viewer import screen_recording
 
     if len(episodes) != 1:
         raise ConfigError(f"--out {options.out}: holds one episode; name one of these {len(episodes)}")
@@ -94,6 +94,6 @@ def record(options: argparse.Namespace, episodes: "Sequence[Listed]") -> int:
     source.run()
     if source.failure:
         raise ReplayError(source.failure)
-    count = recording.write(source.collector, options.out, episodes[0].key, options.steps)
+    count = screen_recording.write(source.collector, options.out, episodes[0].key, options.steps)
     print(terminal_safe(f"{options.out}: {many(count, 'moments')}"))
     return 0

@@ -29,9 +29,9 @@ from balrog_rag.episode.journal import Completion, End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
-from balrog_rag.results.folder import frozen_config, journal_path
+from balrog_rag.results.run_folder import frozen_config, journal_path
 from balrog_rag.run.backend import PlannedRun, PlaysEpisode
-from balrog_rag.run.episodes import JournaledPlayer
+from balrog_rag.run.episode_runner import JournaledPlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.util.files import LARGE, read_file

@@ -7,7 +7,7 @@ from balrog_rag.config.schema import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.options import resolved_options
+from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.contracts.programs import plays
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from balrog_rag.config import schema
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
-from balrog_rag.config.keys import in_full, in_mapping
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
 from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.preset_options import of_chosen_games
 from balrog_rag.config.providers import preset_provider, with_provider
+from balrog_rag.config.short_forms import in_full, in_mapping
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.blame import remember_as_written
 from balrog_rag.util.paths import data

@@ -6,11 +6,11 @@ from typing import Any
 
 from balrog_rag.config import schema
 from balrog_rag.config.groups import group_options
-from balrog_rag.config.keys import in_full, in_mapping, type_of
+from balrog_rag.config.short_forms import in_full, in_mapping, type_of
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.options import names_of
+from balrog_rag.contracts.option_schema import names_of
 from balrog_rag.contracts.registry import nearest
 
 

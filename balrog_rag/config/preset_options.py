@@ -10,7 +10,7 @@ from typing import Any
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.options import names_of
+from balrog_rag.contracts.option_schema import names_of
 
 
 def of_chosen_games(config: Config, words: Sequence[str]) -> dict[str, Any]:

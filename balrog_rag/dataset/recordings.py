@@ -14,7 +14,7 @@ from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, kind_o
 from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.dataset.layouts import RECORDING
 from balrog_rag.envs.nethack.colours import coloured
-from balrog_rag.envs.nethack.ending import parse_log_line
+from balrog_rag.envs.nethack.game_end import parse_log_line
 from balrog_rag.envs.nethack.logged import numbers_in
 from balrog_rag.envs.nethack.senses import STATUS_LINES, key_name
 

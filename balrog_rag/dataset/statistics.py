@@ -9,10 +9,10 @@ import msgspec
 
 from balrog_rag.dataset.database import Row
 from balrog_rag.dataset.selecting import bits
-from balrog_rag.envs.nethack.ending import CONDUCTS
+from balrog_rag.envs.nethack.game_end import CONDUCTS
 from balrog_rag.envs.nethack.held import ACHIEVEMENTS
 from balrog_rag.results.leaderboard.published import published
-from balrog_rag.results.report.page import Cell, Section, Table
+from balrog_rag.results.report.document import Cell, Section, Table
 
 BRANCHES = (
     "the Dungeons of Doom",

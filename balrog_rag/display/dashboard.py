@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.segment import Segment
 
 from balrog_rag.display.dashboard_view import View, lines
-from balrog_rag.display.keys import keys
+from balrog_rag.display.keyboard import keys
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import MOST_SEATS, Gate

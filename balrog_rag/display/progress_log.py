@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import msgspec
 
 from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
-from balrog_rag.display.figures import clock, progression, spending
 from balrog_rag.display.scoreboard import Scoreboard
+from balrog_rag.display.short_numbers import clock, progression, spending
 from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import Gate

@@ -11,7 +11,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.envs.engine import Engine, Moment
+from balrog_rag.envs.small_engine import Engine, Moment
 
 GAMES = ("babyai", "babaisai", "crafter", "textworld")
 OWN_PICTURES = ("babaisai",)

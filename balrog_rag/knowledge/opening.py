@@ -13,10 +13,10 @@ from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
-from balrog_rag.knowledge import folder as folders
+from balrog_rag.knowledge import index_folder as folders
 from balrog_rag.knowledge.corpus import Corpus, built_folder, load
 from balrog_rag.knowledge.embed import Embedder, Vectors
-from balrog_rag.knowledge.folder import IndexFolder, Manifest
+from balrog_rag.knowledge.index_folder import IndexFolder, Manifest
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.search import Reranker, Searcher

@@ -10,12 +10,12 @@ from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Message, Reply, Request
 from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
 from balrog_rag.models import calls, failures
+from balrog_rag.models.api_keys import missing_key
 from balrog_rag.models.failures import FailedCall, Failure, Kind
 from balrog_rag.models.fit import shorter
-from balrog_rag.models.keys import missing_key
 from balrog_rag.models.pace import Pace, Slot
 from balrog_rag.models.prices import Card
-from balrog_rag.models.tokens import count_messages
+from balrog_rag.models.token_counts import count_messages
 from balrog_rag.util import secrets
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from balrog_rag.contracts.data import Message
-from balrog_rag.models.tokens import count_message, most_tokens
+from balrog_rag.models.token_counts import count_message, most_tokens
 
 CUT_STEP = 0.75
 """The share of a too long prompt that is tried next."""

@@ -11,9 +11,9 @@ from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request, Usage
 from balrog_rag.contracts.errors import ContextTooLong, ModelUnavailable
 from balrog_rag.models import llama, wire
+from balrog_rag.models.backend_options import read_options
 from balrog_rag.models.fit import shorter
 from balrog_rag.models.grammar import grammar
-from balrog_rag.models.options import read_options
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
 from balrog_rag.models.weights import weights

@@ -9,7 +9,7 @@ from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Reply, Request
 from balrog_rag.contracts.errors import ConfigError, ModelRefused
 from balrog_rag.episode.journal import Completion, read
-from balrog_rag.models.options import read_options
+from balrog_rag.models.backend_options import read_options
 
 
 class ReplayOptions(msgspec.Struct, frozen=True):

@@ -9,10 +9,10 @@ import msgspec
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Reply, Request, Usage
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.models import answers
-from balrog_rag.models.options import read_options
+from balrog_rag.models import canned_answers
+from balrog_rag.models.backend_options import read_options
 from balrog_rag.models.prices import Prices
-from balrog_rag.models.tokens import count_messages, count_text
+from balrog_rag.models.token_counts import count_messages, count_text
 
 
 class ScriptedOptions(msgspec.Struct, frozen=True):
@@ -54,12 +54,14 @@ class ScriptedModel:
         if options.order == "sequence":
             return options.answers[next(self._turn) % len(options.answers)]
         if options.answers:
-            return answers.pick(request.digest, options.answers, options.seed)
+            return canned_answers.pick(request.digest, options.answers, options.seed)
         if request.answer is not None and (request.answer.choices or request.answer.thoughts):
-            return answers.compose(request.digest, request.answer, options.seed)
+            return canned_answers.compose(request.digest, request.answer, options.seed)
         if request.purpose == "act":
-            return answers.for_prompt(tuple(message.text for message in request.messages), options.seed)
-        return answers.for_purpose(request.purpose)
+            return canned_answers.for_prompt(
+                tuple(message.text for message in request.messages), options.seed
+            )
+        return canned_answers.for_purpose(request.purpose)
 
     async def close(self) -> None:
         """Nothing to give back."""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from balrog_rag.contracts.data import Message, Reply, Usage
-from balrog_rag.models.tokens import count_messages, count_text
+from balrog_rag.models.token_counts import count_messages, count_text
 from balrog_rag.util.secrets import redact
 
 T = TypeVar("T")

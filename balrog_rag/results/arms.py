@@ -11,7 +11,7 @@ from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import folder, sweeps
+from balrog_rag.results import run_folder, sweeps
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import LoadedRun, load, partial
@@ -104,7 +104,7 @@ def refuse_copies(arm: Arm) -> None:
     seen: dict[tuple[str, str], list[Path]] = {}
     for run in arm.runs:
         for episode in run.episodes:
-            path = folder.journal_path(run.folder, episode.name)
+            path = run_folder.journal_path(run.folder, episode.name)
             others = seen.setdefault((episode.name, episode.spec_digest), [])
             for other in others:
                 if filecmp.cmp(path, other, shallow=False):

@@ -8,7 +8,7 @@ import msgspec
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
 
@@ -42,7 +42,7 @@ def partings(ours: Arm, theirs: Arm) -> list[Parting]:
 
 def _journals(arm: Arm) -> list[tuple[Path, Episode]]:
     return [
-        (folder.journal_path(run.folder, episode.name), episode)
+        (run_folder.journal_path(run.folder, episode.name), episode)
         for run in arm.runs
         for episode in run.episodes
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Lookup, Start, Step
 from balrog_rag.results.arms import run_folders
-from balrog_rag.results.export import kinds_of, row
+from balrog_rag.results.episode_table import kinds_of, row
 from balrog_rag.results.runs import load
 
 if TYPE_CHECKING:

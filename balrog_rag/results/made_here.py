@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.contracts.data import digest
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.util.files import read_file
 
 MARK = ".made_here"
-SEALED = ("config.json", folder.FORKED, "sweep.json")
+SEALED = ("config.json", run_folder.FORKED, "sweep.json")
 """What a run or a sweep is gone on with by; all else in its folder is checked against these or recomputed."""
 KEY_BYTES = 32
 
@@ -35,7 +35,7 @@ def mark(run: Path) -> None:
     """Note that the folder as it stands is this user's, made here or trusted."""
     key = _key(make=True)
     seal = _seal(run, key) if key else ""
-    folder.write_json(run / MARK, MadeHere(seal, _places(run)))
+    run_folder.write_json(run / MARK, MadeHere(seal, _places(run)))
 
 
 def made_here(run: Path) -> bool:

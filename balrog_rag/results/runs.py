@@ -18,7 +18,7 @@ from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import chain, journal
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.made_here import opened_by_user, sealed_by_user
 from balrog_rag.results.tally import read_episode
@@ -84,7 +84,7 @@ class LoadedRun(msgspec.Struct):
         others = {*(problem.path for problem in self.problems)}
         others |= {f"{stem}.journal.jsonl" for stem in self.unfinished}
         owed = [name for name in self.asked_for if name not in played]
-        return sum(str(folder.journal_path(Path(), name)) not in others for name in owed)
+        return sum(str(run_folder.journal_path(Path(), name)) not in others for name in owed)
 
     @property
     def cut(self) -> list[Episode]:
@@ -100,7 +100,7 @@ class LoadedRun(msgspec.Struct):
     def _environments_of_holes(self) -> list[str]:
         played = {episode.name for episode in self.episodes}
         owed = {name for name in self.asked_for if name not in played}
-        places = {str(folder.journal_path(Path(), name)) for name in owed}
+        places = {str(run_folder.journal_path(Path(), name)) for name in owed}
         beyond = [stem for stem in self.unfinished if f"{stem}.journal.jsonl" not in places]
         return [name.partition("/")[0] for name in (*owed, *beyond)] + [episode.env for episode in self.cut]
 
@@ -194,9 +194,9 @@ class _Index(msgspec.Struct):
 
 def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Read a run folder; a RunFolderError where it is none."""
-    frozen = folder.frozen_config(run)
+    frozen = run_folder.frozen_config(run)
     _refuse_many(run, frozen.config)
-    paths = folder.journals(run)
+    paths = run_folder.journals(run)
     old = _read_index(run, frozen.digest, len(paths)) if use_index else {}
     found: dict[str, _Known] = {}
     stale: list[Path] = []
@@ -251,10 +251,10 @@ def _read_one(path: Path) -> _Read:
 
 
 def _sorted_out(
-    run: Path, frozen: folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
+    run: Path, frozen: run_folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
 ) -> LoadedRun:
     """Tell usable episodes from the others, and say of each other what is wrong with it."""
-    made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=folder.forked_specs(run))
+    made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=run_folder.forked_specs(run))
     read_now = set()
     for name, known in found.items():
         episode = known.episode
@@ -276,9 +276,9 @@ def _sorted_out(
 def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     if episode.config_digest != digest:
         return f"foreign: played under another configuration ({episode.config_digest[:12]})"
-    if not folder.is_episode(episode.name):
+    if not run_folder.is_episode(episode.name):
         return f"foreign: {episode.name!r} is no episode's name"
-    home = folder.journal_path(run, episode.name).relative_to(run)
+    home = run_folder.journal_path(run, episode.name).relative_to(run)
     if str(home) != name:
         return f"duplicate or misplaced: it holds episode {episode.name}, whose place is {home}"
     return ""
@@ -298,4 +298,4 @@ def _write_index(run: Path, digest: str, found: dict[str, _Known]) -> None:
     sealed = sealed_by_user(msgspec.msgpack.encode(_Index(INDEX_VERSION, digest, found)))
     with suppress(RunFolderError):  # a folder that may only be read can still be reported on
         if sealed:
-            folder.write_bytes(run / INDEX, sealed)
+            run_folder.write_bytes(run / INDEX, sealed)

@@ -15,10 +15,10 @@ import msgspec
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder as folder
+from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.experiments import departure
-from balrog_rag.results.export import write_csv
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.util.files import no_link
 

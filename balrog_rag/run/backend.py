@@ -14,8 +14,8 @@ from balrog_rag.episode.journal import End
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
-from balrog_rag.results.folder import frozen_config
-from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.results.run_folder import frozen_config
+from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.run.plan import kinds_in
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveServices

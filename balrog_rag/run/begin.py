@@ -32,10 +32,10 @@ from balrog_rag.config.schema import Config, ModelConfig, RunConfig
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.models.calls import price_known
-from balrog_rag.models.keys import refuse_unanswerable
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import mark
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.named import experiment_of
@@ -78,9 +78,9 @@ def checked_run(config: Config) -> PlannedRun:
 def new_run(config: Config) -> PlannedRun:
     """A new run, everything about it checked before its folder is made."""
     run = checked_run(config)
-    while not folder.made(run.folder, plain(run.config)):
+    while not run_folder.made(run.folder, plain(run.config)):
         if run.config.run.name:
-            raise folder.taken(run.folder)
+            raise run_folder.taken(run.folder)
         run.folder = folder_for(run.config.run, who_plays(run.config))  # another was begun in the same second
     mark(run.folder)
     return run
@@ -104,7 +104,7 @@ def continued(run: Path, words: list[str], trust: bool = False) -> PlannedRun:
 def attempt(run: PlannedRun) -> Iterator[None]:
     """Keep other processes from the run meanwhile, and write down who plays it now."""
     kinds = kinds_in(run.config)
-    with folder.locked(run.folder):
+    with run_folder.locked(run.folder):
         record_attempt(run.folder, fingerprint(kinds), kinds)
         yield
 
@@ -120,14 +120,14 @@ def who_plays(config: Config) -> str:
 
 def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
     """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
-    forked = [spec.carried_on_by(player_spec(config)) for spec in folder.forked_specs(run)]
+    forked = [spec.carried_on_by(player_spec(config)) for spec in run_folder.forked_specs(run)]
     return forked or plan(config, player_spec(config))
 
 
 def resumed_config(run: Path, words: list[str]) -> Config:
     """The frozen configuration with the words given now; a change of what an episode is, is refused."""
     defaults = plain(compose([]))
-    frozen = with_new_keys(folder.frozen_config(run).config, defaults)
+    frozen = with_new_keys(run_folder.frozen_config(run).config, defaults)
     if not words:
         return thaw(frozen, Config)
     composed = plain(compose(words))

@@ -8,7 +8,7 @@ from typing import IO, Any, Self
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
-from balrog_rag.results.folder import episode_stem
+from balrog_rag.results.run_folder import episode_stem
 from balrog_rag.util.files import text_file
 from balrog_rag.util.terminal_safe import terminal_safe
 

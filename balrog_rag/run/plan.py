@@ -6,9 +6,9 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of
-from balrog_rag.contracts.options import resolved_options
+from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, PlayerSpec, episode_name, episode_seeds
-from balrog_rag.results.folder import is_episode
+from balrog_rag.results.run_folder import is_episode
 from balrog_rag.util.wording import many
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from balrog_rag import __version__
 from balrog_rag.contracts.kinds import EnvironmentKind
-from balrog_rag.results.folder import write_json
+from balrog_rag.results.run_folder import write_json
 from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
 

@@ -13,9 +13,9 @@ from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.journal import Header
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import made_here
-from balrog_rag.run.episodes import GameSource
+from balrog_rag.run.episode_runner import GameSource
 from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import Unwatched
 from balrog_rag.workers.inline import InlineGames
@@ -50,25 +50,27 @@ async def verify(path: Path) -> Verdict:
 
 def refuse_misplaced(path: Path) -> None:
     """A journal that lies in a run folder must be the one that belongs there."""
-    run = folder.home_of(path)
+    run = run_folder.home_of(path)
     header = next(journal.entries_of(path), None) if run is not None else None
     if run is None or not isinstance(header, Header):
         return
-    home = folder.journal_path(run, header.spec.episode)
+    home = run_folder.journal_path(run, header.spec.episode)
     if home.resolve() != path.resolve():
         raise JournalError(f"{path}: holds episode {header.spec.episode}, whose place is {home}")
-    if header.config_digest != folder.frozen_config(run).digest:
+    if header.config_digest != run_folder.frozen_config(run).digest:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
 def own_player(path: Path, spec: EpisodeSpec) -> bool:
     """Whether the players of a journal are those of a run that this user has made on this machine."""
-    run = folder.home_of(path)
+    run = run_folder.home_of(path)
     if run is None or not made_here(run):
         return False
-    own = [folder.frozen_config(run).config["agent"]]
+    own = [run_folder.frozen_config(run).config["agent"]]
     own += [
-        msgspec.to_builtins(player.agent) for forked in folder.forked_specs(run) for player in players(forked)
+        msgspec.to_builtins(player.agent)
+        for forked in run_folder.forked_specs(run)
+        for player in players(forked)
     ]
     return all(msgspec.to_builtins(player.agent) in own for player in players(spec))
 

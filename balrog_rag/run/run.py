@@ -15,7 +15,7 @@ from balrog_rag.contracts.errors import DatasetError, PlayerFailed, RunFolderErr
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.backend import Backend, PlannedRun
 from balrog_rag.run.capacity import held_back, most_at_once
 from balrog_rag.run.csv_log import CsvLog
@@ -24,7 +24,7 @@ from balrog_rag.run.interrupts import NAMES, Interrupts
 from balrog_rag.run.scheduler import Gate, Tally, play_all
 from balrog_rag.run.services import LiveServices
 from balrog_rag.run.watchers import Labelled, Several
-from balrog_rag.util.collecting import rare_collections
+from balrog_rag.util.garbage_collection import rare_collections
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.wording import many
 
@@ -139,7 +139,7 @@ def recorded(run: PlannedRun) -> list[str]:
     """Put a run's recordings into their database; what is to be said of it."""
     if not run.config.run.ttyrec:
         return []
-    from balrog_rag.run.recording import database_of
+    from balrog_rag.run.episode_recordings import database_of
 
     try:
         return database_of(run.folder)

@@ -12,7 +12,7 @@ from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import made_here, mark
 from balrog_rag.run.demands import demands
 from balrog_rag.run.outward import is_variable, outward
@@ -55,11 +55,13 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
 def reached(run: Path, config: Config) -> dict[str, Any]:
     """What a run reaches and uses by its configuration, and reaches by the players in a fork's own file."""
     found = outward(plain(config)) | demands(config)
-    for spec in folder.forked_specs(run):
+    for spec in run_folder.forked_specs(run):
         for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
             theirs = outward(msgspec.to_builtins(player))
             found |= {
-                f"{folder.FORKED}: {key}": value for key, value in theirs.items() if found.get(key) != value
+                f"{run_folder.FORKED}: {key}": value
+                for key, value in theirs.items()
+                if found.get(key) != value
             }
     return found
 

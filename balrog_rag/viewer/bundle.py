@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 
 from balrog_rag.util.files import no_link
 from balrog_rag.util.wording import many
+from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import Listed
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
-from balrog_rag.viewer.page import page
 
 TIGHT = 9
 """How hard a file is compressed."""

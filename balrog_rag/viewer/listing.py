@@ -10,11 +10,11 @@ from balrog_rag.dataset.recordings import plain_name
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder, runs
+from balrog_rag.results import run_folder, runs
 from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
-from balrog_rag.viewer import published, recorded
-from balrog_rag.viewer.published import Published, csvs
+from balrog_rag.viewer import published_episodes, recorded
+from balrog_rag.viewer.published_episodes import Published, csvs
 from balrog_rag.viewer.rebuilding import Rebuilt, header_of
 from balrog_rag.viewer.recorded import Recorded, is_recording, recordings
 
@@ -84,13 +84,15 @@ def _behind(path: Path) -> Iterator[Listed]:
         if is_recording(path):
             yield _of_recording(path, path.name)
         else:
-            yield _of_journal(path, folder.home_of(path))
+            yield _of_journal(path, run_folder.home_of(path))
         return
     folders = run_folders(path)
     for run in folders:
         yield from _of_run(run.resolve())
     for name, env, file in csvs(path) if not folders else ():
-        about = published.row(published.record_of(file), name, env) | {"run": path.resolve().name}
+        about = published_episodes.row(published_episodes.record_of(file), name, env) | {
+            "run": path.resolve().name
+        }
         yield Listed(name, file, path.resolve(), about, env)
     for name, file in recordings(path) if not folders else ():
         yield _of_recording(file, name, path.resolve())
@@ -105,7 +107,7 @@ def _of_run(run: Path) -> Iterator[Listed]:
     """Those that have ended, those in play, and those that cannot be used, which say why."""
     loaded = runs.load(run)
     for episode in loaded.episodes:
-        path = folder.journal_path(run, episode.name)
+        path = run_folder.journal_path(run, episode.name)
         yield Listed(episode.name, path, run, row(episode) | {"run": run.name})
     for stem in loaded.unfinished:
         yield _of_journal(run / f"{stem}{JOURNAL}", run)

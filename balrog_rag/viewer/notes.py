@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.util.files import read_file
 
 FILE = "notes.json"
@@ -55,4 +55,4 @@ def change_notes(run: Path, episode: str, change: NoteChange) -> None:
         if not change.text.strip() or len(change.text) > LONGEST or len(notes) >= MOST or change.step < 0:
             raise ConfigError(f"a note has 1 to {LONGEST:,} characters, and a run at most {MOST:,} notes")
         notes.append(note)
-    folder.write_json(run / FILE, sorted(notes, key=lambda each: (each.episode, each.step, each.at)))
+    run_folder.write_json(run / FILE, sorted(notes, key=lambda each: (each.episode, each.step, each.at)))

@@ -8,7 +8,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Lookup
-from balrog_rag.results import counterfactual, folder
+from balrog_rag.results import asked_again, run_folder
 from balrog_rag.viewer.listing import Listed, runs_of
 from balrog_rag.viewer.marks import TITLES
 from balrog_rag.viewer.notes import kept_notes
@@ -53,7 +53,7 @@ def notes(run: Path, episodes: Sequence[Listed]) -> list[dict[str, Any]]:
 
 def retrieval(run: Path, episodes: Sequence[Listed]) -> dict[str, Any] | None:
     """What was found when steps were asked again without passages; None where nothing was asked."""
-    found = counterfactual.kept(run)
+    found = asked_again.kept(run)
     if found is None:
         return None
     keys = {episode.row["name"]: episode.key for episode in episodes if episode.run == run}
@@ -79,7 +79,7 @@ def passages_at(run: Path, episode: str, step: int) -> list[list[Any]]:
     """Title, address and score of what the last search up to a step found, best first."""
     last: tuple[Passage, ...] = ()
     try:
-        for entry in journal.entries_of(folder.journal_path(run, episode)):
+        for entry in journal.entries_of(run_folder.journal_path(run, episode)):
             if isinstance(entry, Lookup) and entry.step <= step:
                 last = entry.passages
     except BalrogError:

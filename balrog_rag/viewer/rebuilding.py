@@ -11,7 +11,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Header, Recording
 from balrog_rag.run.replay import replay
-from balrog_rag.viewer.collecting import Collector
+from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.following import FollowedJournal
 from balrog_rag.viewer.painted_games import PaintedGames
 

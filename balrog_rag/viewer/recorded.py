@@ -19,9 +19,9 @@ from balrog_rag.dataset.recordings import (
     recordings_in,
     version_of,
 )
-from balrog_rag.viewer.collecting import Collector
+from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.painted_games import Seen
-from balrog_rag.viewer.published import Unknown
+from balrog_rag.viewer.published_episodes import Unknown
 
 HOLDS = {
     1: "screens and times: no key, no score, no prompt",

@@ -20,9 +20,9 @@ from aiohttp.typedefs import Handler, Middleware
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util import scratch
 from balrog_rag.util.wording import many
-from balrog_rag.viewer.library import YIELDING, Library
+from balrog_rag.viewer.episode_library import YIELDING, Library
+from balrog_rag.viewer.html_page import page, policy
 from balrog_rag.viewer.notes import NoteChange, change_notes
-from balrog_rag.viewer.page import page, policy
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 1 << 16

@@ -9,7 +9,7 @@ from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting, painted
 from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
-from balrog_rag.workers.programs import Driver, Stepwise
+from balrog_rag.workers.program_driver import Driver, Stepwise
 
 Beat = Callable[[], None]
 

@@ -12,7 +12,7 @@ from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
 from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayActions, RunProgram
-from balrog_rag.workers.process import WorkerProcess
+from balrog_rag.workers.worker_process import WorkerProcess
 
 GAME_MEGABYTES = 8
 """More than a sound game takes: many of them in one worker are no leak."""

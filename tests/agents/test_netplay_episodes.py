@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.replay import verify
 
 SKILLS = ("agent=netplay", "env.tasks=[nle/NetHackChallenge-v0]", "env.actions=skills")

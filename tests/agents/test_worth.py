@@ -5,7 +5,7 @@ import pytest
 
 from balrog_rag.agents.worth import FEATURES, Worth, chance, check_gate
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.run.gate import logistic
+from balrog_rag.studies.lookup_gate import logistic
 
 
 def looked_up(worth: Worth, found: list[list[str]], tokens: int = 0) -> list[int]:

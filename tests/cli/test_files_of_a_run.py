@@ -13,7 +13,7 @@ from balrog_rag.cli import episode, report, results, view
 from balrog_rag.cli.main import main as evaluate_main
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from balrog_rag.util.files import LARGE, MEGABYTE, MOST, read_file, text_file
 from tests.run.support import running, scripted
 from tests.support import command, evaluate

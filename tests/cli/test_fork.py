@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.support import command, evaluate, own_cache
 
 SMALL = ("env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=8", "run.name=r")

@@ -9,7 +9,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.run.begin import folder_for, resumed_config
 from balrog_rag.run.services import resolved
 
@@ -18,7 +18,7 @@ PRIOR = "+knowledge.prior={{notes/a.md: {}}}"
 
 def made(run: Path, *words: str) -> Path:
     """A run folder of this configuration, as a start makes it."""
-    folder.create(run, plain(resolved(compose(["model=scripted", *words]))))
+    run_folder.create(run, plain(resolved(compose(["model=scripted", *words]))))
     return run
 
 

@@ -14,7 +14,7 @@ from balrog_rag.cli import compare, counterfactual, episode, leaderboard, report
 from balrog_rag.cli.main import main as evaluate_main
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.support import edit_journal, evaluate
 
 TASK = "NetHackChallenge-v0"
@@ -236,7 +236,7 @@ def test_a_fork_whose_episodes_share_a_name_is_refused(place: Path, capsys) -> N
 
 
 def test_a_counterfactual_is_not_kept_through_a_link(place: Path, capsys) -> None:
-    from balrog_rag.results.counterfactual import Counterfactual, keep
+    from balrog_rag.results.asked_again import Counterfactual, keep
 
     (place / "r/counterfactual.json").symlink_to(place.parent / "own/file")
     before = outside(place)

@@ -16,7 +16,7 @@ from balrog_rag.cli.main import main
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import made_here, mark, state_folder
 from balrog_rag.run.begin import resumed_config
 from balrog_rag.run.services import resolved
@@ -77,7 +77,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def made(run: Path, *words: str) -> Path:
     """A run folder as a start makes it."""
     small = ["agent=naive", "env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=1"]
-    folder.create(run, plain(resolved(compose([*small, *words]))))
+    run_folder.create(run, plain(resolved(compose([*small, *words]))))
     mark(run)
     return run
 
@@ -194,7 +194,7 @@ def test_a_group_on_the_command_line_vouches_for_no_key_that_it_does_not_give(tm
 def test_a_forks_own_file_is_looked_at_too(tmp_path, capfd) -> None:
     run = made(tmp_path / "r", "model=scripted")
     assert main([f"resume={run}", "runner.log=none"]) == 0
-    (path,) = folder.journals(run)
+    (path,) = run_folder.journals(run)
     fork = tmp_path / "f"
     assert episode.main(["fork", str(path), "--at", "1", "--out", str(fork), "limits.steps=2"]) == 0
     assert made_here(fork)
@@ -211,7 +211,7 @@ def test_a_fork_of_a_strangers_run_asks_first(tmp_path, evil, capfd) -> None:
     assert main([f"resume={run}", "runner.log=none"]) == 0
     theirs = strangers(run)
     (theirs / ".made_here").unlink()
-    (path,) = folder.journals(theirs)
+    (path,) = run_folder.journals(theirs)
     heard, words = len(evil.heard), ["--at", "1", "--out", str(tmp_path / "f"), "limits.steps=2"]
     assert episode.main(["fork", str(path), *words]) == 1
     assert "was not made by you on this machine" in capfd.readouterr().err

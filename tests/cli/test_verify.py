@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.cli.episode import main
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.support import evaluate, unchained
 
 

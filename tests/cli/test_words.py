@@ -14,10 +14,10 @@ from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.options import resolved_options
+from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.run.begin import resumed_config, who_plays
 from balrog_rag.run.services import player_spec
 
@@ -184,7 +184,7 @@ def test_a_run_folder_names_no_file_to_read(tmp_path: Path) -> None:
     """A stranger's configuration could send any file of ours to any model."""
     config = compose(["agent=naive", "model=scripted", "agent.prompts.answer_naive=x"])
     config.agent.prompts["answer_naive"] = f"@{__file__}"
-    folder.create(tmp_path / "r", plain(config))
+    run_folder.create(tmp_path / "r", plain(config))
     assert player_spec(resumed_config(tmp_path / "r", [])).agent["prompts"] == {
         "answer_naive": f"@{__file__}"
     }

@@ -9,7 +9,7 @@ import pytest
 from balrog_rag.cli import learn as verb
 from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
-from balrog_rag.dataset.learn import player
+from balrog_rag.dataset.learn import checkpoint_player
 from balrog_rag.dataset.learn.features import HEIGHT, WIDTH, Eye
 from balrog_rag.dataset.learn.plain import PlainNetwork
 
@@ -131,7 +131,7 @@ def test_a_checkpoint_plays_through_run_journal_and_verify(db, tmp_path, capsys)
     assert main(["agent=checkpoint", *words, *where, "run.name=run"]) == 0
     assert balrog_rag(["verify", str(tmp_path / "run")]) == 0
     assert bc(db, clone, 400) == 0  # another checkpoint in the same place
-    player._network.cache_clear()
+    checkpoint_player._network.cache_clear()
     capsys.readouterr()
     assert balrog_rag(["verify", str(tmp_path / "run")]) == 1
     assert "is another checkpoint than the one" in capsys.readouterr().out

@@ -13,8 +13,8 @@ import pytest
 from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.envs.nethack import recording
-from balrog_rag.results.folder import RECORDINGS, journals
+from balrog_rag.envs.nethack import ttyrec
+from balrog_rag.results.run_folder import RECORDINGS, journals
 from tests.dataset.support import Live, dataset, differing, press, recorded, same_frames
 from tests.support import CLEAN, command
 
@@ -71,7 +71,7 @@ def test_an_episode_that_ends_inside_a_prompt_has_its_line(tmp_path, keys):
 
 
 def test_an_episode_that_does_not_let_itself_be_quit_has_a_line_of_what_is_known(tmp_path, monkeypatch):
-    monkeypatch.setattr(recording, "quit_game", lambda game, arrays: False)
+    monkeypatch.setattr(ttyrec, "quit_game", lambda game, arrays: False)
     press(nethack(3), ["search"] * 20, tmp_path / "nld/g/nle.0.0.ttyrec3.bz2")
     (game,) = recorded(tmp_path / "nld")
     assert (game["meta"]["death"], game["meta"]["maxhp"] > 0) == ("aborted", True)
@@ -80,7 +80,7 @@ def test_an_episode_that_does_not_let_itself_be_quit_has_a_line_of_what_is_known
 def test_a_name_with_strange_letters_does_not_break_the_import(tmp_path):
     log = tmp_path / "nle.0.xlogfile"
     log.write_bytes(b"death=killed by a newt called \xc1\tturns=1\n")
-    recording._keep_ascii(log)
+    ttyrec._keep_ascii(log)
     assert log.read_bytes() == b"death=killed by a newt called ?\tturns=1\n"
 
 

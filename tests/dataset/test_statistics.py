@@ -4,8 +4,8 @@ from pathlib import Path
 
 from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
+from balrog_rag.dataset.box_plots import figures
 from balrog_rag.dataset.database import games
-from balrog_rag.dataset.figures import figures
 from balrog_rag.dataset.sets import of_arms, of_dataset
 from balrog_rag.dataset.statistics import (
     Games,

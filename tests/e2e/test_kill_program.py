@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.e2e.test_kill import timeless
 from tests.run.support import game_workers, running
 from tests.support import command

@@ -13,7 +13,7 @@ import pytest
 
 from balrog_rag.envs.textworld.building import missing
 from balrog_rag.envs.textworld.games import games_folder
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.envs.test_boxoban import archive
 from tests.run.support import running, same_journals
 from tests.support import command, own_cache

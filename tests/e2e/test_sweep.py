@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.run.support import running, same_journals
 from tests.support import command, evaluate
 

@@ -6,7 +6,7 @@ import random
 import sys
 
 from balrog_rag.contracts.data import GameSpec, Seeds
-from balrog_rag.envs.nethack.ending import read_symbol
+from balrog_rag.envs.nethack.game_end import read_symbol
 from balrog_rag.workers.inline import InlineGame
 
 WORDS = [

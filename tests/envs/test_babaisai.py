@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from balrog_rag.envs.babaisai.board import Board, Rule, Tile
 from balrog_rag.envs.babaisai.game import ACTIONS, MAX_STEPS, TASKS, make
 from balrog_rag.envs.babaisai.levels import draw
+from balrog_rag.envs.babaisai.simulation import Board, Rule, Tile
 from balrog_rag.envs.babaisai.tasks import TASKS as BY_NAME
 from balrog_rag.episode.outcome import Outcome
 

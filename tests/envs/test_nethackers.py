@@ -17,19 +17,19 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import check_game, kind_of
 from balrog_rag.envs.nethack.actions import ESC
 from balrog_rag.envs.nethack.clock import pin_clock
-from balrog_rag.envs.nethack.nethackers import board
-from balrog_rag.envs.nethack.nethackers.game import make
-from balrog_rag.envs.nethack.nethackers.standing import Standing, figures
+from balrog_rag.envs.nethackers import board
+from balrog_rag.envs.nethackers.game import make
+from balrog_rag.envs.nethackers.standing import Standing, figures
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
-from balrog_rag.results.folder import journal_path
 from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.report.details import protocol_section
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.begin import planned
 from balrog_rag.run.replay import verify
-from tests.envs.test_guests import WALKER, guest
+from tests.bots.test_guests import WALKER, guest
 from tests.results.conftest import RunBuilder
 
 MONK = "mon-hum-neu-mal"

@@ -15,7 +15,7 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.replay import verify
 from balrog_rag.workers.host import HostedGame

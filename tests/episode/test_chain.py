@@ -11,7 +11,7 @@ import pytest
 
 from balrog_rag.contracts.errors import JournalError, PluginError
 from balrog_rag.episode import chain, journal
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.replay import verify
 from tests.support import edit_journal, unchained
 

@@ -13,7 +13,7 @@ from balrog_rag.contracts.events import Stepped
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Stopped
 from balrog_rag.episode.spec import Fork
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.replay import verify
 from balrog_rag.run.services import LiveServices
 from tests.support import edit_journal, rechained

@@ -13,7 +13,7 @@ from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
 from balrog_rag.contracts.programs import Begin, Program, ProgramFailed, ProgramKind
 from balrog_rag.episode import journal
 from balrog_rag.episode.spec import Fork
-from balrog_rag.results.folder import journal_path
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.replay import verify
 from balrog_rag.workers.host import HostedGame
 from tests.envs.support import nethack

@@ -16,7 +16,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.options import resolved_options
+from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.play import EpisodeContext, play

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
-from balrog_rag.knowledge.settings import compose
+from balrog_rag.knowledge.config_section import compose
 from balrog_rag.util.paths import data
 from tests import support
 

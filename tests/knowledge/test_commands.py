@@ -12,8 +12,8 @@ import pytest
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import Passage
-from balrog_rag.knowledge.settings import compose
-from balrog_rag.knowledge.show import json_results, print_results
+from balrog_rag.knowledge.config_section import compose
+from balrog_rag.knowledge.printing import json_results, print_results
 from balrog_rag.util.paths import data
 
 

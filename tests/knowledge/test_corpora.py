@@ -11,12 +11,12 @@ import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge.config_section import compose
 from balrog_rag.knowledge.corpus import imported, load, wikitext
 from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.corpus.wikitext_process import UnparsedPage, WikitextProcess
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import Cut, Page, passages
-from balrog_rag.knowledge.settings import compose
 
 CUT = Cut(240)
 Settings = Callable[..., KnowledgeConfig]

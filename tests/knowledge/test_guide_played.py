@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.envs.skills.made import ROOM, MadeGame, made
+from tests.bots.skills.made import ROOM, MadeGame, made
 
 JACKALS = """MONSTER:('d',"jackal"),(5,2),hostile
 MONSTER:('d',"jackal"),(6,3),hostile

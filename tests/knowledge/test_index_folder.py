@@ -24,7 +24,7 @@ import pytest
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.folder import IndexFolder
+from balrog_rag.knowledge.index_folder import IndexFolder
 from balrog_rag.knowledge.integrity import records
 from balrog_rag.knowledge.opening import build_index, make_embedder, open_searcher, options_of
 from balrog_rag.knowledge.passages import Cut

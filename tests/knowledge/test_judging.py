@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from balrog_rag.cli import judging as command
 from balrog_rag.cli.knowledge import main
-from balrog_rag.knowledge.agreement import agreement
-from balrog_rag.knowledge.draws import Logged, draw, read_log
-from balrog_rag.knowledge.judging import Judgement, read_judgements, score, wilson
 from balrog_rag.knowledge.rewriting import meant, parts, subject
+from balrog_rag.studies import judge_command as command
+from balrog_rag.studies.agreement import agreement
+from balrog_rag.studies.judgements import Judgement, read_judgements, score, wilson
+from balrog_rag.studies.query_draws import Logged, draw, read_log
 
 
 def made(query: str, rank: int, grade: str, judge: str = "ann", how: str = "type") -> Judgement:

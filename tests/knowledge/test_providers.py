@@ -12,9 +12,9 @@ import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
-from balrog_rag.knowledge.embed.litellm import LiteLLMEmbedder
+from balrog_rag.knowledge.embed.litellm_embedder import LiteLLMEmbedder
 from balrog_rag.knowledge.opening import open_searcher
-from balrog_rag.knowledge.rerank.litellm import LiteLLMReranker
+from balrog_rag.knowledge.rerank.litellm_reranker import LiteLLMReranker
 
 KEY = "sk-aVeryLongKeyThatNobodyMaySee"
 GONE = "http://127.0.0.1:9/v1"

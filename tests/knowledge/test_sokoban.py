@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.envs.skills.made import opened
+from tests.bots.skills.made import opened
 from tests.knowledge.sokoban import CORNERS, STEPS, Game, Level, Place, levels, solutions
 
 KEYS = {"east": "l", "west": "h", "south": "j", "north": "k"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from balrog_rag.contracts.data import Message
 from balrog_rag.models.fit import cut, fit, shorter
-from balrog_rag.models.tokens import count_messages, count_text, most_tokens
+from balrog_rag.models.token_counts import count_messages, count_text, most_tokens
 
 
 def prompt(turns, *, stable=True):

@@ -12,9 +12,9 @@ from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request
 from balrog_rag.contracts.errors import BalrogError, ConfigError, ModelRefused
 from balrog_rag.episode.journal import Completion, Header, Start, Writer
-from balrog_rag.models import answers, build
+from balrog_rag.models import build, canned_answers
+from balrog_rag.models.api_keys import VARIABLES, refuse_unanswerable
 from balrog_rag.models.grammar import grammar
-from balrog_rag.models.keys import VARIABLES, refuse_unanswerable
 from balrog_rag.models.serving.testserver import TestServer
 from balrog_rag.models.weights import weights
 from balrog_rag.util import litellm_loading
@@ -160,7 +160,7 @@ def test_scripted_answers_find_the_format_in_the_prompt(last, shape):
 @pytest.mark.parametrize("prompt", ["answer_robust_cot", "answer_robust_star", "answer_robust_naive"])
 def test_a_thought_is_added_where_the_prompt_asks_for_one(prompt):
     (reply,) = complete(build(model_config("scripted")), question(last=source(prompt)))
-    assert (answers.THOUGHT in reply.text) == ("naive" not in prompt)
+    assert (canned_answers.THOUGHT in reply.text) == ("naive" not in prompt)
     assert reply.text.splitlines()[-1] in {f"<|ACTION|>{action}<|END|>" for action in ACTIONS}
 
 

@@ -11,7 +11,7 @@ from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds, Usage
 from balrog_rag.episode.journal import VERSION, Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from tests.support import numbers, rechained
 
 NETHACK = "nle/NetHackChallenge-v0"
@@ -38,10 +38,10 @@ class RunBuilder:
         env = {"tasks": [NETHACK], "episodes": planned} if planned else {"tasks": []}
         config = {"env": env, "agent": self.agent, "model": self.model}
         self.digest = config_digest(config)
-        folder.write_json(path / "config.json", {"digest": self.digest, "config": config})
+        run_folder.write_json(path / "config.json", {"digest": self.digest, "config": config})
 
     def journal(self, name: str) -> Path:
-        return folder.journal_path(self.path, name)
+        return run_folder.journal_path(self.path, name)
 
     def nethack(
         self,

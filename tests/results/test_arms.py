@@ -7,7 +7,7 @@ import pytest
 
 from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.report import main as report
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import differences, load_arms, settings_of
 from balrog_rag.results.runs import load
 from tests.support import command, evaluate, rechained
@@ -129,7 +129,7 @@ def test_what_lies_in_no_episodes_place_fills_no_hole(new_run):
 def forked(played):
     """One of three games, played on from its third step by another agent."""
     run = played("parent", "limits.steps=6", "env.episodes=3")
-    journal = folder.journal_path(run, "nle/NetHackChallenge-v0/01")
+    journal = run_folder.journal_path(run, "nle/NetHackChallenge-v0/01")
     done = command(
         "balrog_rag.episode",
         "fork",
@@ -150,13 +150,13 @@ def test_a_fork_is_its_last_players(forked):
     (episode,) = run.episodes
     assert (episode.agent_name, episode.forked) == ("robust_cot", "naive / scripted to step 3")
     assert (run.planned, run.missing) == (1, 0)
-    record = folder.episode_stem(forked, episode.name).with_suffix(".json")
+    record = run_folder.episode_stem(forked, episode.name).with_suffix(".json")
     assert msgspec.json.decode(record.read_bytes())["agent"]["type"] == "robust_cot"
 
 
 def test_a_fork_without_its_file_is_still_a_fork(forked, tmp_path):
     run = shutil.copytree(forked, tmp_path / "run")
-    (run / folder.FORKED).unlink()
+    (run / run_folder.FORKED).unlink()
     assert load(run).is_fork
 
 

@@ -9,7 +9,7 @@ import pytest
 from balrog_rag.cli.counterfactual import main
 from balrog_rag.cli.episode import main as show
 from balrog_rag.cli.knowledge import main as knowledge
-from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, keep, kept
+from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep, kept
 
 
 @pytest.fixture(scope="module")

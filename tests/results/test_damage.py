@@ -11,7 +11,7 @@ from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import write_all
-from balrog_rag.results.tables import print_summary
+from balrog_rag.results.terminal_tables import print_summary
 from tests.support import rechained
 
 NAME = "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_01"

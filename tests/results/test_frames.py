@@ -6,8 +6,8 @@ import pytest
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
 from balrog_rag.results.frames import episodes, steps
+from balrog_rag.results.run_folder import journals
 from tests.support import evaluate
 
 

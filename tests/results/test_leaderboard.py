@@ -10,10 +10,10 @@ import pytest
 from balrog_rag.cli.leaderboard import main
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder, runs
+from balrog_rag.results import run_folder, runs
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.leaderboard import verified
-from balrog_rag.results.leaderboard.board import against_published
+from balrog_rag.results.leaderboard.board_page import against_published
 from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.runs import load
@@ -204,7 +204,7 @@ def reconfigure(run, change):
     config = msgspec.json.decode((run / "config.json").read_bytes())["config"]
     change(config)
     digest = config_digest(config)
-    folder.write_json(run / "config.json", {"digest": digest, "config": config})
+    run_folder.write_json(run / "config.json", {"digest": digest, "config": config})
     for path in run.rglob("*.journal.jsonl"):
         edit_journal(path, "header", lambda header: header.update(config_digest=digest))
 
@@ -462,7 +462,7 @@ def test_a_fork_is_neither_ranked_nor_handed_in(run, tmp_path, capsys):
     assert [row["name"] for row in rows if row["own"]] == ["run"]
     assert main(["submit", str(fork), "--name", "Mine", "--out", str(tmp_path / "handed")]) == 1
     assert "was forked" in capsys.readouterr().err
-    (fork / folder.FORKED).unlink()
+    (fork / run_folder.FORKED).unlink()
     assert main(["verify", str(fork)]) == 1
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from balrog_rag.cli.report import main, name_of
 from balrog_rag.results.arms import differences, load_arms
-from balrog_rag.results.folder import write_json
 from balrog_rag.results.report.figures import progress_figure
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.report.style import label
+from balrog_rag.results.run_folder import write_json
 from tests.support import command
 
 EVIL = "<script>alert(1)</script><img src=//evil.example/x onerror=alert(2)>"

@@ -18,7 +18,7 @@ import msgspec
 import psutil
 
 from balrog_rag.episode import journal
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.support import CLEAN
 
 __all__ = [

@@ -12,7 +12,7 @@ import pytest
 from balrog_rag.cli import sweep
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.run.begin import new_run
 
 AT_ONCE = 8
@@ -45,7 +45,7 @@ def test_runs_without_a_name_have_a_folder_each(tmp_path: Path) -> None:
     together(lambda number: new_run(configs[number]))
     made = sorted(tmp_path.iterdir())
     assert [each.name for each in made][:2] == ["2024-02-29_23-59-59_random", "2024-02-29_23-59-59_random-2"]
-    seeds = [folder.frozen_config(each).config["run"]["seed"] for each in made]
+    seeds = [run_folder.frozen_config(each).config["run"]["seed"] for each in made]
     assert sorted(seeds) == list(range(AT_ONCE))
 
 
@@ -55,7 +55,7 @@ def test_of_runs_of_one_name_one_is_begun(tmp_path: Path) -> None:
     said = together(lambda _: str(new_run(config).folder))
     assert said.count(str(tmp_path / "r")) == 1
     assert sum("not empty; go on with it by resume=" in str(each) for each in said) == AT_ONCE - 1
-    assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.endswith(folder.DRAFT)]
+    assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.endswith(run_folder.DRAFT)]
 
 
 @pytest.mark.usefixtures("one_second")

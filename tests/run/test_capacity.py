@@ -9,7 +9,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.schema import Config, RunnerConfig
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.made_here import made_here
 from balrog_rag.results.runs import load
 from balrog_rag.run.begin import resumed_config
@@ -67,7 +67,7 @@ def test_a_plan_of_too_many_episodes_is_refused_before_it_is_made(tmp_path: Path
     with pytest.raises(ConfigError, match=r"1,000,000,000,000 episodes in all, at most 1,000,000"):
         plan(config, player_spec(config))
     tree = plain(config)
-    folder.write_json(tmp_path / "config.json", {"digest": config_digest(tree), "config": tree})
+    run_folder.write_json(tmp_path / "config.json", {"digest": config_digest(tree), "config": tree})
     with pytest.raises(RunFolderError, match="plans 1,000,000,000,000 episodes"):
         load(tmp_path)
 
@@ -75,7 +75,7 @@ def test_a_plan_of_too_many_episodes_is_refused_before_it_is_made(tmp_path: Path
 def theirs(tmp_path: Path, *words: str) -> tuple[Path, Config]:
     """A run folder from somebody else."""
     run = tmp_path / "theirs"
-    folder.create(run, plain(resolved(compose([*SMALL, *words]))))
+    run_folder.create(run, plain(resolved(compose([*SMALL, *words]))))
     return run, resumed_config(run, [])
 
 

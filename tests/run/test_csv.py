@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from balrog_rag.run.csv_log import COLUMNS, CsvLog, harmless
-from balrog_rag.run.episodes import EpisodePlayer
+from balrog_rag.run.episode_runner import EpisodePlayer
 from tests.conftest import Specs
 
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4=\x07"

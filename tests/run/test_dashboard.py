@@ -16,7 +16,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Transition, Usage
 from balrog_rag.contracts.events import Answered, Asked, Ended, Found, Searched, Started, Stepped, Troubled
 from balrog_rag.display.dashboard_view import View, lines
-from balrog_rag.display.keys import split
+from balrog_rag.display.keyboard import split
 from balrog_rag.display.progress_log import QUIET, Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.backend import LocalBackend, PlannedRun

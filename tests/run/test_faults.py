@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from tests.run.support import Server, asked_once, completions, game_workers, model_of, quiet_port, running
 
 

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from balrog_rag.envs.textworld.building import missing
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 from balrog_rag.results.runs import load
 from tests.run.support import CLEAN, Server, asked_once, completions, model_of, running, same_journals
 from tests.support import command, evaluate

@@ -9,7 +9,7 @@ from balrog_rag.cli.main import main as evaluate
 from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.events import Searched
 from balrog_rag.display.show import Printer
-from balrog_rag.results.folder import journals
+from balrog_rag.results.run_folder import journals
 
 EVIL = "\x1b[2J\x1b[1;1Howned\u202e"
 

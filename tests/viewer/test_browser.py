@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from balrog_rag.viewer import bundle
+from balrog_rag.viewer.html_page import page as page_of
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import packed
-from balrog_rag.viewer.page import page as page_of
 from tests.support import command
 from tests.viewer.support import HOSTILE, Browser, documents
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.published import UNSEEN
+from balrog_rag.viewer.published_episodes import UNSEEN
 from balrog_rag.viewer.rebuilding import Rebuilt
-from balrog_rag.viewer.recording import moments
+from balrog_rag.viewer.screen_recording import moments
 from tests.support import command
 from tests.viewer.support import documents
 

@@ -15,8 +15,8 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.nethack.senses import key_name
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Lookup
-from balrog_rag.results.counterfactual import AskedAgain, Counterfactual, keep
-from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep
+from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.run.replay import replay
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed

@@ -9,12 +9,12 @@ import pytest
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.dataset.recordings import NO_KEY, frames_of
-from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.rebuilding import Rebuilt
 from balrog_rag.viewer.recorded import Recorded
-from balrog_rag.viewer.recording import moments
+from balrog_rag.viewer.screen_recording import moments
 from tests.dataset.support import older, press
 from tests.support import command, evaluate
 from tests.viewer.support import documents

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from tests.support import CLEAN, evaluate

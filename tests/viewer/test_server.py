@@ -15,9 +15,9 @@ import aiohttp
 import msgspec
 import pytest
 
-from balrog_rag.results.folder import journals as journals_of
+from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
-from balrog_rag.viewer.library import MEMORY, MOST_AT_ONCE, Library
+from balrog_rag.viewer.episode_library import MEMORY, MOST_AT_ONCE, Library
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
 from balrog_rag.viewer.server import listen, open_browser

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.envs.babaisai.board import DIRECTIONS
 from balrog_rag.envs.babaisai.levels import draw
+from balrog_rag.envs.babaisai.simulation import DIRECTIONS
 from balrog_rag.envs.babaisai.tasks import TASKS as BY_NAME
 from balrog_rag.envs.babaisai.words import describe, rules
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 from balrog_rag.episode.outcome import Outcome
 
 if TYPE_CHECKING:
-    from balrog_rag.envs.babaisai.board import Board
+    from balrog_rag.envs.babaisai.simulation import Board
 
 TASKS = tuple(BY_NAME)
 GOAL = "Your goal is to win: move something that the rules call YOU onto something that they call WIN."

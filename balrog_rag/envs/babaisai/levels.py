@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from balrog_rag.envs.babaisai.board import Board, Cell, Tile
+from balrog_rag.envs.babaisai.simulation import Board, Cell, Tile
 from balrog_rag.envs.babaisai.tasks import Task
 
 _THINGS = ("ball", "key", "door")

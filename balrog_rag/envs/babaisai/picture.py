@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.envs.babaisai.board import DIRECTIONS, Board, Cell, Tile
+from balrog_rag.envs.babaisai.simulation import DIRECTIONS, Board, Cell, Tile
 
 CELL = 32
 _BORDER, _EMPTY, _WHITE = (90, 90, 90), (16, 16, 24), (255, 255, 255)

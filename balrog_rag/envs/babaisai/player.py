@@ -6,8 +6,8 @@ from collections.abc import Collection, Generator, Iterator
 from heapq import heappop, heappush
 from itertools import count
 
-from balrog_rag.envs.babaisai.board import DIRECTIONS, Board, Cell, Tile
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.babaisai.simulation import DIRECTIONS, Board, Cell, Tile
+from balrog_rag.envs.small_engine import Moment
 
 _MOST_BOARDS = 1000
 _GREED = 4

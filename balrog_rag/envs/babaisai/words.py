@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from balrog_rag.envs.babaisai.board import Board, Cell, Tile
+from balrog_rag.envs.babaisai.simulation import Board, Cell, Tile
 
 
 def describe(board: Board, player: Cell) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 from balrog_rag.episode.outcome import Outcome
 
 ERRANDS = ("goto", "pickup", "open", "putnext", "pick_up_seq_go_to")

@@ -5,7 +5,7 @@ from typing import Any
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.envs.babyai.game import ACTIONS, DEFAULT_ACTION, TASKS, limit, make
-from balrog_rag.envs.played import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
+from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
 
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple
 
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 
 Cell = tuple[int, int]
 _AHEAD: tuple[Cell, ...] = ((0, -1), (1, 0), (0, 1), (-1, 0))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balrog_rag.envs.crafter.words import VITAL, status, surroundings
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 from balrog_rag.episode.outcome import Outcome
 
 TASKS = ("default",)

@@ -4,7 +4,7 @@ from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Senses, Share
-from balrog_rag.envs.played import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
+from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
 
 ACHIEVEMENTS = 22

@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 
 _WAYS = {"north": "Move North", "south": "Move South", "west": "Move West", "east": "Move East"}
 _ASIDE = {

@@ -44,14 +44,14 @@ class Solved(Share):
 
 def tasks() -> Sequence[str]:
     """Every MiniHack task there is."""
-    from balrog_rag.envs.minihack.minihack import registered_tasks
+    from balrog_rag.envs.minihack.game import registered_tasks
 
     return registered_tasks()
 
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
     """A MiniHack task."""
-    from balrog_rag.envs.minihack.minihack import make as make_game
+    from balrog_rag.envs.minihack.game import make as make_game
 
     return make_game(spec, ttyrec)
 

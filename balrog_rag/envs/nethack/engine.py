@@ -14,11 +14,11 @@ from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
 from balrog_rag.envs.nethack.colours import coloured
-from balrog_rag.envs.nethack.netplay import describe
-from balrog_rag.envs.nethack.netplay.tracker import Tracker
 from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
+from balrog_rag.envs.nethack.world import describe
+from balrog_rag.envs.nethack.world.tracker import Tracker
 from balrog_rag.episode.outcome import Outcome
 
 _TURN = 20

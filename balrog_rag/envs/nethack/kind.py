@@ -27,7 +27,7 @@ MOST_SEED = 2**63 - 1
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
     """A game of NetHack."""
-    from balrog_rag.envs.nethack.nethack import make as make_game
+    from balrog_rag.envs.nethack.game import make as make_game
 
     return make_game(spec, ttyrec)
 

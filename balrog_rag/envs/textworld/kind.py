@@ -7,7 +7,7 @@ import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Observation
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Senses, Share
-from balrog_rag.envs.played import PlayedEngine, seed_of
+from balrog_rag.envs.small_game import PlayedEngine, seed_of
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
 from balrog_rag.util.extras import require as require_library
 from balrog_rag.util.templates import templates

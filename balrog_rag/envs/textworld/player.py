@@ -5,7 +5,7 @@ It sees more than a model does, so that it shows what a game is worth, not how w
 
 from collections.abc import Callable, Generator, Sequence
 
-from balrog_rag.envs.engine import Moment
+from balrog_rag.envs.small_engine import Moment
 
 
 def play(advice: Callable[[], Sequence[str]]) -> Generator[str, Moment, None]:

@@ -20,7 +20,7 @@ import msgspec
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
-from balrog_rag.models import answers
+from balrog_rag.models import canned_answers
 from balrog_rag.models.serving.faults import FAULTS, Exchange, error_body
 from balrog_rag.models.serving.http import Connection, HttpRequest, Listener
 
@@ -81,7 +81,7 @@ class TestServer:
             if name not in FAULTS:
                 raise ConfigError(f"no fault {name!r}{nearest(name, FAULTS)}")
         self._port, self._latency, self._tokens = port, latency, tokens
-        self._answer = answer or answers.for_prompt
+        self._answer = answer or canned_answers.for_prompt
         self._per_second, self._retry_after = per_second, retry_after
         self._faults, self._rate, self._times = tuple(faults), fault_rate, fault_times
         self._script = deque(script)

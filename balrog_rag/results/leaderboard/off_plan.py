@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.runs import LoadedRun
 
 
@@ -14,7 +14,7 @@ def off_plan(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> list[str]:
     missing = [
         f"{name}: missing, though the configuration asks for it"
         for name in wanted
-        if not folder.journal_path(run.folder, name).exists()
+        if not run_folder.journal_path(run.folder, name).exists()
     ]
     uncalled = [
         f"{name}: the configuration asks for no such episode" for name in played if name not in wanted

@@ -6,7 +6,7 @@ from balrog_rag.contracts.kinds import Rules, kind_of
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.leaderboard.published import published
-from balrog_rag.results.report.page import Cell, Section, Table
+from balrog_rag.results.report.document import Cell, Section, Table
 
 
 def rules_sections(arms: Sequence[Arm]) -> list[Section]:

@@ -17,7 +17,7 @@ import msgspec
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder as folder
 from balrog_rag.results.episodes import Episode, answering, any_asked
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.leaderboard import harness

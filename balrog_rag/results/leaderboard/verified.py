@@ -15,8 +15,8 @@ from balrog_rag import __version__
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder
-from balrog_rag.results.export import episodes_csv
+from balrog_rag.results import run_folder
+from balrog_rag.results.episode_table import episodes_csv
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, card, readme
@@ -31,7 +31,15 @@ Replay = Callable[[Path, Path], str]
 
 Returns the last digest of the journal's chain; nothing where its lines are not chained.
 """
-ROOT_FILES = ("config.json", folder.FORKED, "summary.json", "episodes.csv", METADATA, README, harness.FILE)
+ROOT_FILES = (
+    "config.json",
+    run_folder.FORKED,
+    "summary.json",
+    "episodes.csv",
+    METADATA,
+    README,
+    harness.FILE,
+)
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -65,7 +73,7 @@ def verify(
     if wrong:
         proof.unlink(missing_ok=True)
     else:
-        folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__, heads))
+        run_folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__, heads))
         told(f"digest of all journals: {digest(msgspec.json.encode(heads, order='sorted'))}")
     return wrong
 
@@ -76,12 +84,12 @@ def wrong_replays(
     """Journals that do not replay, and trajectories that are not those of the replay."""
     wrong = []
     for episode in run.episodes:
-        kept = folder.episode_stem(run.folder, episode.name).with_suffix(".csv")
+        kept = run_folder.episode_stem(run.folder, episode.name).with_suffix(".csv")
         with TemporaryDirectory() as place:
-            again = folder.episode_stem(Path(place), episode.name).with_suffix(".csv")
+            again = run_folder.episode_stem(Path(place), episode.name).with_suffix(".csv")
             again.parent.mkdir(parents=True)
             try:
-                heads[episode.name] = replay(folder.journal_path(run.folder, episode.name), Path(place))
+                heads[episode.name] = replay(run_folder.journal_path(run.folder, episode.name), Path(place))
             except BalrogError as error:
                 wrong.append(str(error))
                 continue
@@ -100,7 +108,7 @@ def wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     for env, values in summary.environments.items():
         expected[run.folder / env / f"{env}_summary.json"] = values
     for episode in run.episodes:
-        stem = folder.episode_stem(run.folder, episode.name)
+        stem = run_folder.episode_stem(run.folder, episode.name)
         expected[stem.with_suffix(".json")] = episode_record(episode)
     wrong = [path for path, value in expected.items() if _read(path) != _plain(value)]
     texts = {run.folder / "episodes.csv": episodes_csv(run.episodes)}

@@ -13,8 +13,8 @@ from balrog_rag.results.report.details import (
     protocol_section,
     retrieval_section,
 )
+from balrog_rag.results.report.document import Cell, ReportPage, Section, Table
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
-from balrog_rag.results.report.page import Cell, ReportPage, Section, Table
 from balrog_rag.results.scoring import Scale, interval, measures_of, outlook, scores, untold
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.estimate import NOTHING

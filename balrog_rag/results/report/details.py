@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.asked_again import kept
 from balrog_rag.results.breakdown import (
     RetrievalShare,
     calls_by_purpose,
@@ -14,11 +15,10 @@ from balrog_rag.results.breakdown import (
     retrieval_share,
 )
 from balrog_rag.results.comparing import comparable
-from balrog_rag.results.counterfactual import kept
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.leaderboard.others import rules_table, sources_of
-from balrog_rag.results.report.page import Cell, Section, Table
-from balrog_rag.results.tables import costs
+from balrog_rag.results.report.document import Cell, Section, Table
+from balrog_rag.results.terminal_tables import costs
 from balrog_rag.util.wording import short_number
 
 MOST_KILLERS = 12

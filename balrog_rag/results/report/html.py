@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from balrog_rag.results.report.page import ReportPage
+from balrog_rag.results.report.document import ReportPage
 
 TITLES = {
     "scores": "Scores of each arm: bars with intervals, every episode a point",

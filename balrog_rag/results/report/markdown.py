@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from balrog_rag.results.report.document import Cell, ReportPage, Table
 from balrog_rag.results.report.html import title_of
-from balrog_rag.results.report.page import Cell, ReportPage, Table
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm, differences, short
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.provenance import origin
-from balrog_rag.results.report.page import Cell, Link, Section, Table
+from balrog_rag.results.recorded_provenance import origin
+from balrog_rag.results.report.document import Cell, Link, Section, Table
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
 
@@ -95,7 +95,7 @@ def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
 def way_to(run: Path, episode: str, at: Path) -> str:
     """From a page in the folder `at` to an episode: in the run's own page, or else to its journal."""
     page = page_of(run, at)
-    return f"{page}#episode={quote(episode)}" if page else _way(folder.journal_path(run, episode), at)
+    return f"{page}#episode={quote(episode)}" if page else _way(run_folder.journal_path(run, episode), at)
 
 
 def page_of(run: Path, at: Path) -> str:

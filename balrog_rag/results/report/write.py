@@ -8,14 +8,14 @@ import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.export import csv_text, kinds_of, require_parquet, row, write_parquet
+from balrog_rag.results.episode_table import csv_text, kinds_of, require_parquet, row, write_parquet
 from balrog_rag.results.report.content import Findings, judge, page
+from balrog_rag.results.report.document import Section
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.html import html
 from balrog_rag.results.report.markdown import markdown
-from balrog_rag.results.report.page import Section
 from balrog_rag.results.statistics.comparison import Comparison
 
 
@@ -45,9 +45,9 @@ def write_report(
     made.sections += beside.sections
     if "html" in kinds:
         svgs = {name: saved(figure, "svg") for name, figure in figures.items()}
-        folder.write_bytes(out / "report.html", html(made, svgs).encode("utf-8", "replace"))
+        run_folder.write_bytes(out / "report.html", html(made, svgs).encode("utf-8", "replace"))
     if "md" in kinds:
-        folder.write_bytes(out / "report.md", markdown(made, files).encode("utf-8", "replace"))
+        run_folder.write_bytes(out / "report.md", markdown(made, files).encode("utf-8", "replace"))
     write_data(found, out, kinds)
     return found
 
@@ -66,7 +66,7 @@ def write_figures(figures: dict[str, Any], out: Path, kinds: Sequence[str]) -> d
     """Save every figure in every format asked for; returns each one's PNG, seen from `out`."""
     for name, figure in figures.items():
         for kind in kinds:
-            folder.write_bytes(out / "figures" / f"{name}.{kind}", saved(figure, kind))
+            run_folder.write_bytes(out / "figures" / f"{name}.{kind}", saved(figure, kind))
     return {name: f"figures/{name}.png" for name in figures}
 
 
@@ -80,7 +80,7 @@ def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
         if not rows:
             continue
         if "csv" in kinds:
-            folder.write_bytes(out / f"{name}.csv", csv_text(rows).encode("utf-8", "replace"))
+            run_folder.write_bytes(out / f"{name}.csv", csv_text(rows).encode("utf-8", "replace"))
         if "parquet" in kinds:
             write_parquet(out / f"{name}.parquet", rows)
 

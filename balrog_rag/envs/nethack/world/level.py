@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.envs.nethack.world import kinds as k
+from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 
 BOULDER = "boulder"

@@ -22,7 +22,7 @@ def pages(guidebook: Path | None = None) -> Iterator[Page]:
     """Every page of the corpus, in a fixed order."""
     import nle
 
-    from balrog_rag.knowledge.corpus.embedded import guide, monsters, objects, texts, world
+    from balrog_rag.knowledge.corpus.embedded import guide, monsters, objects, overview_pages, texts
 
     files = Path(nle.__file__).parent / "nethackdir"
     notes = read_notes()
@@ -30,7 +30,7 @@ def pages(guidebook: Path | None = None) -> Iterator[Page]:
     yield from _licensed(guide.pages(), OURS)
     yield from _licensed(monsters.pages(), OURS)
     yield from _licensed(objects.pages(notes["objects"]), OURS)
-    yield from _licensed(world.pages(files / "dat"), OURS)
+    yield from _licensed(overview_pages.pages(files / "dat"), OURS)
     yield from _licensed(texts.pages(files, guidebook or texts.GUIDEBOOK), NETHACK)
 
 

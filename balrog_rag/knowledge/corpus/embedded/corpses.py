@@ -7,7 +7,7 @@ alone, are named below. What kills or maims comes first.
 from typing import Any
 
 from balrog_rag.knowledge.corpus.embedded import tables
-from balrog_rag.knowledge.corpus.embedded.words import RESISTANCES, bits, listed
+from balrog_rag.knowledge.corpus.embedded.vocabulary import RESISTANCES, bits, listed
 
 _NO_CORPSE = 0x10
 _ACID, _POISON = 0x08000000, 0x10000000

@@ -5,7 +5,7 @@ from typing import Any
 
 from balrog_rag.knowledge.corpus.embedded import tables
 from balrog_rag.knowledge.corpus.embedded.corpses import corpse
-from balrog_rag.knowledge.corpus.embedded.words import (
+from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ABILITIES,
     ALIGNMENTS,
     ATTACKS,

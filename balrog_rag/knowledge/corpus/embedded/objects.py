@@ -6,8 +6,7 @@ from functools import cache
 
 from balrog_rag.knowledge.corpus.embedded import tables
 from balrog_rag.knowledge.corpus.embedded.tables import Thing
-from balrog_rag.knowledge.corpus.embedded.weapons import damage
-from balrog_rag.knowledge.corpus.embedded.words import (
+from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ARMOR_PLACES,
     DIRECTIONS,
     PROPERTIES,
@@ -16,6 +15,7 @@ from balrog_rag.knowledge.corpus.embedded.words import (
     article,
     listed,
 )
+from balrog_rag.knowledge.corpus.embedded.weapons import damage
 from balrog_rag.knowledge.passages import Page
 
 WEAPON, ARMOR, RING, AMULET, TOOL, FOOD, POTION, SCROLL, BOOK, WAND, COIN, GEM = range(2, 14)

@@ -1,0 +1,111 @@
+"""A game to be played by hand, in the calling process."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import check_game, example_task, follow, kind_of, value_of
+from balrog_rag.contracts.option_schema import resolved_options
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.workers.host import HostedGame
+
+
+def make(
+    task: str, *, seed: int = 0, max_steps: int | None = None, programs: Sequence[str] = (), **options: Any
+) -> "Game":
+    """A game of `task`, written env/task as in env.tasks, with its dice seeded by `seed`.
+
+    `options` are the kind's own, as env.KEY=VALUE gives them to a run; `programs` are as in env.programs. It
+    is the same game as a run's with env.seeding=fixed and env.seeds=[SEED].
+    """
+    env, _, name = task.partition("/")
+    if not name:
+        raise ConfigError(f"{task!r} is no env/task; write e.g. {example_task()}")
+    kind = kind_of(env)
+    spec = GameSpec(
+        env=env,
+        task=name,
+        seeds=Seeds(core=seed, disp=seed),
+        max_steps=max_steps or kind.max_steps(name),
+        options=resolved_options(kind, options, [kind]),
+        programs=tuple(programs),
+    )
+    check_game(spec)
+    return Game(spec)
+
+
+class Game:
+    """A game in play: `observation` is what is seen now, `step` takes an action."""
+
+    def __init__(self, spec: GameSpec) -> None:
+        """Start the game that the spec describes; `make` writes the spec."""
+        self.spec = spec
+        self._hosted = HostedGame(spec)
+        self._kind = kind_of(spec.env)
+        self._progress = self._kind.progress(spec)
+        self.last: Transition = self._hosted.start
+        self.steps = 0
+        self.reward = 0.0
+        self._see()
+
+    @property
+    def view(self) -> TaskView:
+        """The task as agents are told of it: goal, actions, default action."""
+        return self._hosted.view
+
+    @property
+    def observation(self) -> Observation:
+        """What is seen now."""
+        return self.last.observation
+
+    @property
+    def ended(self) -> str:
+        """How the game ended; empty while it goes on."""
+        return self.last.ended
+
+    @property
+    def progression(self) -> float:
+        """How far the game has come, from 0 to 1, as a run would score it."""
+        return value_of(self._progress, self._kind)
+
+    def step(self, action: str) -> Transition:
+        """Take an action of `view.actions`, with arguments where it has some; what it led to."""
+        if self.ended:
+            raise ConfigError(f"{self._name}: the game is over ({self.ended}); make another")
+        if not self.view.takes(action):
+            raise ConfigError(f"{self._name}: no such action {action!r}{nearest(action, self.view.actions)}")
+        self.last = self._hosted.step(action)
+        self.steps += 1
+        self.reward += self.last.reward
+        self._see()
+        return self.last
+
+    def close(self) -> None:
+        """Give back everything the game holds; once is enough."""
+        self._hosted.close()
+
+    def _see(self) -> None:
+        follow(self._progress, self.last, self.observation.numbers, self.ended)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.spec.env}/{self.spec.task}"
+
+    def __str__(self) -> str:
+        """The screen, safe to print."""
+        return terminal_safe(self.observation.screen)
+
+    def __repr__(self) -> str:
+        state = self.ended or "in play"
+        return f"<Game {self._name}: step {self.steps}, progression {100 * self.progression:g} %, {state}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

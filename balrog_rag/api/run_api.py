@@ -1,0 +1,167 @@
+"""Runs: played from Python, and looked into."""
+
+import asyncio
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from balrog_rag.config.compose import compose, quoted
+from balrog_rag.config.plain_secrets import refuse_in_words
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.results import run_folder as folders
+from balrog_rag.results.runs import load
+from balrog_rag.results.summary import summarise, write_all
+from balrog_rag.util.wording import many
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from balrog_rag.contracts.events import Event
+    from balrog_rag.run.backend import PlannedRun as Begun
+
+Place = str | os.PathLike[str]
+
+
+def evaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
+    """Play a run, or go on with one by resume=RUN; the words are those of `python -m balrog_rag.eval`.
+
+    `folder` is the run folder to make; without it run.folder and run.name say where. `trust` is for resuming
+    a folder that somebody else has made. What cannot begin is raised as an error; what keeps an episode from
+    ending is in the run's `troubles`, and a warning.
+    """
+    refuse_running_loop()
+    return asyncio.run(aevaluate(*words, folder=folder, trust=trust))
+
+
+async def aevaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
+    """The same where a loop is running already, as in a notebook: `run = await aevaluate(...)`."""
+    from balrog_rag.cluster.choice import backend_of
+    from balrog_rag.display.display import display
+    from balrog_rag.run.begin import attempt, play_together
+    from balrog_rag.run.run import blames, troubles
+
+    begun = begin([*words, *placed(folder)], trust)
+    with attempt(begun):
+        outcome = (await play_together([begun], display, backend_of))[0]
+        write_all(begun.folder)
+    told = [*troubles(outcome), *blames([outcome])]
+    for line in told:
+        warnings.warn(line, stacklevel=2)
+    return Run(begun.folder, told)
+
+
+def begin(words: list[str], trust: bool = False) -> "Begun":
+    """The run that the words mean, its folder made; several runs are left to the command."""
+    from balrog_rag.run.begin import continued, is_sweep, new_run, resumed_folder
+    from balrog_rag.run.named import named
+
+    refuse_in_words(words)
+    if flags := [word for word in words if word.startswith("-")]:
+        raise ConfigError(f"{flags[0]}: is for the command line; give KEY=VALUE words, one run at a time")
+    earlier, words = resumed_folder(words)
+    if is_sweep(earlier, words):
+        raise ConfigError("these words mean several runs; play them with python -m balrog_rag.eval")
+    return new_run(named(compose(words), words)) if earlier is None else continued(earlier, words, trust)
+
+
+def placed(folder: Place | None) -> list[str]:
+    """The words for a run folder."""
+    if folder is None:
+        return []
+    path = Path(folder)
+    return [f"run.folder={quoted(str(path.parent))}", f"run.name={quoted(path.name)}"]
+
+
+def refuse_running_loop() -> None:
+    """Say what to write instead where asyncio cannot be started once more."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise ConfigError("a loop is running here, as in a notebook: write `await balrog_rag.aevaluate(...)`")
+
+
+class Run:
+    """A run folder: its figures as data frames, its episodes as events. It can be given as a path."""
+
+    def __init__(self, folder: Place, troubles: Sequence[str] = ()) -> None:
+        """Look into a run folder; a RunFolderError where it is none."""
+        self.folder = Path(folder)
+        self.troubles = list(troubles)
+        """What kept episodes from ending, one line each, where it was played just now."""
+        folders.frozen_config(self.folder)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The frozen configuration."""
+        return folders.frozen_config(self.folder).config
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What summary.json holds, from the journals as they are now."""
+        return summarise(load(self.folder)).overall
+
+    @property
+    def episodes(self) -> "DataFrame":
+        """One row a finished episode."""
+        from balrog_rag.results.frames import episodes
+
+        return episodes(self.folder)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned episode has ended, with a journal that can be used."""
+        found = load(self.folder)
+        return {episode.name for episode in found.episodes} >= set(self._planned())
+
+    def journal(self, episode: str | int = 0) -> Path:
+        """The journal of an episode: its name, as `episodes` has it, or its row."""
+        names = [found.name for found in load(self.folder).episodes]
+        if isinstance(episode, int):
+            if not -len(names) <= episode < len(names):
+                raise ConfigError(f"{self.folder}: holds {len(names)} finished episodes, counted from 0")
+            return folders.journal_path(self.folder, names[episode])
+        path = folders.journal_path(self.folder, episode) if folders.is_episode(episode) else None
+        if path is None or not path.exists():
+            raise ConfigError(f"{self.folder}: no episode {episode!r}{nearest(episode, names)}")
+        return path
+
+    def events(self, episode: str | int = 0) -> "Iterator[Event]":
+        """Every event of an episode, by replay."""
+        from balrog_rag.api.event_stream import events
+
+        return events(self.journal(episode))
+
+    def steps(self, episode: str | int = 0) -> "DataFrame":
+        """One row a step of an episode."""
+        from balrog_rag.results.frames import steps
+
+        return steps(self.journal(episode))
+
+    def resume(self, *words: str) -> "Run":
+        """Go on with it, with the changes that a resume allows; in a notebook `await run.aresume()`."""
+        return evaluate(f"resume={self.folder}", *words)
+
+    async def aresume(self, *words: str) -> "Run":
+        """The same where a loop is running already."""
+        return await aevaluate(f"resume={self.folder}", *words)
+
+    def _planned(self) -> list[str]:
+        from balrog_rag.config.frozen import thaw
+        from balrog_rag.config.schema import Config
+        from balrog_rag.run.begin import specs_of
+
+        return [spec.episode for spec in specs_of(self.folder, thaw(self.config, Config))]
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        found = load(self.folder)
+        summary = summarise(found).overall
+        around = f", {found.partial}" if found.partial else f" ± {summary['standard_error']:.2f}"
+        figure = f"progression {summary['average_progress']:.2f} %{around}"
+        return f"<Run {self.folder}: {many(len(found.episodes), 'episodes')} ended, {figure}>"

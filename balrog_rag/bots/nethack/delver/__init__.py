@@ -1,0 +1,30 @@
+"""A player without a model: it grows a little, takes a pick-axe from a dwarf, and digs down for good."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
+
+if TYPE_CHECKING:  # what plays is loaded with the first game; every command asks which players there are
+    from balrog_rag.bots.nethack.delver.state import Plan
+    from balrog_rag.envs.nethack.world.player import Skill
+
+
+def delver(arrays: Mapping[str, Any], plan: "Plan | None" = None) -> "Skill":
+    """Play a game of NetHack from its first screen to its end."""
+    from balrog_rag.bots.nethack.delver.rules import play
+    from balrog_rag.bots.nethack.delver.state import Bot, Plan
+    from balrog_rag.envs.nethack.world.player import Player
+
+    return (yield from play(Bot(Player(arrays), plan or Plan())))
+
+
+def make(begin: Begin) -> Program:
+    """The player as a program; agent.options may change its plan."""
+    from balrog_rag.bots.nethack.delver.state import plan_of
+
+    return delver(begin.screen, plan_of(begin.options))
+
+
+DELVER = ProgramKind(name="delver", make=make, games=WHOLE, plays=True)

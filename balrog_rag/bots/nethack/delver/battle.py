@@ -1,0 +1,251 @@
+"""Fight, shoot, hold out on Elbereth, or run."""
+
+from collections.abc import Sequence
+
+from balrog_rag.bots.nethack.delver.retreat import (
+    drink,
+    fall,
+    hold,
+    in_haven,
+    leave_by_stairs,
+    losing,
+    on_base,
+    retreat,
+)
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
+from balrog_rag.bots.nethack.skills.moving import occupied, step
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.routes import first
+
+_NEAR = 6
+_PATIENCE = 25
+"""Turns waited on the stairs of the Mines for enemies in sight to come."""
+_SLEEP, _RAY = 8, 5
+_NO_RAY = ("striking", "slow monster")
+"""Wands whose force ends where it strikes; all others send rays that walls throw back."""
+_OUT_OF_REACH = 20
+_CHASE = 30
+_TIRED = 60
+"""Turns for which an enemy that was chased in vain is left alone."""
+_BLAST = 2
+_AROUND = 3
+"""Squares within which enemies are reckoned with before a weak one is fought in the pit."""
+_EASY = 0.3
+"""Part of the hit points that a fight may cost to be no reason to stay on Elbereth."""
+_AFFORDABLE = 0.8
+"""Part of the hit points that a fight against who does not mind Elbereth may cost; else one digs on."""
+_SERIOUS = 8
+"""Hit points that a fight must be likely to cost to be worth a turn for another weapon."""
+
+
+def engulfed(bot: Bot) -> Did:
+    """Fight from inside whoever has swallowed us."""
+    if not bot.player.world.swallowed:
+        return False
+    yield from bot.player.command(keys.FIGHT, ord("j"))
+    return True
+
+
+def battle(bot: Bot) -> Did:
+    """One move against the enemies in sight."""
+    player = bot.player
+    if bot.hurt and not player.body.condition & w.HALLUCINATING:  # which leaves nothing to be told by looks
+        _suspect(bot)
+    seen = bot.enemies()
+    if seen:
+        if player.level.watched:  # who takes the wrong one for an enemy is arrested
+            for enemy in seen:
+                enemy.peaceful = None
+        yield from fighting.make_sure(player, seen)
+    enemies = bot.enemies()
+    if not enemies:
+        bot.waited = 0
+        return (yield from _avoid_blast(bot)) or (yield from _murder(bot))
+    if (yield from _avoid_blast(bot)):
+        return True
+    if not digging_down(bot) and (yield from leave_by_stairs(bot, enemies)):
+        return True
+    if (yield from drink(bot, enemies)):
+        return True
+    if digging_down(bot):
+        return (yield from _defend(bot, while_digging(bot, enemies)))
+    return (yield from _rest_on(bot, enemies)) or (yield from _fight(bot, enemies))
+
+
+def _suspect(bot: Bot) -> None:
+    """Who was taken for peaceful may be another one of its kind: look again when something hurts us."""
+    for other in bot.player.world.monsters:
+        near = t.distance(other.place, bot.player.here) <= _NEAR
+        if near and other.peaceful and other.species and not other.species.always_peaceful:
+            other.peaceful = None
+
+
+def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Stay on Elbereth while those around are more than we can easily beat."""
+    if not in_haven(bot) or cost_of(bot.player, enemies) <= _EASY * bot.player.body.hp:
+        return False
+    return (yield from hold(bot, enemies))
+
+
+def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    player = bot.player
+    if (yield from fighting.tame(player, enemies)) == fighting.THREW:
+        return True
+    hopeless = losing(bot, enemies)
+    if (yield from _magic(bot, enemies, hopeless)):
+        return True
+    if hopeless and (yield from retreat(bot, enemies)):
+        return True
+    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < _PATIENCE
+    if waits and not adjacent(player, enemies):
+        bot.waited += 1
+        if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
+            yield from player.command(keys.SEARCH)
+        return True
+    told = yield from fighting.fight(player, enemies)
+    if told in ("nobody within reach", "nobody to go to"):
+        bot.ignore(enemies, _OUT_OF_REACH)
+        return False
+    if not adjacent(player, enemies) and told != fighting.THREW:
+        bot.tire(enemies[0], _TIRED)
+    return True
+
+
+def _murder(bot: Bot) -> Did:
+    """Go and kill a peaceful dwarf for its pick-axe."""
+    player = bot.player
+    for victim in bot.victims():
+        if t.distance(victim.place, player.here) == 1:
+            yield from fighting.attack(player, victim)
+            return True
+        way = first(player.level, player.here, t.NEAR[victim.place].__contains__, occupied(player))
+        if way and len(way) < _CHASE:
+            yield from step(player, way[0])
+            return True
+        bot.ignore([victim], _OUT_OF_REACH)
+    return False
+
+
+def _avoid_blast(bot: Bot) -> Did:
+    """Shoot what explodes while it is still far enough, or keep away from it."""
+    player, pit = bot.player, bot.player.pit_here
+    spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
+    if not spores or (pit is not None and pit.deep):  # out of a pit there is no way in time
+        return False
+    if (yield from fighting.shoot(player, spores, anything=True)) == fighting.THREW:
+        return True
+    places = {monster.place for monster in player.world.monsters}
+    away = [near for near in player.level.steps(player.here) if near not in places]
+    best = max(away, key=lambda place: (t.distance(place, spores[0].place), place), default=None)
+    if best is None or t.distance(best, spores[0].place) <= t.distance(player.here, spores[0].place):
+        return False
+    yield from step(player, best)
+    return True
+
+
+def digging_down(bot: Bot) -> bool:
+    """Whether we are on the way down with something to dig with."""
+    player, plan = bot.player, bot.plan
+    growing = player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore
+    return bool(bot.digger()) and player.world.place.branch == stairs.MAIN and not growing
+
+
+def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
+    """Use spells and wands: bolts against whoever is worth one, the rest only where a fight is being lost."""
+    player = bot.player
+    if hopeless and player.body.hp < player.body.max_hp / 2 and magic.can_cast(player, magic.HEALING):
+        yield from magic.cast(player, magic.HEALING, player.here)
+        return True
+    for enemy in enemies:
+        if not fighting.in_range(player, player.here, enemy) or enemy.helpless > player.body.turn:
+            continue
+        worthy = hopeless or enemy.species is None or enemy.species.level > 0
+        if worthy and magic.can_cast(player, magic.FORCE_BOLT):
+            yield from magic.cast(player, magic.FORCE_BOLT, enemy.place)
+            return True
+        if (hopeless or _dangerous_digger(bot, enemy)) and (yield from _stop(bot, enemy)):
+            return True
+    return False
+
+
+def _dangerous_digger(bot: Bot, enemy: Monster) -> bool:
+    """Whether it is a dwarf, whose blows are hard and whose pick-axe we want."""
+    return enemy.species is not None and "dwarf" in enemy.species.name and not gear.digger(bot.player)
+
+
+def _stop(bot: Bot, enemy: Monster) -> Did:
+    """Send an enemy to sleep, or worse."""
+    player = bot.player
+    wand = magic.attack_wand(player)
+    if wand is not None and not _safe_to_zap(bot, wand, enemy):
+        return False
+    if wand is None and not magic.can_cast(player, magic.SLEEP):
+        return False
+    if wand is not None:
+        yield from magic.zap(player, wand, chr(t.heading(player.here, enemy.place)))
+    else:
+        yield from magic.cast(player, magic.SLEEP, enemy.place)
+    if wand is None or "sleep" in wand.name:
+        for other in player.hostiles(_NEAR):
+            if t.heading(player.here, other.place) == t.heading(player.here, enemy.place):
+                other.helpless = player.body.turn + _SLEEP
+    return True
+
+
+def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
+    """Whether what a wand sends towards an enemy will not come straight back to us."""
+    if any(name in wand.name for name in _NO_RAY) or ("sleep" in wand.name and bot.player.race == "elven"):
+        return True
+    ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, _RAY)
+    return len(squares) == _RAY and all(t.DARING[ground[at]] for at in squares)
+
+
+def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
+    """Fight who keeps us from digging, with the better weapon if it will take long; or drop out of reach."""
+    player = bot.player
+    if not fought:
+        return False
+    cost = cost_of(player, fought)
+    if cost > player.body.hp / 2 and (yield from fall(bot, 1.0)):
+        return True
+    best = gear.best_weapon(player)
+    if best and not best.wielded and cost > _SERIOUS:
+        yield from gear.wield(player, best)
+    else:
+        yield from fighting.attack(player, fighting.weakest(player, fought))
+    return True
+
+
+def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
+    """Whom to fight while digging down: who is not kept off by Elbereth (blows stop all work); the weak."""
+    player = bot.player
+    near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
+    fought = [enemy for enemy in near if _fought(bot, enemy)]
+    if any(_undaunted(bot, enemy) for enemy in fought):
+        return fought if cost_of(player, fought) < _AFFORDABLE * player.body.hp else []
+    around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _AROUND]
+    return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
+
+
+def _fought(bot: Bot, enemy: Monster) -> bool:
+    if _undaunted(bot, enemy):
+        return True
+    return enemy.species is not None and enemy.species.level < bot.player.body.level and not _guarded(bot)
+
+
+def _undaunted(bot: Bot, enemy: Monster) -> bool:
+    """Whether Elbereth does not keep a monster off, be it that nobody can write it."""
+    if enemy.species is None:
+        return not _guarded(bot)
+    return not enemy.species.fears_elbereth or bot.player.cursed_hands
+
+
+def _guarded(bot: Bot) -> bool:
+    pit = bot.player.pit_here
+    return pit is not None and pit.guarded

@@ -1,0 +1,212 @@
+"""What is done between fights: rest, armour, weapons, food and things that lie about."""
+
+import re
+
+from balrog_rag.bots.nethack.delver.battle import digging_down
+from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take_cover
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving
+from balrog_rag.bots.nethack.skills.looking import look_here
+from balrog_rag.envs.nethack.world import glyph_kinds as k
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import slot_of
+from balrog_rag.envs.nethack.world.species import Species, all_species
+
+_STARVED = 0.6
+"""Part of the hit points until which one rests even though hunger presses."""
+_ELSEWHERE = 20
+"""Turns for which one does not rest after having been shot at from out of sight."""
+_RICH = 140
+"""Gold pieces that are enough to buy something to dig with."""
+_CHEAP = 50
+"""Gold pieces below which nothing to dig with can be bought."""
+_PRICE = re.compile(r"(?:pick-axe|mattock|broad pick)[^.]*?\(for sale, (\d+) zorkmids?\)")
+_FRESH = 30
+"""Turns for which a corpse is surely good."""
+_DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
+"""Words of what dwarves leave behind, sometimes on top of what they dig with."""
+_THINGS = ("wand", "potion of healing", "potion of extra healing")
+_BEASTS = ("jackal", "fox", "coyote", "rat", "wolf", "warg")
+"""What who was bitten by a were-creature must not eat: it is its own kind now."""
+_OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
+
+
+def hurrying(bot: Bot) -> bool:
+    """Whether we dig down where every turn is a danger."""
+    return digging_down(bot) and bot.player.body.depth > bot.plan.rest_depth
+
+
+def upkeep(bot: Bot) -> Did:
+    """Put armour on, take the best weapon in hand, rest."""
+    player = bot.player
+    if bot.enemies():
+        return False
+    if bot.hurt and player.said(*MISSILES):
+        bot.fired_at = player.body.turn
+    if not hurrying(bot) and ((yield from drink(bot, [])) or (yield from take_cover(bot))):
+        return True
+    armor = gear.to_wear(player)
+    if armor:
+        yield from gear.wear(player, armor)
+        return True
+    burden = gear.burden(player)
+    if burden:
+        yield from gear.drop(player, burden)
+        return True
+    best = gear.best_weapon(player)
+    if best and not best.wielded and not gear.digger(player):
+        yield from gear.wield(player, best)
+        return True
+    wand = magic.unknown_wand(player)
+    if wand:
+        yield from magic.try_wand(player, wand)
+        return True
+    return (yield from _rest(bot))
+
+
+def _rest(bot: Bot) -> Did:
+    body, plan = bot.player.body, bot.plan
+    if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot) or (digging_down(bot) and bot.walled_in()):
+        return False
+    if body.hp < plan.rest_below * body.max_hp:
+        bot.resting = True
+    until = plan.rest_until if body.hunger < w.WEAK else _STARVED
+    if body.hp >= until * body.max_hp or body.hunger >= w.FAINTING:
+        bot.resting = False
+    if bot.resting and magic.can_cast(bot.player, magic.HEALING):
+        yield from magic.cast(bot.player, magic.HEALING, bot.player.here)
+    elif bot.resting:
+        yield from _rest_a_while(bot)
+    return bot.resting
+
+
+def _rest_a_while(bot: Bot) -> Did:
+    """Rest, and be gone if somebody out of sight shoots at us meanwhile."""
+    player, hp = bot.player, bot.player.body.hp
+    yield from exploring.search(player, 20)
+    if player.body.hp < hp and not bot.enemies():
+        bot.shot_at = player.body.turn
+        bot.ignored.clear()
+        if player.level.terrain[player.here] in t.UP and player.body.depth > 1:
+            return (yield from escape(bot, down=False))
+    return False
+
+
+def eat_corpses(bot: Bot) -> Did:
+    """Eat what was just killed, if it is good to eat."""
+    player, level = bot.player, bot.player.level
+    if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
+        return False
+    turn = player.body.turn
+    for place, fell in list(level.fresh.items()):
+        glyph = level.objects.get(place)
+        species = (
+            all_species()[k.kinds().species[glyph]]
+            if glyph is not None and k.kinds().shows[glyph] == k.CORPSE
+            else None
+        )
+        far = t.distance(place, player.here)
+        if (
+            species is None
+            or not _eats(bot, species)
+            or turn - fell > _FRESH
+            or far > 10
+            or place in level.shop
+        ):
+            del level.fresh[place]
+            continue
+        told = yield from moving.go_to(player, [place], bot.alarm)
+        if player.here == place:
+            del level.fresh[place]
+            yield from surviving.eat_corpse(player, species.name)
+        elif told != moving.ALARMED:
+            del level.fresh[place]
+        return True
+    return False
+
+
+def _eats(bot: Bot, species: Species) -> bool:
+    """Whether a fresh corpse of a kind is eaten; orcs and cavemen mind neither dogs nor their own kind."""
+    player = bot.player
+    if player.race == "orcish" or player.role == "Caveman":
+        return species.edible or species.companion
+    own = [_OWN_KIND.get(player.race, "\0"), *(_BEASTS if player.feverish else ())]
+    if any(kind in species.name for kind in own):
+        return False
+    return species.edible or (species.companion and player.body.hunger >= w.WEAK)
+
+
+def wanted(bot: Bot, text: str) -> bool:
+    """Whether a thing of this description is taken along."""
+    words = text.split(" (")[0]
+    if any(word in words for word in ("corpse", "statue", "wand of nothing")):
+        return False
+    if "gold piece" in words:
+        return True
+    if gear.digs(words) or any(name in words for name in ("dagger", *bot.player.thrown)):
+        return True
+    if slot_of(words):
+        return gear.could_wear(bot.player, words)
+    return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)
+
+
+def buy(bot: Bot) -> Did:
+    """Buy something to dig with, where a shop is seen to have it and the price may be paid."""
+    player, level = bot.player, bot.player.level
+    if not bot.plan.dig or gear.digger(player) or bot.enemies() or player.body.gold < _CHEAP:
+        return False
+    goals = [place for place in level.objects if place in level.shop and _sells_digger(bot, place)]
+    if not goals:
+        return False
+    level.allow(level.shop)
+    told = yield from moving.go_to(player, goals, bot.alarm)
+    if player.here in goals or told != moving.ALARMED:
+        bot.looked.update((level.place, place, level.objects.get(place, 0)) for place in goals)
+    if player.here in goals:
+        yield from look_here(player)
+        price = _PRICE.search(" ".join(player.heard))
+        if price and int(price[1]) <= player.body.gold:
+            yield from gear.pick_up(player, gear.digs)
+            yield from gear.pay(player)
+    return True
+
+
+def _sells_digger(bot: Bot, place: int) -> bool:
+    level = bot.player.level
+    glyph = level.objects[place]
+    return k.kinds().name[glyph] in gear.DIGGERS and (level.place, place, glyph) not in bot.looked
+
+
+def collect(bot: Bot) -> Did:
+    """Take wanted things that lie about."""
+    player, level = bot.player, bot.player.level
+    if bot.enemies() or hurrying(bot):
+        return False
+    goals = [place for place in level.objects if _worth_a_walk(bot, place)]
+    if not goals:
+        return False
+    told = yield from moving.go_to(player, goals, bot.alarm)
+    if player.here in goals:
+        bot.looked.add((level.place, player.here, level.objects.get(player.here, 0)))
+        yield from gear.pick_up(player, lambda text: wanted(bot, text))
+    elif told != moving.ALARMED:
+        bot.looked.update(
+            (level.place, place, level.objects[place]) for place in goals if place in level.objects
+        )
+    return True
+
+
+def _worth_a_walk(bot: Bot, place: int) -> bool:
+    level, table = bot.player.level, k.kinds()
+    glyph = level.objects[place]
+    if place in level.shop or level.terrain[place] in t.TRAPS or (level.place, place, glyph) in bot.looked:
+        return False
+    if table.shows[glyph] == k.CORPSE:
+        return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
+    if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
+        return True
+    if table.name[glyph] == "gold piece" and bot.player.body.gold < _RICH and not gear.digger(bot.player):
+        return True
+    symbols = "/)" if bot.player.thrown else "/"
+    return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

@@ -1,0 +1,394 @@
+"""Where to go next: grow on the first levels, fetch a pick-axe in the Mines, dig down."""
+
+from balrog_rag.bots.nethack.delver.battle import while_digging
+from balrog_rag.bots.nethack.delver.retreat import fall, on_base
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import (
+    digging,
+    exploring,
+    fighting,
+    magic,
+    moving,
+    stairs,
+    surviving,
+    tunnelling,
+)
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.player import Skill
+from balrog_rag.envs.nethack.world.routes import Ways, first
+
+_STRIDES, _STRIDES_DWARF = 14, 7
+_CHASED, _STRIDES_CHASED = 3, 2
+_CROWD = 8
+"""Enemies in sight that make it worth a charge of a wand of digging to be gone."""
+_WAIT, _SHORT_WAIT = 20, 5
+_EFFORTS, _LURES = 40, 4
+_STUCK = 15
+"""Searches on a level after which a floating eye in the way is hit, come what may."""
+_GIVEN_UP = 40
+"""Searches on a level of the Mines after which no way on is hoped for: crowds may stand in it for long."""
+_FORGIVING = 12
+"""Searches for hidden passages after which doors and steps that failed are tried again."""
+_BLAST = 24
+"""Hit points that all explosions of gas spores leave something of, but for a few."""
+_DEEPEST_ENTRANCE = 4
+"""The last level of the main dungeon from which stairs may lead to the Mines."""
+_TOO_DEEP = 6
+"""The last level from which one goes back up to look for them."""
+_DONE = (moving.ARRIVED, moving.ALARMED)
+
+
+def journey(bot: Bot) -> Did:
+    """One leg of the way."""
+    player = bot.player
+    branch = player.world.place.branch
+    if bot.recovering() and not adjacent(player, bot.enemies()):
+        yield from exploring.search(player, _SHORT_WAIT)
+        return True
+    if bot.starving() and (yield from fall(bot, 1.0)):
+        return True
+    if bot.digger():
+        if branch == stairs.MAIN:
+            yield from _dig(bot)
+        else:
+            yield from _climb(bot)
+    elif branch == stairs.MINES:
+        yield from _hunt(bot)
+    else:
+        yield from _main(bot)
+    return True
+
+
+def _dig(bot: Bot) -> Skill:
+    player, plan = bot.player, bot.plan
+    if len(player.hostiles()) >= _CROWD and (yield from fall(bot, 1.0)):
+        return "fell"
+    if player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore:
+        told = yield from _explore(bot)
+        if told != exploring.EXPLORED:
+            return told
+    if _too_early(bot) and not bot.enemies() and not bot.walled_in():
+        return (yield from exploring.search(player, _WAIT))
+    if (yield from _near_stairs(bot)):
+        return "went down"
+    told = yield from digging.dig_down(player, lambda: dig_alarm(bot))
+    if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
+        told = yield from _by_stairs(bot, True, None)
+    return told
+
+
+def _too_early(bot: Bot) -> bool:
+    """Whether to wait or to rest before going deeper, while that is still safe."""
+    body, plan = bot.player.body, bot.plan
+    if body.turn < plan.dive_turn:
+        return True
+    if body.hp >= body.max_hp * plan.rest_until or body.depth > plan.rest_depth:
+        return False
+    bot.resting = body.hunger < w.WEAK
+    return bot.resting
+
+
+def _near_stairs(bot: Bot) -> Did:
+    """Take stairs down that are nearer than a hole would be."""
+    player, level = bot.player, bot.player.level
+    if player.body.depth <= _DEEPEST_ENTRANCE or player.pit_here:
+        return False
+    way = first(
+        level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
+    )
+    if way is None or len(way) > _strides(bot):
+        return False
+    told = yield from stairs.go_by_stairs(player, True, None, lambda: dig_alarm(bot))
+    return told == moving.ARRIVED
+
+
+def _strides(bot: Bot) -> int:
+    """How far stairs may be to be nearer than a hole; dwarves dig faster, who has an enemy near writes."""
+    if bot.player.hostiles(within=_CHASED):
+        return _STRIDES_CHASED
+    return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES
+
+
+def dig_alarm(bot: Bot) -> bool:
+    """Whether digging must be left for something more pressing."""
+    player = bot.player
+    if surviving.in_mortal_need(player) and surviving.may_pray(player):
+        return True
+    return bool(while_digging(bot, bot.enemies()))
+
+
+def _climb(bot: Bot) -> Skill:
+    told = yield from stairs.go_by_stairs(bot.player, False, None, bot.alarm)
+    if told in (moving.NO_WAY, moving.STUCK):
+        up = stairs.known_stairs(bot.player, False)
+        if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
+            return "tunnelled"
+        if bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK:
+            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot)))
+        return (yield from _uncover(bot))
+    return told
+
+
+def _hunt(bot: Bot) -> Skill:
+    """Look for dwarves through the Mines, level after level, but let those near the stairs come first."""
+    if on_base(bot) and bot.quiet < bot.plan.siege:
+        bot.quiet += _SHORT_WAIT
+        return (yield from exploring.search(bot.player, _SHORT_WAIT))
+    if not on_base(bot):
+        bot.quiet = 0
+    if _at_the_end(bot):
+        return (yield from _by_stairs(bot, False, None))
+    if not bot.starving():
+        told = yield from exploring.explore(bot.player, bot.alarm)
+        if told != exploring.EXPLORED:
+            return told
+    return (yield from _by_stairs(bot, True, None))
+
+
+def _at_the_end(bot: Bot) -> bool:
+    """Whether we are on the way back, having found no way on from some level of the Mines."""
+    player = bot.player
+    searched = player.refusals[f"search {player.level.place}"] > _GIVEN_UP
+    bot.mined |= searched and not stairs.known_stairs(player, down=True)
+    return bot.mined
+
+
+def _main(bot: Bot) -> Skill:
+    """Through the first levels of the main dungeon, and into the Mines."""
+    player, plan = bot.player, bot.plan
+    body = player.body
+    if bot.starving() or bot.mined:
+        return (yield from _by_stairs(bot, True, stairs.MAIN))
+    mines, grown = _way_to_mines(bot), body.turn > plan.patience
+    if mines is None and 2 <= body.depth <= _DEEPEST_ENTRANCE:
+        yield from magic.read_map(player)
+    back = mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot)
+    if mines is None and (body.depth <= _DEEPEST_ENTRANCE or not back):
+        told = yield from _explore(bot)
+        if told != exploring.EXPLORED:
+            return told
+    if mines is None and not grown and (yield from _seek(bot)):
+        return "searched"
+    if mines is not None and body.depth <= _TOO_DEEP:
+        if body.level < plan.mines and not grown:
+            return (yield from exploring.search(player, _WAIT))
+        return (yield from _towards(bot, *mines))
+    if back:
+        return (yield from _by_stairs(bot, False, stairs.MAIN))
+    return (yield from _by_stairs(bot, True, stairs.MAIN))
+
+
+def _seek(bot: Bot) -> Did:
+    """Search for hidden passages where the stairs to the Mines may be, for a while."""
+    player = bot.player
+    name = _seeking(player.world.place)
+    if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
+        return False
+    if _deferred(bot) or len(player.level.spots(t.DOWN)) > 1:
+        return False
+    if (yield from exploring.look_under(player, bot.alarm)) != exploring.EXPLORED:
+        return True
+    if not player.level.pushing:
+        player.level.push()
+        return True
+    player.refusals[name] += 1
+    return (yield from exploring.search_for_exits(player, bot.alarm)) != moving.NO_WAY
+
+
+def _deferred(bot: Bot) -> bool:
+    """Whether levels further down are looked at before any is searched for what is hidden."""
+    world = bot.player.world
+    return world.place.level < _DEEPEST_ENTRANCE and Place(stairs.MAIN, _DEEPEST_ENTRANCE) not in world.levels
+
+
+def _untried(bot: Bot) -> bool:
+    """Whether stairs down are known here that may lead to the Mines."""
+    level = bot.player.level
+    return bot.player.body.depth <= _DEEPEST_ENTRANCE and bool(set(level.spots(t.DOWN)) - set(level.links))
+
+
+def _passed_by(bot: Bot) -> bool:
+    """Whether we came past a level above from which stairs may lead to the Mines."""
+    if _deferred(bot) or _untried(bot):
+        return False
+    above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
+    places = (Place(stairs.MAIN, level) for level in above)
+    return any(bot.player.refusals[_seeking(place)] < bot.plan.seek for place in places)
+
+
+def _seeking(place: Place) -> str:
+    """By what name searches of a level for the way to the Mines are counted."""
+    return f"seek {place}"
+
+
+def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
+    """The level and the stairs that lead to the Mines, or may do so, being a second pair."""
+    for place, level in bot.player.world.levels.items():
+        if place.branch != stairs.MAIN or not 2 <= place.level <= _DEEPEST_ENTRANCE:
+            continue
+        places = level.spots(t.DOWN)
+        linked = [at for at in places if at in level.links]
+        entrance = [at for at in linked if level.links[at].branch == stairs.MINES]
+        if entrance:
+            return level, entrance
+        if len(places) > 1 and linked:
+            return level, [at for at in places if at not in linked]
+    return None
+
+
+def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
+    """Go to a level of the main dungeon, and there to these stairs and down."""
+    player = bot.player
+    if player.level is not level:
+        return (yield from _by_stairs(bot, player.world.place.level < level.place.level, stairs.MAIN))
+    told = yield from moving.go_to(player, places, bot.alarm)
+    if player.here in places:
+        yield from stairs.wait_for_pet(player)
+        return (yield from stairs.take_stairs(player, down=True))
+    if told in (moving.NO_WAY, moving.STUCK):
+        return (yield from _uncover(bot))
+    return told
+
+
+def _explore(bot: Bot) -> Skill:
+    """See all of a level that can be seen without searching."""
+    told = yield from exploring.explore(bot.player, bot.alarm)
+    if told == exploring.EXPLORED and (yield from _make_way(bot)):
+        return "shot"
+    return told
+
+
+def _by_stairs(bot: Bot, down: bool, branch: int | None) -> Skill:
+    told = yield from stairs.go_by_stairs(bot.player, down, branch, bot.alarm)
+    if told in (moving.NO_WAY, moving.STUCK):
+        return (yield from _uncover(bot))
+    return told
+
+
+def _uncover(bot: Bot) -> Skill:
+    """See more of the level, if need be by searching for what is hidden."""
+    player, level = bot.player, bot.player.level
+    for see in (exploring.explore, exploring.look_under):
+        told = yield from see(player, bot.alarm)
+        if told != exploring.EXPLORED:
+            return told
+    if (yield from _make_way(bot)) or (yield from _blocked_by_friends(bot)):
+        return "shot"
+    if not level.steps(player.here):
+        level.forgive()
+    if not level.pushing:
+        level.push()
+        return told
+    name = f"search {level.place}"
+    player.refusals[name] += 1
+    if (yield from magic.read_map(player)) == "read":
+        return "read"
+    if player.refusals[name] > 3:
+        level.dare()
+    if player.refusals[name] % _FORGIVING == 0:
+        level.forgive()
+    told = yield from exploring.search_for_exits(player, bot.alarm)
+    if told == moving.NO_WAY:
+        yield from exploring.search(player, 10)
+    return told
+
+
+def _make_way(bot: Bot) -> Did:
+    """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
+    player = bot.player
+    for enemy in player.hostiles():
+        species, name = enemy.species, _way(bot, enemy)
+        if not species or not (species.stays or species.never_touch) or not _in_the_way(bot, enemy):
+            continue
+        if player.refusals[name] > _EFFORTS:
+            if _alone_with(bot, enemy):
+                yield from fighting.attack(player, enemy)
+                return True
+            continue
+        player.refusals[name] += 1
+        if (yield from _deal_with(bot, enemy)) not in (fighting.NOTHING_TO_THROW, moving.NO_WAY):
+            return True
+    return False
+
+
+def _blocked_by_friends(bot: Bot) -> Did:
+    """Strike at a peaceful monster that sleeps where alone there is a way on."""
+    player = bot.player
+    if player.level.watched or player.refusals[f"search {player.level.place}"] <= _STUCK:
+        return False
+    for other in player.world.monsters:
+        if other.peaceful and not _honoured(other) and _in_the_way(bot, other):
+            if t.distance(other.place, player.here) == 1:
+                yield from fighting.attack(player, other)
+                return True
+            return (yield from moving.go_to(player, t.NEAR[other.place], bot.alarm)) != moving.NO_WAY
+    return False
+
+
+def _honoured(other: Monster) -> bool:
+    """Whether it is one of those that are always peaceful, and strong."""
+    return other.species is None or other.species.always_peaceful
+
+
+def _way(bot: Bot, enemy: Monster) -> str:
+    """By what name efforts against one in the way are counted: who is lost from sight is met as a new one."""
+    return f"way {bot.player.level.place} {enemy.species.name if enemy.species else ''}"
+
+
+def _alone_with(bot: Bot, enemy: Monster) -> bool:
+    """Whether a monster beside us can at worst make us lose time: nobody else is there to use that."""
+    near = t.distance(enemy.place, bot.player.here) == 1
+    harmless = enemy.species is not None and enemy.species.paralyses
+    stuck = bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK
+    well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
+    return near and harmless and stuck and well and not bot.enemies()
+
+
+def _in_the_way(bot: Bot, enemy: Monster) -> bool:
+    """Whether the shortest way to something new would lead over a monster."""
+    level = bot.player.level
+    stairs_down = set(level.spots(t.DOWN)) - set(level.links)
+
+    def wanted(place: int) -> bool:
+        return place in stairs_down or exploring.frontier(level, place)
+
+    blocked = moving.occupied(bot.player)
+    way = first(level, bot.player.here, wanted, blocked - {enemy.place})
+    if way is not None and enemy.place in way:
+        return True
+    closed, opened = (Ways(level, bot.player.here, taken) for taken in (blocked, blocked - {enemy.place}))
+    return 2 * sum(steps >= 0 for steps in closed.steps) < sum(steps >= 0 for steps in opened.steps)
+
+
+def _deal_with(bot: Bot, enemy: Monster) -> Skill:
+    player = bot.player
+    if _to_be_set_off(bot, enemy):
+        return (yield from _set_off(bot, enemy))
+    if fighting.touchable(player, enemy):
+        return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
+    told = yield from fighting.shoot_away(player, enemy, bot.alarm)
+    tries, comes = "lure " + _way(bot, enemy), enemy.species is not None and enemy.species.speed > 0
+    if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
+        player.refusals[tries] += 1
+        told = yield from fighting.lure(player, enemy, bot.alarm)
+    return told
+
+
+def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
+    """Whether an explosion beside us would leave something of us, or nothing else has helped for long."""
+    player = bot.player
+    near = t.distance(enemy.place, player.here) == 1
+    enough = player.body.max_hp > _BLAST or player.refusals[_way(bot, enemy)] > _EFFORTS / 2
+    return near and enough and enemy.species is not None and enemy.species.explodes
+
+
+def _set_off(bot: Bot, enemy: Monster) -> Skill:
+    """Make what explodes do so while we are well enough to bear it; it keeps us from going anywhere."""
+    player = bot.player
+    if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
+        return (yield from exploring.search(player, _WAIT))
+    return (yield from fighting.attack(player, enemy))

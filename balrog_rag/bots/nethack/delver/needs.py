@@ -1,0 +1,50 @@
+"""What cannot wait: mortal need, sickness, hunger, a guard who wants to be followed."""
+
+from balrog_rag.bots.nethack.delver.retreat import fall
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import exploring, moving, surviving
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+
+
+def needs(bot: Bot) -> Did:
+    """See to mortal need and hunger."""
+    player = bot.player
+    body = player.body
+    if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
+        if surviving.may_pray(player):
+            yield from surviving.pray(player)
+            return True
+        potion = surviving.healing(player)
+        if potion:
+            yield from surviving.quaff(player, potion)
+            return True
+        if (yield from fall(bot, 1.0)):
+            return True
+        if surviving.may_pray(player, desperate=True):
+            yield from surviving.pray(player)
+            return True
+    if (player.feverish or player.cursed_hands) and not bot.enemies() and surviving.may_pray(player):
+        yield from surviving.pray(player)
+        return True
+    if body.hunger >= w.HUNGRY and not bot.enemies() and (yield from surviving.eat(player)) == "ate":
+        return True
+    if body.hunger >= w.WEAK and surviving.may_pray(player, desperate=body.hunger >= w.FAINTING):
+        yield from surviving.pray(player)
+        return True
+    return False
+
+
+def escorted(bot: Bot) -> Did:
+    """Leave a vault as its guard wants it: without its gold, and behind him."""
+    player = bot.player
+    guard = next((m for m in player.world.monsters if m.species and m.species.vault_guard), None)
+    if guard is None or not guard.peaceful or bot.digger():
+        return False
+    if player.body.gold:
+        yield from player.ask(keys.DROP, ("want to drop", "$"))
+        return True
+    near = t.distance(guard.place, player.here) == 1
+    told = exploring.search(player, 1) if near else moving.go_to(player, t.NEAR[guard.place], bot.alarm)
+    return (yield from told) != moving.NO_WAY

@@ -1,0 +1,179 @@
+"""When a fight is being lost, and what is done about it: potions, stairs, Elbereth."""
+
+from collections.abc import Sequence
+
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import magic, stairs, surviving
+from balrog_rag.bots.nethack.skills.exploring import search
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of, damage_a_turn, worst_a_turn
+from balrog_rag.bots.nethack.skills.moving import ARRIVED, step
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.routes import Ways
+
+_HOLD_TRIES = 3
+_LONG = 60
+"""Rests on one Elbereth after which those around it must be fought after all."""
+_WORN, _RESTED = 0.7, 0.9
+"""Parts of the hit points below which one writes Elbereth to rest on it, and from which one leaves it."""
+_SLOW, _FAR = 6, 40
+"""Speed up to which an enemy is left behind, and steps to stairs that are too many to run."""
+MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
+"""What is said of those whom Elbereth does not keep from hurting us."""
+_REPELLED = 2
+"""Flights from a level of the main dungeon after which one fights there as long as it goes well."""
+_COVER = 12
+"""Steps to stairs that are not too many to get out of somebody's fire."""
+_NEAR = 4
+"""Squares within which enemies are a reason to write Elbereth before they come."""
+
+
+def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
+    """Whether the fight against these enemies should not go on."""
+    player = bot.player
+    if on_base(bot):
+        return False  # who stands on the stairs can fight until it becomes serious
+    hp, cost = player.body.hp, cost_of(player, enemies)
+    near = adjacent(player, enemies)
+    if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
+        return True
+    if surviving.may_pray(player):
+        return cost > 1.5 * hp
+    return cost > 0.7 * hp or hp < player.body.max_hp / 3
+
+
+def on_base(bot: Bot) -> bool:
+    """Whether we stand on stairs that lead up, where a fight may be left and taken up again.
+
+    So one fights in the Mines, and elsewhere where one was repelled before: those who did it wait there.
+    """
+    player = bot.player
+    place = player.world.place
+    fought = place.branch == stairs.MINES or bot.flights[place] >= _REPELLED
+    return player.level.terrain[player.here] in t.UP and player.body.depth > 1 and fought
+
+
+def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """From stairs, go up and rest before things become serious."""
+    body, near = bot.player.body, adjacent(bot.player, enemies)
+    if not on_base(bot) or not (near or bot.hurt) or bot.starving():
+        return False
+    if body.hp > bot.plan.leave_below * body.max_hp and _next_blows(bot, near) < body.hp:
+        return False
+    return (yield from escape(bot, down=False))
+
+
+def _next_blows(bot: Bot, near: Sequence[Monster]) -> float:
+    """What they may well do to us before our next move: the worst of one of them, the average of the rest."""
+    player = bot.player
+    usual = [damage_a_turn(player, enemy.species) for enemy in near] or [0.0]
+    worst = [worst_a_turn(player, enemy.species) for enemy in near] or [0.0]
+    return sum(usual) + max(most - average for most, average in zip(worst, usual, strict=True))
+
+
+def escape(bot: Bot, down: bool) -> Did:
+    """Take the stairs underfoot, and do not come back before we are well."""
+    bot.resting = True
+    bot.fled[bot.player.world.place] = bot.player.body.turn
+    bot.flights[bot.player.world.place] += 1
+    return (yield from stairs.take_stairs(bot.player, down)) == ARRIVED
+
+
+def take_cover(bot: Bot) -> Did:
+    """Go up stairs near by, out of the fire of somebody whom we do not see."""
+    player, level = bot.player, bot.player.level
+    if not bot.under_fire() or player.body.depth <= 1 or bot.starving():
+        return False
+    if player.body.hp > bot.plan.leave_below * player.body.max_hp:
+        return False
+    if level.terrain[player.here] in t.UP:
+        return (yield from escape(bot, down=False))
+    ways = Ways(level, player.here, {monster.place for monster in player.world.monsters})
+    goal = ways.nearest(stairs.known_stairs(player, down=False))
+    if goal is None or ways.steps[goal] > _COVER:
+        return False
+    return (yield from step(player, ways.to(goal)[0])) == ARRIVED
+
+
+def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Drink what heals while somebody strikes at us and little is left."""
+    player = bot.player
+    body, near, potion = player.body, adjacent(player, enemies), surviving.healing(player)
+    low = body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
+    if potion is None or not (near or bot.hurt) or not low:
+        return False
+    yield from surviving.quaff(player, potion)
+    return True
+
+
+def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Leave a fight that would be lost, if there is a way."""
+    if (yield from _flee(bot, enemies)) or (yield from fall(bot, 0.4)):
+        return True
+    return (yield from hold(bot, enemies)) or (yield from fall(bot, 0.7))
+
+
+def fall(bot: Bot, below: float) -> Did:
+    """Leave through a hole made with a wand of digging, at this part of the hit points or below."""
+    player = bot.player
+    wand = magic.digging_wand(player)
+    if wand is None or player.body.hp > below * player.body.max_hp:
+        return False
+    return (yield from magic.zap_down(player, wand)) == "fell"
+
+
+def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Go to stairs and take them, if we are quick enough."""
+    player, level = bot.player, bot.player.level
+    ground, depth = level.terrain[player.here], player.body.depth
+    down = ground in t.DOWN and player.world.place.branch == stairs.MAIN and depth < 4
+    if (ground in t.UP and depth > 1) or down:
+        return not bot.fled_from(level.links.get(player.here)) and (yield from escape(bot, down))
+    if depth <= 1:
+        return False
+    ways = Ways(level, player.here, {enemy.place for enemy in player.world.monsters})
+    goal = ways.nearest(stairs.known_stairs(player, down=False))
+    if goal is None or bot.fled_from(level.links.get(goal)) or ways.steps[goal] > _FAR:
+        return False
+    hunters = [enemy for enemy in enemies if enemy.species is None or enemy.species.speed > _SLOW]
+    if ways.steps[goal] * sum(damage_a_turn(player, enemy.species) for enemy in hunters) > player.body.hp / 2:
+        return False
+    return (yield from step(player, ways.to(goal)[0])) == ARRIVED
+
+
+def in_haven(bot: Bot) -> bool:
+    """Whether we stand where we wrote Elbereth to rest on it."""
+    return bot.haven == (bot.player.world.place, bot.player.here)
+
+
+def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
+    """Write Elbereth and rest on it."""
+    player = bot.player
+    near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
+    if bot.under_fire() and not adjacent(player, enemies):
+        return False
+    if not near or not all(enemy.species is None or enemy.species.fears_elbereth for enemy in near):
+        return False
+    unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
+    enough = _RESTED if in_haven(bot) else _WORN
+    name = f"hold {player.world.place} {player.here} {player.body.turn // 30}"
+    if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > _HOLD_TRIES:
+        return False
+    held = f"held {player.world.place} {player.here}"
+    player.refusals[held] += 1
+    if player.refusals[held] > _LONG:
+        return False
+    bot.haven = player.world.place, player.here
+    if (yield from surviving.guarded(player)) == "guarded":
+        before = player.body.hp
+        yield from search(player, 2)
+        player.refusals[name] += player.body.hp < before  # not feared after all
+        if player.body.hp < before and player.said(*MISSILES):
+            bot.fired_at = player.body.turn
+        return True
+    player.refusals[name] += 1
+    if player.refusals[name] > _HOLD_TRIES:
+        return False
+    yield from surviving.engrave(player)
+    return True

@@ -1,0 +1,45 @@
+"""The rules of the player in their order; the first that applies is followed."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from balrog_rag.bots.nethack.delver.battle import battle, engulfed
+from balrog_rag.bots.nethack.delver.errands import buy, collect, eat_corpses, upkeep
+from balrog_rag.bots.nethack.delver.journey import journey
+from balrog_rag.bots.nethack.delver.needs import escorted, needs
+from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.skills import exploring, gear, looking, magic
+from balrog_rag.envs.nethack.world.player import Skill
+
+Rule: TypeAlias = Callable[[Bot], Did]
+"""Does something if it applies, and says whether it did."""
+
+RULES: tuple[Rule, ...] = (needs, escorted, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)
+_IDLE = 5
+"""Moves after which time is made to pass, if they changed nothing."""
+
+
+def play(bot: Bot) -> Skill:
+    """Play to the end of the game."""
+    yield from looking.look_at_oneself(bot.player)
+    yield from gear.autopickup_off(bot.player)
+    yield from magic.spells(bot.player)
+    idle = 0
+    while not bot.player.world.over:
+        before = bot.player.body.turn, bot.player.here
+        yield from _move(bot)
+        idle = idle + 1 if (bot.player.body.turn, bot.player.here) == before else 0
+        if idle > _IDLE:
+            yield from exploring.search(bot.player, _IDLE)
+            idle = 0
+    return "the game is over"
+
+
+def _move(bot: Bot) -> Skill:
+    bot.hp, before = bot.player.body.hp, bot.felt
+    bot.felt, bot.hurt = bot.hp, bot.hp < before
+    for rule in RULES:
+        bot.why = rule.__name__
+        if (yield from rule(bot)):
+            return bot.why
+    return "nothing to do"

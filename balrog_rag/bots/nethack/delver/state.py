@@ -1,0 +1,202 @@
+"""What the player keeps in mind beyond what it saw."""
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+from balrog_rag.bots.nethack.skills import gear, surviving
+from balrog_rag.bots.nethack.skills.fight_cost import cost_of
+from balrog_rag.bots.nethack.skills.stairs import MAIN
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.registry import nearest
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.level import Place
+from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.routes import Ways
+
+Did: TypeAlias = Generator[int, Any, bool]
+"""Presses keys, and at its end says whether there was anything to do."""
+
+_STEPS = 15
+"""Steps towards a monster in vain after which it is left alone for a while."""
+_SHUN = 300
+"""Turns for which a level that we fled from is not gone to with wounds."""
+_REPEATS = 3
+"""Flights from a level after which one keeps away no longer than before."""
+_FIRE = 6
+"""Turns for which one reckons with more missiles after one that hurt."""
+_CLOSET = 4
+"""Squares of a vault."""
+_SIGHT = 10
+"""Squares within which an enemy counts."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What can be tuned."""
+
+    dig: bool = True
+    """Whether to dig down at all."""
+    mines: int = 1
+    """Experience level wanted for the Gnomish Mines."""
+    dive_level: int = 1
+    """Experience level below which the first levels are explored before the way down."""
+    dive_explore: int = 2
+    """How many levels these are."""
+    dive_turn: int = 105
+    """Turn from which on the way down is dared: before, no prayer would be heard."""
+    seek: int = 12
+    """How often one searches a level from which stairs may lead to the Mines for what is hidden."""
+    repelled: int = 60
+    """Turns that one keeps away from where one fled, the more often, the longer."""
+    patience: int = 12_000
+    """Turns after which growing is over."""
+    leave_below: float = 0.6
+    """Part of the hit points below which one goes up from the stairs of the Mines to rest."""
+    siege: int = 30
+    """Turns without an enemy in sight after which the stairs of the Mines are left."""
+    rest_below: float = 0.7
+    rest_depth: int = 4
+    """The deepest level on which one rests on the way down."""
+    rest_until: float = 0.95
+
+
+def plan_of(options: Mapping[str, Any]) -> Plan:
+    """The plan with these settings changed."""
+    known = {field.name: type(getattr(Plan(), field.name)) for field in fields(Plan)}
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(f"agent.options: delver has no {name!r}{nearest(name, known)}")
+        wanted = known[name]
+        if not isinstance(value, (int, float) if wanted is float else wanted):
+            raise ConfigError(f"agent.options.{name}: {value!r} is no {wanted.__name__}")
+    return Plan(**options)
+
+
+@dataclass
+class Bot:
+    """A player with a plan."""
+
+    player: Player
+    plan: Plan = Plan()
+    why: str = ""
+    """The rule that is followed."""
+    hp: int = 0
+    """Hit points when the rule began to be followed."""
+    felt: int = 0
+    """Hit points when the last move began."""
+    hurt: bool = False
+    """Whether hit points were lost in the last move."""
+    resting: bool = False
+    waited: int = 0
+    """Turns spent waiting for enemies in sight to come."""
+    quiet: int = 0
+    """Turns spent on stairs in the Mines without an enemy in sight."""
+    mined: bool = False
+    """Whether the Mines were seen to their end, or as far as any way leads."""
+    fled: dict[Place, int] = field(default_factory=dict)
+    """When which level was left in flight."""
+    flights: Counter[Place] = field(default_factory=Counter)
+    """How often."""
+    haven: tuple[Place, int] | None = None
+    """Where Elbereth was written to rest on it."""
+    shot_at: int = -100
+    """The turn in which somebody unseen hurt us as we rested."""
+    fired_at: int = -100
+    """The turn in which a missile hurt us."""
+    looked: set[tuple[Place, int, int]] = field(default_factory=set)
+    """Things that were looked at: level, square, glyph."""
+    ignored: dict[int, int] = field(default_factory=dict)
+    """Until when a monster out of reach is ignored."""
+    chased: Counter[int] = field(default_factory=Counter)
+    """How often a step was made towards a monster."""
+
+    def digger(self) -> Item | None:
+        """What we mean to dig down with."""
+        return gear.digger(self.player) if self.plan.dig else None
+
+    def fled_from(self, place: Place | None) -> bool:
+        """Whether a level was left in flight not long ago."""
+        return place in self.fled and self.player.body.turn - self.fled[place] < _SHUN
+
+    def walled_in(self) -> bool:
+        """Whether no way leads out of here, as in a vault: its guard slays whoever does not follow him."""
+        ways = Ways(self.player.level, self.player.here)
+        return sum(steps >= 0 for steps in ways.steps) <= _CLOSET
+
+    def starving(self) -> bool:
+        """Whether hunger will end the game soon, whatever we do."""
+        return self.player.body.hunger >= w.WEAK and not surviving.rations(self.player)
+
+    def under_fire(self) -> bool:
+        """Whether we were shot at not long ago."""
+        return self.player.body.turn - self.fired_at < _FIRE
+
+    def recovering(self) -> bool:
+        """Whether we wait for wounds to heal before we go back to where we fled from."""
+        body = self.player.body
+        if self.digger() and self.player.world.place.branch == MAIN:
+            return False
+        fled = [place for place in self.player.level.links.values() if self.fled_from(place)]
+        wait = any(body.turn - self.fled[place] < self._away(place) for place in fled)
+        return bool(fled) and (wait or body.hp < 0.9 * body.max_hp) and body.hunger < w.WEAK
+
+    def _away(self, place: Place) -> int:
+        """Turns that one keeps away from where one fled: the more often, the longer."""
+        return self.plan.repelled * min(self.flights[place], _REPEATS)
+
+    def enemies(self) -> list[Monster]:
+        """Monsters to be reckoned with now, the nearest first."""
+        player = self.player
+        return [monster for monster in player.hostiles(_SIGHT) if self._matters(monster)]
+
+    def victims(self) -> list[Monster]:
+        """Peaceful dwarves worth killing for what they may dig with."""
+        player = self.player
+        if (
+            not self.plan.dig
+            or gear.digger(player)
+            or player.level.watched
+            or player.body.hp < 0.7 * player.body.max_hp
+        ):
+            return []
+        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name == "dwarf"]
+        return [
+            m
+            for m in found
+            if player.body.turn >= self.ignored.get(m.number, 0)
+            and cost_of(player, [m]) < 0.7 * player.body.hp
+        ]
+
+    def _matters(self, monster: Monster) -> bool:
+        near = t.distance(monster.place, self.player.here) == 1
+        species = monster.species
+        if species and (species.never_touch or (species.stays and not near)):
+            return False
+        if species is None and not near:
+            return False  # only felt, perhaps long ago
+        return near or self.player.body.turn >= self.ignored.get(monster.number, 0)
+
+    def tire(self, monster: Monster, turns: int) -> None:
+        """Count a step towards a monster; after many it is left alone for a while."""
+        self.chased[monster.number] += 1
+        if self.chased[monster.number] % _STEPS == 0:
+            self.ignore([monster], turns)
+
+    def ignore(self, monsters: Sequence[Monster], turns: int) -> None:
+        """Leave monsters out of account for a while, unless they come near."""
+        for monster in monsters:
+            self.ignored[monster.number] = self.player.body.turn + turns
+
+    def alarm(self) -> bool:
+        """Whether something came up that a longer undertaking should be left for."""
+        player = self.player
+        hurt, self.hp = player.body.hp < self.hp, player.body.hp
+        if hurt:
+            self.ignored.clear()
+        hungry = player.body.hunger >= w.WEAK and surviving.may_pray(player)
+        return hurt or hungry or player.world.over or bool(self.enemies())

@@ -1,0 +1,47 @@
+"""Plays a game with a program in a process of its own."""
+
+import contextlib
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from balrog_rag.bots.nethack.guests.guest_process import GuestProcess
+from balrog_rag.bots.nethack.guests.program_folder import GuestOptions
+from balrog_rag.contracts.programs import Begin, Program
+from balrog_rag.envs.nethack.world.keys import AUTOPICKUP
+from balrog_rag.envs.nethackers import board
+
+SHOWN = (
+    *("glyphs", "chars", "colors", "specials", "blstats", "message"),
+    *("inv_glyphs", "inv_strs", "inv_letters", "inv_oclasses"),
+    *("tty_chars", "tty_colors", "tty_cursor", "misc"),
+)
+"""NLE's public arrays, which an observation holds."""
+
+
+def play(begin: Begin, options: GuestOptions) -> Program:
+    """Press what the program says, until the game or the program ends."""
+    from nle import nethack
+
+    keys = [int(action) for action in nethack.ACTIONS]
+    screen, seed = begin.screen, begin.seed
+    if begin.view.env == board.KIND:  # its rules switch autopickup off, and say how a program's dice begin
+        seed = board.dice(seed).program
+    else:
+        screen = yield from autopickup_off(screen)
+    with contextlib.closing(GuestProcess(options, seed, len(keys), begin.beat)) as guest:
+        guest.reset(_shown(screen))
+        while True:
+            screen = yield keys[guest.act(_shown(screen))]
+
+
+def autopickup_off(screen: Any) -> Generator[int, Any, Any]:
+    """Switch autopickup off, as these programs expect it; returns the screen then."""
+    for _ in range(2):
+        screen = yield AUTOPICKUP
+        if b"OFF" in bytes(screen["message"].tobytes()):
+            break
+    return screen
+
+
+def _shown(screen: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: screen[name] for name in SHOWN}

@@ -1,0 +1,116 @@
+"""NetPlay's scenarios as a kind of game."""
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, Played, Rules, Share
+from balrog_rag.envs.nethack import kind as nethack
+from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
+from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.util.templates import templates
+
+TASKS = (
+    *("bag", "guided_bag", "multipickup", "wand", "guided_wand", "ordered", "unordered", "alternative"),
+    *("conditional", "carry", "guided_carry", "boulder", "focused_boulder", "guided_boulder", "escape"),
+    "hint_escape",
+)
+LONG = frozenset(TASKS[TASKS.index("carry") :])
+
+
+class ScenarioOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of a scenario; NetPlay's values."""
+
+    actions: Annotated[
+        Literal["skills", "full"],
+        msgspec.Meta(description="skills: NetPlay's skills; full: the keys of NetHack"),
+    ] = "skills"
+    no_progress: Annotated[
+        int,
+        msgspec.Meta(ge=0, description="key presses without game time after which a game is ended; 0: never"),
+    ] = 0
+    autopickup: Annotated[bool | None, msgspec.Meta(description="pick up what one steps on")] = False
+
+
+class Judged(Share):
+    """A scenario is solved if the judge says so when it has ended."""
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a moment; only the last one counts."""
+        if ended and numbers.get("solved"):
+            self.value = 1.0
+
+
+def solved(runs: Sequence[Sequence[Played]]) -> list[str]:
+    """The share of scenarios solved, by NetPlay's rule of a sample deviation."""
+    values = [episode.percent for episodes in runs for episode in episodes]
+    if not values:
+        return [""]
+    deviation = stdev(values) if len(values) > 1 else 0.0
+    return [f"{fmean(values):.2f} ± {deviation:.2f}"]
+
+
+RULES = Rules(
+    "NetPlay",
+    ("solved, %",),
+    solved,
+    "Means ± sample standard deviation. NetPlay's runs were judged by hand, five of each scenario.",
+    "netplay_scenarios",
+    ("solved",),
+)
+
+
+def make(spec: GameSpec, ttyrec: str | None) -> Any:
+    """A scenario."""
+    from balrog_rag.bots.nethack.netplay.scenarios.game import make as make_game
+
+    return make_game(spec, ttyrec)
+
+
+def check(game: GameSpec) -> None:
+    """Refuse characters and seeds that NetHack would not take."""
+    check_character(nethack_options(game).character)
+    nethack.check_seeds(game)
+
+
+def identity(game: GameSpec) -> str:
+    """Scenarios on one level with the same dice and character are the same world."""
+    return nethack.identity(game)
+
+
+NETPLAY = EnvironmentKind(
+    name="netplay",
+    title="NetPlay's scenarios",
+    tasks=lambda: TASKS,
+    listed=TASKS,
+    make=make,
+    progress=lambda game: Judged(),
+    solved_or_not=True,
+    options=ScenarioOptions,
+    check=check,
+    max_steps=lambda task: 500 if task in LONG else 200,
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    identity=identity,
+    measures=(
+        Measure("subgoals", "sub-goals reached", "sub-goals", "subgoals", "last"),
+        Measure("finished", "ended by finish_task", "games", "finished", "last", high=1.0),
+        Measure("premature", "finish_task before it was solved", "games", "premature", "last", high=1.0),
+        Measure("keys", "key presses", "key presses", "keys", "last"),
+    ),
+    columns=nethack.COLUMNS,
+    rules=(RULES,),
+    blank=lambda moved: moved.get("depth") == 0,
+    headline=nethack.headline,
+    danger=nethack.in_danger,
+    ending=nethack.ending,
+    programs=nethack.own_programs,
+    packages=("nle", "minihack"),
+    prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
+    guide="NetHack",
+    senses=NetHackSenses(),
+)

@@ -1,0 +1,197 @@
+"""Digging down: a pit first, Elbereth written in the pit, then the rest of the way.
+
+The pit wipes out what was written before it, and whoever sits in it can still write. So what is written in
+the pit keeps most monsters off for the longest part of the work.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
+from balrog_rag.bots.nethack.skills.looking import look_here
+from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
+from balrog_rag.bots.nethack.skills.surviving import engrave, guarded
+from balrog_rag.envs.nethack.world import glyph_kinds as k
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.player import Pit, Player, Skill
+from balrog_rag.envs.nethack.world.routes import Ways
+
+FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
+MISSPELT, FLOODED = "misspelt", "water came in"
+_WRITINGS = 9
+"""Times Elbereth is written in one pit, and before it is one."""
+_NEAR, _WILD = 8, 5
+"""Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
+_NEAR_DWARF, _WILD_DWARF = 3, 10
+"""The same for dwarves, who have dug a pit in the time that two writings take."""
+_SIGHT = 8
+"""Squares within which somebody who does not mind the word is a reason not to write."""
+_SPOTS = 4
+"""Squares tried before the ground of a level is taken to be too hard."""
+_WALK = 30
+"""Steps that one goes at most to where a hole is dug."""
+_DIGGING = ("digging downward", "You hit", "You miss", "You destroy", "You kill")
+"""Words of what takes a move: digging, or with what is dug with hitting whoever has swallowed us."""
+_GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
+_NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
+
+
+def diggable(level: Level, place: int) -> bool:
+    """Whether a hole can be dug at a square."""
+    return level.terrain[place] not in _NO_HOLE and place not in level.boulders
+
+
+def wetness(level: Level, place: int) -> int:
+    """How many squares next to this one may let water into a hole."""
+    ground = level.terrain
+    wet = sum(ground[near] in t.WET for near in t.NEAR[place])
+    return wet + (level.unknown_near(place) if wet or level.wet else 0)
+
+
+def dig_down(player: Player, alarm: Alarm) -> Skill:
+    """Dig through the floor, here or where it can be done near by."""
+    told = TOO_HARD
+    for _ in range(_SPOTS):
+        told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm))
+        if told != TOO_HARD:
+            break
+    return told
+
+
+def _dig_here(player: Player, alarm: Alarm) -> Skill:
+    level, pit = player.level, _pit(player)
+    if not pit.deep and (yield from _on_goods(player)):
+        player.refusals[f"dig {level.place} {player.here}"] += 1
+        return TOO_HARD
+    while player.level is level and player.here == pit.place:
+        if alarm() or player.world.swallowed:
+            return ALARMED
+        if (yield from guard(player, pit)) == MISSPELT:
+            continue  # to dig while somebody hits us would come to nothing
+        told = yield from _dig(player, pit)
+        if told:
+            return told
+    return FELL if player.level is not level else "moved"
+
+
+def _on_goods(player: Player) -> Generator[int, Any, bool]:
+    """Whether something for sale lies underfoot, which would fall with us and be reckoned stolen.
+
+    Who is blind would have to feel for it, and that takes time.
+    """
+    if player.body.condition & w.BLIND:
+        return False
+    yield from look_here(player)
+    return player.said("for sale", "no charge")
+
+
+def _pit(player: Player) -> Pit:
+    """The pit begun here before, or a new one."""
+    level, here, pit = player.level, player.here, player.pit_here
+    if pit is None:
+        pit = player.pit = Pit(level, here, level.terrain[here] == t.PIT, hp=player.body.hp)
+    return pit
+
+
+def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
+    """Go where a hole can be dug, as far from water as can be; nothing is said if that is here."""
+    level, pit = player.level, player.pit_here
+    if pit is not None and pit.deep and not player.refusals[f"dig {level.place} {player.here}"]:
+        return ""  # to climb out takes as long as half a hole
+    for _ in range(_SPOTS):
+        ways = Ways(level, player.here, occupied(player) | _mimics(level))
+        spots = [
+            (wetness(level, place), place in level.objects, steps, place)
+            for place, steps in enumerate(ways.steps)
+            if 0 <= steps <= _WALK and _untried(player, place)
+        ]
+        if not spots:
+            return NO_WAY
+        place = min(spots)[3]
+        if place == player.here:
+            return ""
+        told = yield from follow(player, ways.to(place), alarm)
+        if told == ALARMED:
+            return told
+    return ""
+
+
+def _mimics(level: Level) -> set[int]:
+    """Squares with a strange object, which is what some mimics look like."""
+    symbols = k.kinds().symbol
+    return {place for place, glyph in level.objects.items() if symbols[glyph] == "]"}
+
+
+def _untried(player: Player, place: int) -> bool:
+    level = player.level
+    floor = level.terrain[place] in _GROUND or place == player.here
+    if place in level.shop and place in level.objects:
+        return False  # what is for sale would fall with us, and be reckoned stolen
+    return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
+
+
+def guard(player: Player, pit: Pit) -> Skill:
+    """See to it that Elbereth stands in the pit."""
+    if not _worth_writing(player, pit):
+        return "no need"
+    hurt = player.body.hp < pit.hp
+    if hurt or player.hostiles(within=1):  # who is scared off may wipe it out, too
+        pit.guarded = False
+    pit.hp = player.body.hp
+    blind = bool(player.body.condition & w.BLIND)
+    unable = player.cursed_hands or (blind and not hurt)
+    if pit.guarded or pit.writings >= _WRITINGS or unable:
+        return "no need"
+    if pit.writings and not blind and (yield from guarded(player)) == "guarded":
+        pit.guarded = True
+        return "guarded"
+    return (yield from _write(player, pit))
+
+
+def _worth_writing(player: Player, pit: Pit) -> bool:
+    """Whether somebody may come whom the word keeps off; who does not mind it leaves no time to write."""
+    seen = player.hostiles(within=_SIGHT)
+    if seen and not any(enemy.species is None or enemy.species.fears_elbereth for enemy in seen):
+        return False
+    near, wild = (_NEAR_DWARF, _WILD_DWARF) if player.race == "dwarven" else (_NEAR, _WILD)
+    return pit.deep or player.body.depth >= wild or bool(player.hostiles(within=near))
+
+
+def _write(player: Player, pit: Pit) -> Skill:
+    """Write Elbereth once: a finger slips every fourth time. Who is blind cannot read it over."""
+    pit.writings += 1
+    told = yield from engrave(player)
+    if told != "wrote":
+        pit.writings = _WRITINGS
+        return told
+    if player.body.condition & w.BLIND:
+        return told
+    pit.guarded = (yield from guarded(player)) == "guarded"
+    return "wrote" if pit.guarded else MISSPELT
+
+
+def _dig(player: Player, pit: Pit) -> Skill:
+    """Dig until disturbed, or until it is a pit or a hole; nothing is said while it goes on."""
+    tool = digger(player)
+    if tool is None:
+        return NO_TOOL
+    yield from free_hands(player, tool)
+    turn = player.body.turn
+    yield from dig(player, tool, ">")
+    if player.said("fills with"):
+        yield from look_here(player)  # where we crawled to is told with the next message only
+        return FLOODED
+    if player.said("dig a pit"):
+        pit.deep, pit.guarded, pit.writings = True, False, 0
+    if player.said(
+        "too hard", "cannot dig", "can't dig", "There isn't enough room", "stairs", "throne", "altar"
+    ):
+        player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
+        return TOO_HARD
+    # Who is fast may be disturbed within the turn: that is no refusal.
+    if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
+        player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
+        return TOO_HARD if player.refusals[f"dig {pit.level.place} {pit.place}"] > 2 else ""
+    return ""

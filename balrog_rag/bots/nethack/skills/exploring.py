@@ -1,0 +1,118 @@
+"""Seeing the whole of a level."""
+
+from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.routes import Ways, first
+
+EXPLORED = "nothing is left to explore"
+_AT_ONCE = 8
+"""Turns searched at one square in a row."""
+_KEPT = 0.93
+"""The part of a square's promise that one turn of searching leaves."""
+_WALK = 0.02
+"""What a step costs in promise."""
+_DEAD_END, _PASSAGE, _WALL, _FAR = 0.8, 0.03, 0.05, 10
+
+
+def frontier(level: Level, place: int) -> bool:
+    """Whether going there would show something new."""
+    return not level.visited[place] and level.unknown_near(place) > 0
+
+
+def explore(player: Player, alarm: Alarm = never) -> Skill:
+    """Go to the nearest square from which something new can be seen."""
+    level = player.level
+    way = first(level, player.here, lambda place: frontier(level, place), occupied(player))
+    if way is None:
+        return EXPLORED
+    return (yield from follow(player, way, alarm))
+
+
+def look_under(player: Player, alarm: Alarm = never) -> Skill:
+    """Go to the nearest thing that hides a square where we have never been: stairs may be under it."""
+    level = player.level
+    hidden = {place for place in level.objects if not level.visited[place]} - level.shop - level.boulders
+    way = first(level, player.here, hidden.__contains__, occupied(player)) if hidden else None
+    if way is None:
+        return EXPLORED
+    return (yield from follow(player, way, alarm))
+
+
+def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
+    """Go to where searching is likeliest to find a hidden passage, and search there."""
+    level = player.level
+    ways = Ways(level, player.here, occupied(player))
+    hopes = Hopes(level)
+    best = max(
+        ((hopes.at(place) - _WALK * steps, -place) for place, steps in enumerate(ways.steps) if steps >= 0),
+        default=None,
+    )
+    if best is None:
+        return NO_WAY
+    place = -best[1]
+    told = yield from follow(player, ways.to(place), alarm)
+    if told == ALARMED or player.here != place:
+        return told
+    return (yield from search(player, _AT_ONCE))
+
+
+def search(player: Player, turns: int) -> Skill:
+    """Search for a number of turns, or until disturbed."""
+    begun = player.body.turn
+    yield from player.command(*map(ord, str(turns)), keys.SEARCH)
+    for place in t.NEAR[player.here]:
+        player.level.searched[place] += max(1, player.body.turn - begun)
+    return "searched"
+
+
+class Hopes:
+    """How much a search may find, square by square: less and less with every turn searched there."""
+
+    def __init__(self, level: Level) -> None:
+        self._level = level
+        self._memory: dict[int, float] = {}
+
+    def at(self, place: int) -> float:
+        """What a search from a square may find."""
+        ground = self._level.terrain
+        corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
+        if corridor or ground[place] == t.DOORWAY:
+            weight = _DEAD_END if self._ends(place) else _PASSAGE
+            return sum(weight * self._left(near) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
+        return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
+
+    def _ends(self, place: int) -> bool:
+        """Whether a corridor goes no further: the squares one can step to are all one clump."""
+        steps = set(self._level.steps(place))
+        edge = [steps.pop()] if steps else []
+        while edge:
+            clump = steps.intersection(t.NEAR[edge.pop()])
+            steps -= clump
+            edge.extend(clump)
+        return not steps
+
+    def _left(self, place: int) -> float:
+        return float(_KEPT ** self._level.searched[place])
+
+    def _behind(self, place: int, wall: int) -> float:
+        """What may be hidden in a wall: more, the more unknown lies beyond it."""
+        step = wall - place
+        if abs(step) not in (1, t.WIDTH):
+            return 0.0
+        if wall not in self._memory:
+            self._memory[wall] = (_WALL + _depth(self._level, wall, step) / _FAR) * self._left(wall)
+        return self._memory[wall]
+
+
+def _depth(level: Level, wall: int, step: int) -> int:
+    """How far the unknown reaches behind a wall, up to a limit."""
+    place = wall
+    for run in range(_FAR):
+        x, y = t.xy(place + step) if 0 <= place + step < t.SIZE else (0, 0)
+        if not (1 < x < t.WIDTH - 2 and 1 < y < t.HEIGHT - 2) or level.terrain[place + step] != t.UNKNOWN:
+            return run
+        place += step
+    return _FAR

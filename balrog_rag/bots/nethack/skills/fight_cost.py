@@ -1,0 +1,109 @@
+"""What a fight would cost, judged by what is commonly known of monsters and weapons."""
+
+from collections.abc import Sequence
+
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.species import Species
+
+_TURN = 12
+"""Speed of who acts once a turn."""
+_SIDES = 20
+_UNKNOWN_LEVEL, _UNKNOWN_DAMAGE = 3, 5.0
+
+WEAPONS = {
+    "two-handed sword": 6.5,
+    "tsurugi": 8.5,
+    "runesword": 5.0,
+    "dwarvish mattock": 6.5,
+    "broad pick": 6.5,
+    "katana": 5.5,
+    "samurai sword": 5.5,
+    "broadsword": 5.0,
+    "long sword": 4.5,
+    "battle-axe": 7.0,
+    "double-headed axe": 7.0,
+    "morning star": 5.0,
+    "war hammer": 3.5,
+    "mace": 4.5,
+    "scimitar": 4.5,
+    "flail": 4.5,
+    "crysknife": 5.5,
+    "dwarvish spear": 4.5,
+    "axe": 3.5,
+    "trident": 4.5,
+    "lance": 3.5,
+    "dwarvish short sword": 4.0,
+    "broad short sword": 4.0,
+    "elven broadsword": 6.0,
+    "runed broadsword": 6.0,
+    "elven spear": 4.0,
+    "elven short sword": 4.5,
+    "short sword": 3.5,
+    "spear": 3.5,
+    "pick-axe": 3.5,
+    "quarterstaff": 3.5,
+    "club": 3.5,
+    "elven dagger": 3.0,
+    "dagger": 2.5,
+    "aklys": 3.5,
+    "scalpel": 2.0,
+    "knife": 2.0,
+    "bullwhip": 1.5,
+}
+"""Average damage of weapons in hand; the first name that is part of an item's name counts."""
+_BARE_HANDS, _OTHER = 1.5, 1.5
+_MARTIAL_ARTS = 9.0
+
+
+def our_damage(player: Player) -> float:
+    """Average damage of a blow of ours that hits."""
+    strength = max(0, player.body.strength - 16) * 0.7
+    item = next((item for item in player.world.items if item.wielded), None)
+    if item is None:
+        return strength + (_MARTIAL_ARTS if player.role == "Monk" else _BARE_HANDS)
+    base = next((amount for name, amount in WEAPONS.items() if name in item.name), _OTHER)
+    return base + strength + (item.enchantment or 0)
+
+
+def blows_to_kill(player: Player, species: Species | None) -> float:
+    """Turns we need to kill such a monster."""
+    level = species.level if species else _UNKNOWN_LEVEL
+    armor = species.armor if species else 6
+    hits = (2 + armor + player.body.level) / _SIDES
+    return max(1.0, max(2.5, 4.5 * level) / our_damage(player)) / min(0.95, max(0.1, hits))
+
+
+def damage_a_turn(player: Player, species: Species | None) -> float:
+    """Hit points that such a monster next to us costs a turn, on average."""
+    if species is None:
+        return _UNKNOWN_DAMAGE / 2
+    armor = player.body.armor
+    hits = (10 + species.level + armor) / _SIDES
+    absorbed = -armor / 2 if armor < 0 else 0
+    return max(0.5, species.damage - absorbed) * min(1.0, max(0.05, hits)) * species.speed / _TURN
+
+
+def worst_a_turn(player: Player, species: Species | None) -> float:
+    """Hit points that such a monster may well cost us in one turn."""
+    if species is None:
+        return 2 * _UNKNOWN_DAMAGE
+    return 2.2 * species.damage * max(1.0, species.speed / _TURN)
+
+
+def cost_of(player: Player, enemies: Sequence[Monster]) -> float:
+    """Hit points that a fight against all of them to the end costs on average."""
+    order = sorted(enemies, key=lambda m: blows_to_kill(player, m.species))
+    turns = cost = 0.0
+    for enemy in order:
+        if enemy.helpless > player.body.turn:
+            continue
+        turns += blows_to_kill(player, enemy.species)
+        cost += turns * damage_a_turn(player, enemy.species)
+    return cost
+
+
+def adjacent(player: Player, enemies: Sequence[Monster]) -> list[Monster]:
+    """Those of them that stand next to us."""
+    return [enemy for enemy in enemies if t.distance(enemy.place, player.here) == 1]

@@ -1,0 +1,215 @@
+"""Fighting hand to hand, and from afar."""
+
+import itertools
+from collections.abc import Sequence
+from functools import partial
+
+from balrog_rag.bots.nethack.skills.exploring import search
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, damage_a_turn
+from balrog_rag.bots.nethack.skills.looking import look_at
+from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.routes import Ways, first
+
+_REACH, _FLIGHT = 9, 13
+"""Squares at which something is thrown at, and over which it may fly."""
+_FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
+THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
+THROWN = frozenset(
+    ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
+)
+"""Words of weapons made for throwing by hand."""
+LAUNCHED = {
+    "crossbow": frozenset(("bolt", "bolts")),
+    "bow": frozenset(("arrow", "arrows")),
+    "yumi": frozenset(("ya", "arrow", "arrows")),
+    "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
+}
+"""What is shot from what, by words of their names."""
+_HORSES = ("pony", "horse", "warhorse")
+_MEAT, _FRUIT = ("tripe ration", "meatball", "meat stick"), ("apple", "carrot")
+"""What tames dogs and cats, and what horses, when it is thrown to them."""
+_KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wand", "sword", "axe", "mace")
+"""Words of things that are not thrown away even if nothing else is there to throw."""
+
+
+def attack(player: Player, enemy: Monster) -> Skill:
+    """Hit a monster on a neighbouring square; the game does not ask, even if it is a peaceful one."""
+    yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
+    if player.said("gets angry"):
+        enemy.peaceful = False
+    return "attacked"
+
+
+def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """Look at those of them that may turn out to be peaceful."""
+    for enemy in enemies:
+        if enemy.peaceful is None and (enemy.species is None or not enemy.species.always_hostile):
+            yield from look_at(player, enemy)
+    return "looked"
+
+
+def touchable(player: Player, enemy: Monster) -> bool:
+    """Whether a monster may be hit with what is in hand."""
+    species = enemy.species
+    if species is None:
+        return True
+    armed = any(item.wielded for item in player.world.items)
+    return not species.never_touch and (armed or not species.petrifies)
+
+
+def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
+    """Whom to hit first: who costs most for the blows it takes."""
+
+    def worth(enemy: Monster) -> float:
+        return damage_a_turn(player, enemy.species) / blows_to_kill(player, enemy.species)
+
+    return max(enemies, key=lambda enemy: (worth(enemy), -enemy.place))
+
+
+def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """One move of a fight: shoot or hit who is near, throw at who is far, else wait or go nearer."""
+    if _shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
+        return THREW
+    near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
+    if near:
+        return (yield from attack(player, weakest(player, near)))
+    if (yield from shoot(player, enemies)) == THREW:
+        return THREW
+    return (yield from approach(player, enemies))
+
+
+def tame(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """Throw its favourite food to a dog, cat or horse: it becomes a pet."""
+    for enemy in enemies:
+        treat = player.world.item(*_treats(enemy))
+        if treat and in_range(player, player.here, enemy):
+            key = chr(t.heading(player.here, enemy.place))
+            yield from player.ask(keys.THROW, ("want to throw", treat.letter), ("In what direction", key))
+            return THREW
+    return NOTHING_TO_THROW
+
+
+def _treats(enemy: Monster) -> tuple[str, ...]:
+    species = enemy.species
+    if species is None:
+        return ()
+    return _MEAT if species.companion else _FRUIT if species.name in _HORSES else ()
+
+
+def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
+    """A step towards the nearest enemy, or a turn's wait for it to come."""
+    targets = {enemy.place for enemy in enemies if touchable(player, enemy)}
+    if not targets:
+        return "nobody to go to"
+    way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
+    if way is None or len(way) > 2 * _REACH:
+        return "nobody within reach"
+    if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
+        yield from player.command(keys.SEARCH)  # who comes to us does not hit first
+        return "waited"
+    return (yield from step(player, way[0]))
+
+
+def _shoots(player: Player) -> bool:
+    """Whether we are better with missiles than with blows."""
+    hand = next((item.name for item in player.world.items if item.wielded), "")
+    return player.role == "Tourist" or any(launcher in hand for launcher in LAUNCHED)
+
+
+def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, nearest: int = 2) -> Skill:
+    """Throw something at the nearest enemy in line; if need be anything that can be spared."""
+    missile = missile_of(player) or (spare(player) if anything else None)
+    if missile is None:
+        return NOTHING_TO_THROW
+    for enemy in enemies:
+        if in_range(player, player.here, enemy, nearest):
+            key = chr(t.heading(player.here, enemy.place))
+            if missile == missile_of(player):
+                player.thrown |= {item.name for item in player.world.items if item.letter == missile}
+            yield from player.ask(keys.THROW, ("want to throw", missile), ("In what direction", key))
+            return THREW
+    return "nobody in line"
+
+
+def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
+    """Kill from afar what must not be touched: go to where it is in line, and throw what there is."""
+    if missile_of(player) is None and spare(player) is None:
+        return NOTHING_TO_THROW
+    if in_range(player, player.here, enemy):
+        return (yield from shoot(player, [enemy], anything=True, nearest=1))
+    goals = [place for place in _star(enemy.place) if in_range(player, place, enemy)]
+    return (yield from go_to(player, goals, alarm))
+
+
+def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
+    """Let a slow monster that is in the way come out into a room, where one can walk round it."""
+    level = player.level
+    ways = Ways(level, player.here, occupied(player))
+    wide = [
+        place
+        for place, steps in enumerate(ways.steps)
+        if steps >= 0 and t.distance(place, enemy.place) >= _FAR and len(level.steps(place)) >= _WIDE
+    ]
+    goal = ways.nearest(wide)
+    if goal is None:
+        return NO_WAY
+    told = yield from follow(player, ways.to(goal), alarm)
+    for _ in range(_WAITS):
+        if alarm() or t.distance(player.here, enemy.place) <= 2:
+            break
+        yield from search(player, _WAIT)
+    return told
+
+
+def _star(place: int) -> list[int]:
+    """Squares near a square on a straight line with it."""
+    x, y = t.xy(place)
+    squares = []
+    for dx, dy in t.HEADINGS:
+        for far in range(1, 6):
+            if 0 <= x + far * dx < t.WIDTH and 0 <= y + far * dy < t.HEIGHT:
+                squares.append(t.spot(x + far * dx, y + far * dy))
+    return squares
+
+
+def missile_of(player: Player) -> str | None:
+    """The letter of what is best thrown, or shot from what is in hand."""
+    hand = next((item.name for item in player.world.items if item.wielded), "")
+    for item in player.world.items:
+        words = set(item.name.split())
+        if item.wielded or item.worn:
+            continue
+        if words & THROWN or any(words & ammo and launcher in hand for launcher, ammo in LAUNCHED.items()):
+            return item.letter
+    return None
+
+
+def spare(player: Player) -> str | None:
+    """The letter of something to throw for want of missiles."""
+    for item in reversed(player.world.items):
+        held = item.worn or item.wielded or "gold piece" in item.name
+        if not held and not any(word in item.name for word in _KEPT):
+            return item.letter
+    return None
+
+
+def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bool:
+    """Whether a missile from a square would reach a monster, and nobody that we like if it misses."""
+    place, level = enemy.place, player.level
+    nearest = 2 if enemy.species and enemy.species.explodes else nearest
+    if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
+        return False
+    friends = {monster.place for monster in player.world.monsters if not monster.hostile}
+    flight = list(itertools.takewhile(partial(_open, level), t.ray(start, place, _FLIGHT)))
+    return place in flight and friends.isdisjoint(flight)
+
+
+def _open(level: Level, place: int) -> bool:
+    """Whether things fly over a square."""
+    ground = level.terrain[place]
+    return t.DARING[ground] and ground not in t.CLOSED_DOORS and place not in level.boulders

@@ -1,0 +1,266 @@
+"""Things: taking them from the ground, putting them on, taking them in hand."""
+
+import re
+from collections.abc import Callable
+
+from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
+from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
+from balrog_rag.bots.nethack.skills.moving import SQUEEZED
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world.items import Item, slot_of
+from balrog_rag.envs.nethack.world.player import Player, Skill
+
+Wish = Callable[[str], bool]
+"""Whether a thing of this description is wanted."""
+
+_TRIES = 2
+_ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
+_PAGES = 10
+DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
+
+
+GOOD_ARMOR = (
+    *(
+        "hard hat",
+        "hard shoes",
+        "iron shoes",
+        "iron helm",
+        "iron skull cap",
+        "leather helm",
+        "leather hat",
+        "dented pot",
+    ),
+    *("mithril", "plate mail", "splint mail", "banded mail", "chain mail", "scale mail", "studded leather"),
+    *(
+        "ring mail",
+        "leather armor",
+        "orcish helm",
+        "elven leather",
+        "low boots",
+        "high boots",
+        "walking shoes",
+    ),
+    *(
+        "jackboots",
+        "small shield",
+        "orcish shield",
+        "Uruk-hai shield",
+        "elven shield",
+        "dwarvish roundshield",
+    ),
+    *(
+        "round shield",
+        "red-eyed",
+        "white-handed",
+        "blue and green",
+        "leather cloak",
+        "hooded cloak",
+        "elven cloak",
+    ),
+    *("dwarvish cloak", "orcish cloak", "faded pall", "coarse mantelet", "opera cloak", "ornamental cope"),
+    *("piece of cloth", "tattered cape", "crested helmet", "leather jacket", "robe", "slippery cloak"),
+)
+"""Armour that does no harm, by words of its names; most other kinds may turn out to be a curse."""
+
+
+def digs(text: str) -> bool:
+    """Whether a thing of this description is something to dig with."""
+    return any(name in text for name in DIGGERS)
+
+
+def digger(player: Player) -> Item | None:
+    """What we can dig with."""
+    tool = player.world.item(*DIGGERS)
+    stuck = player.refusals["take off the shield"] > _TRIES
+    return None if tool and stuck and _two_handed(tool) and shield(player) else tool
+
+
+def shield(player: Player) -> Item | None:
+    """The shield on our arm."""
+    return next((item for item in player.world.items if item.slot == "shield" and item.worn), None)
+
+
+def free_hands(player: Player, tool: Item) -> Skill:
+    """Take the shield off, if the tool needs both hands."""
+    worn = shield(player)
+    if worn is None or not _two_handed(tool):
+        return "free"
+    player.refusals["take off the shield"] += 1
+    yield from player.ask(keys.TAKE_OFF, ("want to take off", worn.letter))
+    return "took it off"
+
+
+def dig(player: Player, tool: Item, direction: str) -> Skill:
+    """Begin to dig in a direction, or go on with it, until it is done or somebody disturbs."""
+    yield from player.ask(
+        keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", direction)
+    )
+    return "dug"
+
+
+def _two_handed(item: Item) -> bool:
+    return any(name in item.name for name in TWO_HANDED)
+
+
+_JUNK = (
+    *("statue", "rock", "flint", "gray stone", "lance", "spellbook", "sling", "boulder", "chest", "box"),
+    *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
+    *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
+)
+"""Words of things that are left behind by who carries too much, the first ones first."""
+
+
+def burden(player: Player) -> Item | None:
+    """What is best left behind, if we carry too much to be quick, or to get through a narrow place."""
+    if not player.body.load and not player.refusals[SQUEEZED]:
+        return None
+    best = best_weapon(player)
+    spare = [
+        item
+        for item in player.world.items
+        if not (item.worn or item.wielded or item is best or digs(item.name))
+        and not player.refusals[f"drop {item.text}"]
+    ]
+    return next((item for word in _JUNK for item in spare if word in item.name), None)
+
+
+def drop(player: Player, item: Item) -> Skill:
+    """Leave a thing behind."""
+    player.refusals[f"drop {item.text}"] += 1
+    yield from player.ask(keys.DROP, ("want to drop", item.letter))
+    if player.refusals[SQUEEZED]:
+        player.refusals[SQUEEZED] = 0
+        player.level.forgive()
+    return "dropped"
+
+
+def pay(player: Player) -> Skill:
+    """Pay for what was taken up in a shop."""
+    yield from player.ask(keys.PAY, ("Itemized", "n"), ("Pay", "y"), ("pay", "y"))
+    return "paid" if player.said("bought") else "could not pay"
+
+
+def autopickup_off(player: Player) -> Skill:
+    """See to it that nothing is taken by walking over it: in a shop that is buying."""
+    for _ in range(2):
+        yield from player.command(keys.AUTOPICKUP)
+        if player.said("OFF"):
+            return "off"
+    return "on"
+
+
+def pick_up(player: Player, wish: Wish) -> Skill:
+    """Take what is wanted of the things underfoot."""
+    yield from player.begin()
+    yield from player.press(keys.PICK_UP)
+    if player.screen.menu:
+        yield from _choose(player, wish)
+    if player.screen.question:  # so heavy that the game asks whether to lift it
+        yield from player.answer(("Continue", "y" if digs(player.screen.question) else "n"), ("", "n"))
+    yield from player.close()
+    return "took" if player.said(" - ") else "took nothing"
+
+
+def _choose(player: Player, wish: Wish) -> Skill:
+    for _ in range(_PAGES):
+        lines = player.screen.lines()
+        for line in lines:
+            entry = _ENTRY.search(line)
+            if entry and wish(entry[2]):
+                yield from player.press(ord(entry[1]))
+        last = any("(end)" in line for line in lines) or not _more_pages(lines)
+        yield from player.press(keys.ENTER if last else ord(">"))
+        if last or not player.screen.menu:
+            break
+    return "chosen"
+
+
+def _more_pages(lines: list[str]) -> bool:
+    for line in lines:
+        found = re.search(r"\((\d+) of (\d+)\)", line)
+        if found:
+            return found[1] != found[2]
+    return False
+
+
+def to_wear(player: Player) -> Item | None:
+    """A piece of armour carried that could be put on over what is worn."""
+    for item in player.world.items:
+        spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0
+        if item.worn or spoilt or player.refusals[f"wear {item.text}"]:
+            continue
+        if could_wear(player, item.name):
+            return item
+    return None
+
+
+def could_wear(player: Player, name: str) -> bool:
+    """Whether a piece of armour of this name does no harm, and could be put on over what is worn."""
+    slot = slot_of(name)
+    worn = {item.slot for item in player.world.items if item.worn}
+    if not slot or slot in worn or not any(good in name for good in GOOD_ARMOR):
+        return False
+    if slot in ("body", "shirt") and ("cloak" in worn or (slot == "shirt" and "body" in worn)):
+        return False
+    if player.role == "Monk" and slot in ("body", "shield"):
+        return False
+    return slot != "shield" or not _both_hands(player)
+
+
+def _both_hands(player: Player) -> bool:
+    """Whether we have something in hand, or to dig with, that leaves no hand for a shield."""
+    tool = player.world.item(*DIGGERS)
+    return any(_two_handed(item) for item in player.world.items if item.wielded or item is tool)
+
+
+TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pick", "quarterstaff", "tsurugi")
+
+
+def wear(player: Player, item: Item) -> Skill:
+    """Put a piece of armour on."""
+    player.refusals[f"wear {item.text}"] += 1
+    yield from player.ask(keys.WEAR, ("want to wear", item.letter))
+    return "wore"
+
+
+def best_weapon(player: Player) -> Item | None:
+    """The weapon carried that hits hardest."""
+    if player.role == "Monk":
+        return None
+    launcher = _launcher(player)
+    if launcher is not None and player.role == "Ranger":
+        return launcher
+    shielded = shield(player) is not None
+    best: tuple[float, Item] | None = None
+    for item in player.world.items:
+        worth = _worth(item)
+        if item.slot or (shielded and _two_handed(item)) or not worth:
+            continue
+        if item.curse == "cursed" or player.refusals[f"wield {item.text}"] > 1:
+            continue
+        if best is None or worth > best[0]:
+            best = worth, item
+    return best[1] if best else None
+
+
+def _launcher(player: Player) -> Item | None:
+    """What we carry missiles for, if anything."""
+    words = {word for item in player.world.items for word in item.name.split()}
+    for item in player.world.items:
+        if any(item.name.endswith(kind) and words & ammunition for kind, ammunition in LAUNCHED.items()):
+            return item
+    return None
+
+
+def _worth(item: Item) -> float:
+    if item.number > 1:
+        return 0.0
+    base = next((amount for name, amount in WEAPONS.items() if name in item.name), 0.0)
+    return base + 1.5 * (item.enchantment or 0) + (0.6 if item.wielded else 0.0) if base else 0.0
+
+
+def wield(player: Player, item: Item) -> Skill:
+    """Take a weapon in hand."""
+    player.refusals[f"wield {item.text}"] += 1
+    yield from player.ask(keys.WIELD, ("want to wield", item.letter))
+    return "wielded"

@@ -1,0 +1,125 @@
+"""Spells and wands."""
+
+import re
+
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.player import Player, Skill
+
+NO_SPELL, NO_MAP = "no such spell", "no map to read"
+FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
+_POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
+_ZAPS = 2
+"""Zaps of a wand of digging that may fail."""
+_LIKELY = 50
+"""Percent of failure above which a spell is not tried."""
+_FAILURES = 4
+"""Failures after which a spell is not tried again: what is worn now may hinder us."""
+_SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
+
+ATTACK_WANDS = ("sleep", "striking", "magic missile", "cold", "fire", "lightning", "slow monster")
+"""Wands that help in a fight when pointed at an enemy, the best first."""
+
+
+def spells(player: Player) -> Skill:
+    """Read which spells are known, and how likely each fails."""
+    yield from player.begin()
+    yield from player.press(keys.CAST)
+    player.spells = {}
+    for line in player.screen.lines():
+        found = _SPELL.search(line)
+        if found and int(found[3]) <= _LIKELY:
+            player.spells[found[2].strip()] = found[1]
+    yield from player.close()
+    return ", ".join(player.spells) or "no spells"
+
+
+def can_cast(player: Player, name: str) -> bool:
+    """Whether a spell is known and there is power for it."""
+    body = player.body
+    return name in player.spells and body.power >= _POWER[name] and body.hunger < w.WEAK
+
+
+def cast(player: Player, name: str, place: int) -> Skill:
+    """Cast a spell towards a square, or at oneself."""
+    if not can_cast(player, name):
+        return NO_SPELL
+    key = chr(t.heading(player.here, place)) if place != player.here else "."
+    yield from player.begin()
+    yield from player.press(keys.CAST)
+    if player.screen.menu:
+        yield from player.press(ord(player.spells[name]))
+        yield from player.answer(("In what direction", key), ("", "\x1b"))
+    yield from player.close()
+    if player.said("You fail to cast"):
+        player.refusals[f"cast {name}"] += 1
+        if player.refusals[f"cast {name}"] >= _FAILURES:
+            player.spells.pop(name)
+    return "cast"
+
+
+def attack_wand(player: Player) -> Item | None:
+    """A wand to point at an enemy."""
+    fresh = [item for item in player.world.items if not player.refusals[f"zap {item.text}"]]
+    for name in ATTACK_WANDS:
+        for item in fresh:
+            if f"wand of {name}" in item.name and "(0:0)" not in item.text:
+                return item
+    return None
+
+
+def zap(player: Player, item: Item, direction: str) -> Skill:
+    """Zap a wand in a direction."""
+    yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", direction))
+    if player.said("You wrest", "nothing happens", "Nothing happens"):
+        player.refusals[f"zap {item.text}"] += 1
+    return "zapped"
+
+
+def digging_wand(player: Player) -> Item | None:
+    """A wand that may make a hole here."""
+    if player.level.terrain[player.here] in t.STAIRS:
+        return None
+    for item in player.world.items:
+        if "wand of digging" in item.name and player.refusals[f"zap {item.text}"] < _ZAPS:
+            return item
+    return None
+
+
+def zap_down(player: Player, item: Item) -> Skill:
+    """Make a hole with a wand of digging, and fall through it."""
+    level = player.level
+    yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", ">"))
+    if player.level is not level:
+        return "fell"
+    player.refusals[f"zap {item.text}"] += 1
+    return "no hole"
+
+
+def read_map(player: Player) -> Skill:
+    """Read a scroll that shows the map of this level, once on each level."""
+    name = f"map {player.level.place}"
+    item = player.world.item("scroll of magic mapping", "scrolls of magic mapping")
+    if item is None or player.refusals[name] or player.body.condition & w.BLIND:
+        return NO_MAP
+    player.refusals[name] += 1
+    yield from player.ask(keys.READ, ("want to read", item.letter))
+    return "read"
+
+
+def unknown_wand(player: Player) -> Item | None:
+    """A wand that nobody has tried."""
+    for item in player.world.items:
+        if item.name.endswith(" wand") and not player.refusals[f"try {item.text}"]:
+            return item
+    return None
+
+
+def try_wand(player: Player, item: Item) -> Skill:
+    """Engrave with a wand: what it does to the ground may tell what it is."""
+    player.refusals[f"try {item.text}"] += 1
+    yield from player.ask(keys.ENGRAVE, ("want to write with", item.letter), ("", "\x1b"))
+    yield from player.close()
+    return "tried"

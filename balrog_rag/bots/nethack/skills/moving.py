@@ -1,0 +1,159 @@
+"""Going somewhere: one step, along a way, to a place; doors and boulders on the way included."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from balrog_rag.bots.nethack.skills.looking import engraving, look_here
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.routes import first
+
+ARRIVED, ALARMED, STUCK, NO_WAY = "arrived", "something came up", "the way is blocked", "no way leads there"
+
+SQUEEZED = "squeeze through"
+"""By what name it is counted that we carry too much for a narrow place."""
+_TRIES = 3
+"""Steps that fail for no reason told before they are given up."""
+_KICKS = 15
+_BLOCKED_FOR_GOOD = (
+    "You try to squeeze",
+    "Perhaps that's why",
+    "You are carrying too much to get through",
+    "In vain",
+    "in vain",
+    "solid stone",
+    "doesn't fit",
+    "can't fit",
+    "can't move diagonally",
+    "can't get",
+    "There is an obstacle",
+    "It's a wall",
+    "It's solid",
+    "is in your way",
+)
+
+_HELD = (
+    "You stop.",
+    "You swap",
+    "You move right into",
+    "stuck to",
+    "cannot escape",
+    "in the way",
+    "trapped",
+    "pit",
+    "trap",
+    "web",
+    "cannot pull",
+    "held",
+)
+"""Words of what holds one up only for the moment."""
+
+Alarm = Callable[[], bool]
+"""Whether to stop before the next key."""
+
+
+def never() -> bool:
+    """An alarm that is never raised."""
+    return False
+
+
+def occupied(player: Player) -> set[int]:
+    """Squares that monsters make it unwise to walk over; with pets one changes places, unless dazed."""
+    dazed = player.body.condition & w.DAZED
+    return {monster.place for monster in player.world.monsters if dazed or not monster.tame}
+
+
+def step(player: Player, place: int) -> Skill:
+    """One step to a neighbouring square; a closed door there is opened, or kicked in."""
+    here, level = player.here, player.level
+    if level.terrain[place] in t.CLOSED_DOORS:
+        return (yield from open_door(player, place))
+    yield from player.command(t.heading(here, place))
+    if player.screen.question:
+        yield from player.command(keys.ESC)
+    if player.here != here or player.level is not level:
+        return ARRIVED
+    _learn(player, here, place)
+    return STUCK
+
+
+def _learn(player: Player, here: int, place: int) -> None:
+    """Remember that a step was refused."""
+    if player.said("Really attack"):
+        monster = player.world.monster_at(place)
+        if monster:
+            monster.peaceful = True
+        return
+    player.refusals[SQUEEZED] += player.said("carrying too much to get through")
+    if not player.said(*_BLOCKED_FOR_GOOD) and player.said(*_HELD):
+        return
+    level = player.level
+    name = f"step {level.place} {here} {place}"
+    player.refusals[name] += 1
+    if player.refusals[name] >= _TRIES or player.said(*_BLOCKED_FOR_GOOD):
+        level.refuse(here, place)
+
+
+def open_door(player: Player, place: int) -> Skill:
+    """Open the closed door on a neighbouring square, if need be with kicks."""
+    level, here = player.level, player.here
+    key = t.heading(here, place)
+    name = f"door {level.place} {place}"
+    player.refusals[name] += 1
+    if player.refusals[name] > _KICKS or (level.watched and player.refusals[name + " locked"]):
+        level.forbid([place])
+        return STUCK
+    if player.refusals[name + " locked"]:
+        yield from player.ask(keys.KICK, ("In what direction", chr(key)))
+        if player.said("Your leg", "You can't move your leg", "no leverage", "in no shape"):
+            level.forbid([place])
+        return "kicked the door"
+    yield from player.ask(keys.OPEN, ("In what direction", chr(key)))
+    if player.said("This door is locked"):
+        player.refusals[name + " locked"] += 1
+        yield from look_here(player)
+        if engraving(player):  # most likely a shopkeeper's, who is away and wants nobody in
+            level.forbid([place])
+    elif player.said("no door", "broken"):
+        level.set_terrain(place, t.DOORWAY)
+    elif player.said("already open"):
+        level.refuse(here, place)
+    return "opened the door"
+
+
+def follow(player: Player, way: Sequence[int], alarm: Alarm) -> Skill:
+    """Walk along a way, until there, alarmed, or somewhere else than expected."""
+    level = player.level
+    for place in way:
+        if alarm():
+            return ALARMED
+        if place not in level.steps(player.here) and level.terrain[place] not in t.TRAPS:
+            return STUCK
+        if _stands(player, place):
+            return STUCK
+        yield from step(player, place)
+        if player.here != place or player.level is not level:
+            return STUCK
+    return ARRIVED
+
+
+def _stands(player: Player, place: int) -> bool:
+    monster = player.world.monster_at(place)
+    return monster is not None and not monster.tame
+
+
+def go_to(player: Player, goals: Collection[int], alarm: Alarm = never) -> Skill:
+    """Go to the nearest of these squares."""
+    level = player.level
+    wanted = frozenset(goals)
+    for _ in range(4 * t.WIDTH):
+        if player.here in wanted or player.level is not level:
+            return ARRIVED
+        way = first(level, player.here, wanted.__contains__, occupied(player) - wanted)
+        if way is None:
+            return NO_WAY
+        told = yield from follow(player, way, alarm)
+        if told == ALARMED:
+            return told
+    return STUCK

@@ -1,0 +1,86 @@
+"""Skills of the delver as actions that anybody may take: env.programs=[dig_down, hold_out, ...].
+
+A call begins with nothing but the screen: what a skill remembers of the level ends with it.
+"""
+
+from collections.abc import Callable
+
+from balrog_rag.contracts.programs import Begin, Program, ProgramKind
+from balrog_rag.envs.nethack import WHOLE
+
+GAMES = (*WHOLE, "minihack")
+TRIES, SIGHT = 6, 8
+
+
+def dig_down(begin: Begin) -> Program:
+    """Dig through the floor, with Elbereth in the pit."""
+    from balrog_rag.bots.nethack.skills import digging, moving
+    from balrog_rag.envs.nethack.world.player import Player
+
+    return (yield from digging.dig_down(Player(begin.screen), moving.never))
+
+
+def see_level(begin: Begin) -> Program:
+    """See all of the level that can be seen without searching."""
+    from balrog_rag.bots.nethack.skills import exploring
+    from balrog_rag.envs.nethack.world.player import Player
+
+    player = Player(begin.screen)
+    while (told := (yield from exploring.explore(player))) != exploring.EXPLORED:
+        if player.hostiles():
+            return "an enemy is in sight"
+    return told
+
+
+def hold_out(begin: Begin) -> Program:
+    """Write Elbereth underfoot until it reads right."""
+    from balrog_rag.bots.nethack.skills import surviving
+    from balrog_rag.envs.nethack.world.player import Player
+
+    player = Player(begin.screen)
+    for _ in range(TRIES):
+        if (yield from surviving.guarded(player)) == "guarded":
+            return "Elbereth stands here"
+        yield from surviving.engrave(player)
+    return "it never read right"
+
+
+def strike(begin: Begin) -> Program:
+    """Fight who is in sight, as long as hit points last."""
+    from balrog_rag.bots.nethack.skills import fighting
+    from balrog_rag.envs.nethack.world.player import Player
+
+    player = Player(begin.screen)
+    while enemies := player.hostiles(within=SIGHT):
+        if player.body.hp * 2 < player.body.max_hp:
+            return "less than half of the hit points are left"
+        yield from fighting.make_sure(player, enemies)
+        told = yield from fighting.fight(player, [enemy for enemy in enemies if enemy.hostile] or enemies[:1])
+        if told in ("nobody within reach", "nobody to go to"):
+            return told
+    return "no enemy is in sight"
+
+
+def pray_when_due(begin: Begin) -> Program:
+    """Pray in need, unless no prayer can be heard so early."""
+    from balrog_rag.bots.nethack.skills import surviving
+    from balrog_rag.envs.nethack.world import known_world as w
+    from balrog_rag.envs.nethack.world.player import Player
+
+    player = Player(begin.screen)
+    if not surviving.in_mortal_need(player) and player.body.hunger < w.WEAK:
+        return "there is no need that a god would see to"
+    if not surviving.may_pray(player):
+        return "it is too early in the game for a prayer"
+    return (yield from surviving.pray(player))
+
+
+def _kind(make: Callable[[Begin], Program], says: str) -> ProgramKind:
+    return ProgramKind(name=make.__name__, make=make, says=says, games=GAMES)
+
+
+DIG_DOWN = _kind(dig_down, "dig through the floor with what you carry, protected by Elbereth in the pit")
+SEE_LEVEL = _kind(see_level, "walk until nothing new can be seen of this level without searching")
+HOLD_OUT = _kind(hold_out, "write Elbereth where you stand, until it reads right")
+STRIKE = _kind(strike, "fight the enemies in sight until half of your hit points are gone")
+PRAY_WHEN_DUE = _kind(pray_when_due, "pray if you are starving or near death, and it is not too early")

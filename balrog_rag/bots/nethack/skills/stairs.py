@@ -1,0 +1,70 @@
+"""Stairs, and the branches of the dungeon they lead to."""
+
+from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.player import Player, Skill
+
+MAIN, MINES = 0, 2
+"""Numbers of branches."""
+_TRIES = 3
+_CALL, _PET_TURNS = 8, 30
+"""Squares within which no enemy may be while a pet is waited for, and turns that one waits for it."""
+_DEEP = 4
+"""The last level of the main dungeon where a pet is worth the time."""
+_LOST = 200
+"""Turns after it was last seen from which a pet is not waited for."""
+
+
+def take_stairs(player: Player, down: bool) -> Skill:
+    """Climb the stairs underfoot, and remember where they lead."""
+    level, here, place = player.level, player.here, player.world.place
+    yield from player.command(keys.DOWN if down else keys.UP)
+    if player.level is level:
+        player.refusals[f"stairs {place} {here}"] += 1
+        return STUCK
+    level.links[here] = player.world.place
+    other = player.level
+    other.set_terrain(player.here, t.STAIRS_UP if down else t.STAIRS_DOWN)
+    other.links[player.here] = place
+    return ARRIVED
+
+
+def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
+    """Wait on stairs for a pet to come near, so that it comes along."""
+    level = player.level
+    if level.place.branch == MAIN and level.place.level > _DEEP:
+        return "left it behind"
+    for _ in range(turns):
+        near = any(m.tame and t.distance(m.place, player.here) <= 1 for m in player.world.monsters)
+        lost = level.pet is None or player.body.turn - level.pet > _LOST
+        if near or lost or player.level is not level or player.hostiles(_CALL):
+            break
+        yield from player.command(keys.SEARCH)
+    return "waited"
+
+
+def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[int]:
+    """Stairs seen on this level; where they lead to another branch than the one wanted, not those."""
+    level = player.level
+    places = level.spots(t.DOWN if down else t.UP)
+    fine = []
+    for place in places:
+        link = level.links.get(place)
+        if player.refusals[f"stairs {level.place} {place}"] >= _TRIES:
+            continue
+        if branch is None or link is None or link.branch == branch:
+            fine.append(place)
+    return fine
+
+
+def go_by_stairs(player: Player, down: bool, branch: int | None = None, alarm: Alarm = never) -> Skill:
+    """Go to stairs that may lead to this branch, and take them."""
+    places = known_stairs(player, down, branch)
+    if not places:
+        return NO_WAY
+    told = yield from go_to(player, places, alarm)
+    if told != ARRIVED or player.here not in places:
+        return told
+    yield from wait_for_pet(player)
+    return (yield from take_stairs(player, down))

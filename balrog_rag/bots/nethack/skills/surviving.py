@@ -1,0 +1,165 @@
+"""Staying alive: prayer, Elbereth, food, potions, rest."""
+
+from balrog_rag.bots.nethack.skills.exploring import search
+from balrog_rag.bots.nethack.skills.looking import engraving, look_here
+from balrog_rag.bots.nethack.skills.moving import Alarm
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.player import Player, Skill
+
+ELBERETH = "Elbereth"
+_FIRST_PRAYER, _NEXT_PRAYER = 101, 700
+"""Turns after which prayer is safe enough in great need: from the start, and after the last."""
+_LAST_RESORT = 300
+"""Turns after the last prayer from which about every second one is heard."""
+_LOW = 5
+_SHARES = ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5))
+"""From which experience level on which part of the hit points is little to the gods, the highest first."""
+_REST = 20
+
+RATIONS = (
+    *(
+        "food ration",
+        "cram ration",
+        "lembas wafer",
+        "K-ration",
+        "C-ration",
+        "pancake",
+        "cream pie",
+        "fortune",
+    ),
+    *(
+        "candy bar",
+        "lump of royal jelly",
+        "apple",
+        "orange",
+        "pear",
+        "melon",
+        "banana",
+        "carrot",
+        "slime mold",
+    ),
+    *(
+        "kelp frond",
+        "eucalyptus leaf",
+        "gunyoki",
+        "egg",
+        "clove of garlic",
+        "sprig of wolfsbane",
+        "meat",
+        "tripe",
+    ),
+)
+"""Food that is safe to eat as it is, the best first."""
+_NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
+_HEALING = ("full healing", "extra healing", "healing")
+
+
+def in_mortal_need(player: Player) -> bool:
+    """Whether gods would reckon our health the worst of troubles."""
+    body = player.body
+    share = next(share for level, share in _SHARES if body.level >= level)
+    return body.hp <= _LOW or body.hp * share <= min(body.max_hp, 15 * body.level)
+
+
+def may_pray(player: Player, desperate: bool = False) -> bool:
+    """Whether a prayer in great need is likely to be heard, or may be at least where nothing else is left."""
+    if player.unlucky:
+        return False
+    if player.prayed is None:
+        return player.body.turn >= _FIRST_PRAYER
+    return player.body.turn - player.prayed >= (_LAST_RESORT if desperate else _NEXT_PRAYER)
+
+
+def pray(player: Player) -> Skill:
+    """Pray."""
+    player.prayed = player.body.turn
+    player.cursed_hands = False
+    yield from player.ask(keys.PRAY, ("Are you sure you want to pray", "y"))
+    if player.said("is displeased", "Thou hast angered", "Thou must relearn", "Thou durst", "arrogant"):
+        player.unlucky = True
+        return "not heard"
+    return "prayed"
+
+
+def engrave(player: Player, text: str = ELBERETH) -> Skill:
+    """Write in the dust underfoot."""
+    done = yield from player.ask(
+        keys.ENGRAVE,
+        ("want to write with", "-"),
+        ("want to add to the current engraving", "n"),
+        ("want to write in the dust", text),
+        ("want to engrave", text),
+        ("want to write", text),
+    )
+    return "wrote" if done else "could not write"
+
+
+def guarded(player: Player) -> Skill:
+    """Look whether Elbereth stands underfoot: `guarded` or `bare`."""
+    yield from look_here(player)
+    return "guarded" if ELBERETH.lower() in engraving(player).lower() else "bare"
+
+
+def rations(player: Player) -> list[Item]:
+    """Food carried that is safe to eat, the best first."""
+    found = []
+    for name in RATIONS:
+        found += [item for item in player.world.items if _is_food(item.name, name)]
+    return found
+
+
+def _is_food(text: str, name: str) -> bool:
+    return f" {name}" in f" {text}" and not any(word in text for word in _NO_FOOD)
+
+
+def eat(player: Player) -> Skill:
+    """Eat something carried."""
+    for item in rations(player):
+        if player.refusals[f"eat {item.text}"] > 3:
+            continue
+        player.refusals[f"eat {item.text}"] += 1
+        yield from player.ask(
+            keys.EAT,
+            ("eat it", "n"),
+            ("eat one", "n"),
+            ("want to eat", item.letter),
+            ("Continue eating", "y"),
+        )
+        return "ate"
+    return "nothing to eat"
+
+
+def eat_corpse(player: Player, name: str) -> Skill:
+    """Eat a corpse of this monster underfoot."""
+    yield from player.ask(
+        keys.EAT, (f" {name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
+    )
+    return "ate"
+
+
+def healing(player: Player) -> Item | None:
+    """A potion known to heal, the best first."""
+    return player.world.item(*(f"potion of {name}" for name in _HEALING)) or player.world.item(
+        *(f"potions of {name}" for name in _HEALING)
+    )
+
+
+def quaff(player: Player, item: Item) -> Skill:
+    """Drink a potion."""
+    yield from player.ask(keys.QUAFF, ("Drink from the", "n"), ("want to drink", item.letter))
+    return "drank"
+
+
+def rest(player: Player, alarm: Alarm) -> Skill:
+    """Rest for a while."""
+    before = player.body.hp
+    while not alarm():
+        yield from search(player, _REST)
+        if player.body.hp < before or player.body.hp >= player.body.max_hp:
+            return "rested"
+        before = player.body.hp
+        if player.body.hunger >= w.WEAK:
+            return "hungry"
+    return "disturbed"

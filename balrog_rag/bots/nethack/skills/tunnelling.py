@@ -1,0 +1,93 @@
+"""Digging sideways: a way through rock and walls to where no other way leads."""
+
+import heapq
+from collections.abc import Collection, Iterator
+
+from balrog_rag.bots.nethack.skills.digging import NO_TOOL
+from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
+from balrog_rag.bots.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.player import Player, Skill
+
+_EFFORT = 8
+"""What digging through a square is reckoned to cost, in steps."""
+_LONGEST = 300
+"""Squares after which a tunnel is given up."""
+_SOLID = frozenset((t.UNKNOWN, t.STONE))
+_HARD = ("too hard", "cannot reach", "can't reach", "not strong enough")
+
+
+def tunnel(player: Player, goals: Collection[int], alarm: Alarm) -> Skill:
+    """Go to one of these squares, through rock and walls where that is shorter."""
+    level = player.level
+    for _ in range(_LONGEST):
+        if player.here in goals or player.level is not level:
+            return ARRIVED
+        if alarm():
+            return ALARMED
+        # Watchmen arrest whom they see digging through a wall.
+        seen = any(monster.species and monster.species.watchman for monster in player.world.monsters)
+        place = _next(level, player.here, goals, occupied(player), _SOLID if seen else _SOLID | t.WALLS)
+        if place is None:
+            return NO_WAY
+        told = yield from (step if place in level.steps(player.here) else _dig)(player, place)
+        if told == NO_TOOL:
+            return NO_TOOL
+    return STUCK
+
+
+def _dig(player: Player, place: int) -> Skill:
+    """Dig at a neighbouring square until it gives way or somebody disturbs, and step there."""
+    level, tool = player.level, digger(player)
+    if tool is None:
+        return NO_TOOL
+    name = f"tunnel {level.place} {place}"
+    player.refusals[name] += 1
+    if player.refusals[name] > _EFFORT:
+        level.forbid([place])
+        return STUCK
+    yield from free_hands(player, tool)
+    direction = t.heading(player.here, place)
+    yield from dig(player, tool, chr(direction))
+    if player.said(*_HARD):
+        level.forbid([place])
+        return STUCK
+    yield from player.command(direction)
+    return "dug"
+
+
+def _next(
+    level: Level, start: int, goals: Collection[int], blocked: Collection[int], soft: Collection[int]
+) -> int | None:
+    """The first square of the cheapest way, where ground of these kinds may be dug through."""
+    cost, came = {start: 0}, {start: start}
+    edge = [(0, start)]
+    while edge:
+        so_far, place = heapq.heappop(edge)
+        if place in goals:
+            return _first(came, start, place)
+        for near, more in _around(level, place, soft):
+            if near not in blocked and so_far + more < cost.get(near, so_far + more + 1):
+                cost[near], came[near] = so_far + more, place
+                heapq.heappush(edge, (so_far + more, near))
+    return None
+
+
+def _first(came: dict[int, int], start: int, place: int) -> int:
+    while came[place] != start:
+        place = came[place]
+    return place
+
+
+def _around(level: Level, place: int, soft: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Squares next to one that can be walked or dug to, with what that costs."""
+    steps = level.steps(place)
+    yield from ((near, 1) for near in steps)
+    for near, diagonal in t.AROUND[place]:
+        x, y = t.xy(near)
+        inside = 2 <= x < t.WIDTH - 2 and 2 <= y < t.HEIGHT - 2
+        if diagonal or near in steps or near in level.forbidden or not inside:
+            continue
+        if level.terrain[near] in soft or near in level.boulders:
+            yield near, _EFFORT

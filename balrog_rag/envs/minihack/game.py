@@ -1,0 +1,249 @@
+"""MiniHack's tasks, each as its package defines it, with BALROG's settings and none of its losses."""
+
+import os
+import random
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from balrog_rag.contracts.data import GameSpec, TaskView
+from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.kinds import check_game
+from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
+from balrog_rag.envs.minihack.kind import BALROG_TASKS
+from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
+from balrog_rag.envs.nethack.beginning import turn_first_pages
+from balrog_rag.envs.nethack.clock import pin_clock
+from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
+from balrog_rag.envs.nethack.game import log_path, seed
+from balrog_rag.envs.nethack.game_end import end_facts, outcome_of, quit_game
+from balrog_rag.envs.nethack.observe import KEYS, page_text
+from balrog_rag.envs.nethack.options import minihack_options
+from balrog_rag.envs.nethack.shared_code import share_code
+from balrog_rag.envs.nethack.ttyrec import clear, finish, log_prefix
+from balrog_rag.envs.nethack.variables import hide_variables
+from balrog_rag.episode.outcome import Outcome
+
+DEFAULT_ACTION = "north"
+
+GOALS = {
+    "corridor": "Your goal is to explore the level and come to the stairs down.",
+    "quest": "Your goal is to explore the level, to fight what stands in your way, and through its rooms and "
+    "mazes to come to the stairs down in the end.",
+    "boxoban": "This is Boxoban, a game of pushing boxes in the manner of Sokoban. Your goal is to have "
+    "every boulder on a fountain. You push a boulder by walking against it, if nothing is behind it.",
+}
+"""What a task wants, by a word in its name."""
+
+OTHER_GOAL = "Your goal is to come as far as you can in the game."
+
+_SETTINGS = {"penalty_step": -0.01, "penalty_time": 0.0, "penalty_mode": "constant"}
+_NO_LIMIT = 1 << 60
+_IN_QUESTION, _IN_TEXT, _AT_PAGE = 1, 2, 3
+_GAME_OVER = 0
+_SUCCESSFUL = "TASK_SUCCESSFUL"
+
+
+def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
+    """The environment `minihack`."""
+    check_game(spec)
+    engine = MiniHackEngine(spec, ttyrec)
+    actions = minihack_actions(minihack_options(spec).actions, engine.task_keys)
+    default = DEFAULT_ACTION if DEFAULT_ACTION in actions.keys else next(iter(actions.keys))
+    view = TaskView(
+        spec.env, spec.task, goal(spec.task), actions.advertised, frozenset(actions.keys), default
+    )
+    return NLEGame(spec, view, actions, engine)
+
+
+def goal(task: str) -> str:
+    """The sentence that tells what a task wants."""
+    return next((says for word, says in GOALS.items() if word in task.lower()), OTHER_GOAL)
+
+
+@cache
+def registered_tasks() -> list[str]:
+    """Every MiniHack task there is."""
+    import gymnasium
+
+    _import_minihack()
+    return sorted(name for name in gymnasium.registry if name.startswith("MiniHack-"))
+
+
+def _import_minihack() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pkg_resources announces its end on every import of minihack
+        import minihack  # noqa: F401
+
+
+class MiniHackEngine:
+    """A MiniHack task, stepped as its own class steps it.
+
+    Three things of NLE's are taken over. The game is not quit at once when a task is solved, so that its last
+    screen can still be seen. Messages of pages that the task turns by itself are kept. And a task's level is
+    drawn, where Python draws it, by dice of the spec.
+    """
+
+    def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
+        """`ttyrec` names the file of NLE's own recording, if wanted."""
+        self._seeds = spec.seeds
+        self._ttyrec = ttyrec
+        _import_minihack()
+        clear(ttyrec)
+        prefix = log_prefix(ttyrec)
+        with _seeded(spec.seeds.core), _recording(ttyrec, prefix):
+            self._task = _make_task(spec)
+        if not Path(self._task.nethack._vardir, "lib", "mylevel.lev").exists():
+            self._task.close()
+            raise EnvironmentFailure(f"{spec.task}: its level description does not compile")
+        self._game = self._task.nethack
+        self.arrays = self._game._obs_buffers
+        self.task_keys: Sequence[int] = tuple(int(key) for key in self._task.actions)
+        self._places = {key: place for place, key in reversed(list(enumerate(self.task_keys)))}
+        self._own_keys = frozenset((*self.task_keys, ESC))
+        self._log = log_path(self._game, prefix)
+        self._pinned = pin_clock(self._game, spec.seeds.core)
+        hide_variables(self._game)
+        self._turn_pages = self._task._perform_known_steps
+        self._task._perform_known_steps = self._keep_pages
+        self._task._quit_game = lambda observation, done: None
+        self._passed = ""
+        self._done = False
+
+    def start(self) -> None:
+        """Begin the game."""
+        seed(self._game, self._seeds)
+        plan = getattr(self._task, "minigrid_env", None)
+        if plan is not None:  # another package draws this level, by dice of its own
+            plan.reset = partial(plan.reset, seed=self._seeds.core % 2**31)
+        with _seeded(self._seeds.core + 1):
+            self._task.reset()
+        turn_first_pages(self._game, self.arrays)
+        share_code(self._game)
+
+    def press(self, key: int) -> KeyPress:
+        """KeyPress one key, and whatever the task presses after it."""
+        self._passed = ""
+        _, reward, ended, _, info = self._task.step(self._place(key))
+        return KeyPress(*self._judge(float(reward), ended, info["end_status"].name), self._passed)
+
+    def unsolvable(self) -> None:
+        """Let the level go on whatever happens on it, stairs down included: somebody else judges."""
+        running = self._task.StepStatus.RUNNING
+        self._task._is_episode_end = lambda observation: running
+
+    def can_press(self, key: int) -> bool:
+        """Other keys than the task's are for answering questions."""
+        asking = self.arrays["internal"]
+        return key in self._own_keys or bool(asking[_IN_QUESTION] or asking[_IN_TEXT] or asking[_AT_PAGE])
+
+    def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
+        """The facts of the end."""
+        if not self._game._pynethack.done():
+            quit_game(self._game, self.arrays)
+        return end_facts(self._game, self._log, live, outcome, self._pinned)
+
+    def close(self, live: NDArray[Any] | None = None) -> None:
+        """Give back memory and files; a recording is ended first."""
+        finish(self._game, self.arrays, self._ttyrec, live)
+        self._task.close()
+
+    def _judge(self, reward: float, ended: bool, status: str) -> tuple[float, str]:
+        """The reward, and how the task ended. Being solved is worth 1 on a move that cost no time, too."""
+        if not ended:
+            return reward, ""
+        if status == _SUCCESSFUL:
+            return max(reward, 1.0), Outcome.SOLVED
+        if self._game._pynethack.done() or self.arrays["program_state"][_GAME_OVER]:
+            return reward, outcome_of(self._game)
+        return reward, Outcome.FAILED
+
+    def _place(self, key: int) -> int:
+        """The index that the task knows the key by; it learns a key that only answers questions."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self._task.actions)
+            self._task.actions = (*self._task.actions, key)
+        return place
+
+    def _keep_pages(self, observation: Any, done: bool, exceptions: bool = True) -> tuple[Any, bool]:
+        """Turn pages as the task does, but keep what stood on them; of a game that is over the first only."""
+        over = False
+        while not done and self.arrays["internal"][_AT_PAGE]:
+            if not over:
+                self._passed += page_text(self.arrays)
+            over = bool(self.arrays["program_state"][_GAME_OVER])
+            observation, done = self._game.step(SPACE)
+        kept: tuple[Any, bool] = self._turn_pages(observation, done, exceptions=exceptions)
+        return kept
+
+
+def _make_task(spec: GameSpec) -> Any:
+    """The task's own environment, without gymnasium's wrappers."""
+    import gymnasium
+    from gymnasium.envs.registration import load_env_creator
+
+    registered = gymnasium.spec(spec.task)
+    options = minihack_options(spec)
+    settings = {**registered.kwargs, **_SETTINGS}
+    if options.des_file is not None:
+        settings["des_file"] = options.des_file
+    if options.autopickup is not None or spec.task in BALROG_TASKS:
+        settings["autopickup"] = bool(options.autopickup)
+    if options.actions == "skills":
+        settings["allow_all_modes"] = True
+    if "Boxoban" in spec.task:
+        _use_levels(require_levels(spec.task))
+    task = load_env_creator(registered.entry_point)(
+        **settings,
+        character=options.character,
+        max_episode_steps=_NO_LIMIT,
+        observation_keys=list(KEYS),
+        fix_moon_phase=True,
+    )
+    task._goal_pos_set = None  # Boxoban is asked whether it is solved before it has looked for its goals
+    return task
+
+
+def _use_levels(folder: Path) -> None:
+    """Let MiniHack read the Boxoban levels that lie here, in an order that is the same everywhere."""
+    from minihack.envs import boxohack
+
+    boxohack.LEVELS_PATH = os.fspath(folder)
+    boxohack.load_boxoban_levels = read_levels
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Python's own dice, which some tasks draw levels with, start from a seed; afterwards as before."""
+    before = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(before)
+
+
+@contextmanager
+def _recording(ttyrec: str | None, prefix: str | None) -> Iterator[None]:
+    """A task made within records to this file; by itself NLE names recordings by process and number."""
+    from nle.env import base
+
+    original = base.nethack.Nethack
+
+    def make(**settings: Any) -> Any:
+        game = original(**{**settings, "ttyrec": ttyrec, "scoreprefix": prefix})
+        begin = game.reset
+        game.reset = lambda _, options=None: begin(ttyrec, options)
+        return game
+
+    base.nethack.Nethack = make
+    try:
+        yield
+    finally:
+        base.nethack.Nethack = original

@@ -1,0 +1,251 @@
+"""All that a player has seen of a game: its levels, its monsters, its own body and what it carries."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.envs.nethack.world import glyph_kinds as k
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import Item, read_item
+from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.screen import Screen
+from balrog_rag.envs.nethack.world.species import Species, all_species
+
+HUNGRY, WEAK, FAINTING = 2, 3, 4
+"""States of hunger, as the bottom line counts them."""
+STONED, SLIMED, STRANGLED, FOOD_POISONED, ILL, BLIND, DEAF, STUNNED, CONFUSED, HALLUCINATING, LEVITATING = (
+    1 << bit for bit in range(11)
+)
+"""Bits of the body's condition."""
+DAZED = STUNNED | CONFUSED | HALLUCINATING
+"""In these one strikes at one's own pet."""
+DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
+
+_REMEMBERED_TURNS = 40
+_LARGEST_SHOP = 120
+_STRIDE = 3
+"""Squares a monster may have moved between two looks at it and still be taken for the same one."""
+
+
+@dataclass(slots=True)
+class Monster:
+    """A monster in sight, or one that was felt."""
+
+    place: int
+    species: Species | None
+    """None where it was felt but not seen."""
+    tame: bool
+    peaceful: bool | None = None
+    """Whether it is peaceful; None until somebody has looked."""
+    seen: int = 0
+    """The turn in which it was last seen."""
+    helpless: int = 0
+    """Until which turn it surely sleeps."""
+    number: int = 0
+    """Which of those met it is: a name that no other takes over, as objects' addresses are taken over."""
+
+    @property
+    def hostile(self) -> bool:
+        """Whether it is to be reckoned an enemy: neither tame nor known to be peaceful."""
+        return not self.tame and not self.peaceful
+
+
+@dataclass(slots=True)
+class Body:
+    """The numbers of the bottom lines."""
+
+    place: int = 0
+    hp: int = 0
+    max_hp: int = 0
+    depth: int = 0
+    power: int = 0
+    armor: int = 10
+    level: int = 1
+    turn: int = 0
+    hunger: int = 1
+    load: int = 0
+    condition: int = 0
+    gold: int = 0
+    strength: int = 10
+    score: int = 0
+
+    def read(self, s: list[int]) -> None:
+        """Take over NLE's bottom-line numbers."""
+        self.place = t.spot(s[0], s[1])
+        self.strength, self.hp, self.max_hp, self.depth = s[3], s[10], s[11], s[12]
+        self.gold, self.power, self.armor, self.level = s[13], s[14], s[16], s[18]
+        self.turn, self.hunger, self.load, self.condition = s[20], s[21], s[22], s[25]
+        self.score = s[9]
+
+
+_STAIRS_UNDER_THINGS = {
+    "There is a staircase down here": t.STAIRS_DOWN,
+    "There is a staircase up here": t.STAIRS_UP,
+}
+"""What is said of stairs that the map does not show, because something lies on them."""
+_BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
+
+
+def _attacked(message: str, monster: Monster) -> bool:
+    """Whether a message says that such a monster struck at us."""
+    return monster.species is not None and any(f"{monster.species.name} {blow}" in message for blow in _BLOWS)
+
+
+@dataclass
+class World:
+    """Everything that was seen, brought up to date by every screen."""
+
+    body: Body = field(default_factory=Body)
+    levels: dict[Place, Level] = field(default_factory=dict)
+    monsters: list[Monster] = field(default_factory=list)
+    """Those shown now."""
+    items: list[Item] = field(default_factory=list)
+    message: str = ""
+    swallowed: bool = False
+    over: bool = False
+    """Whether the game has ended."""
+    _memory: dict[Place, list[Monster]] = field(default_factory=dict)
+    _carried: bytes = b""
+    _place: Place = field(default=Place(0, 0))
+    _known: tuple[int, int, Place] | None = None
+    _met: int = 0
+
+    @property
+    def level(self) -> Level:
+        """The level where the player is."""
+        return self.levels[self._place]
+
+    @property
+    def place(self) -> Place:
+        """Which level that is."""
+        return self._place
+
+    def see(self, screen: Screen) -> None:
+        """Take over what the screen shows."""
+        stats = screen.blstats.tolist()
+        if stats[11] <= 0:
+            self.over = True
+            return
+        self.body.read(stats)
+        self.message = screen.message
+        self._enter(Place(stats[23], stats[24]))
+        self._see_map(screen)
+        self._read(self.message)
+        self._see_items(screen)
+
+    def _read(self, message: str) -> None:
+        """Learn from what is said about the place where we are."""
+        level, here = self.level, self.body.place
+        for words, stairs in _STAIRS_UNDER_THINGS.items():
+            if words in message:
+                level.set_terrain(here, stairs)
+        for monster in self.monsters:
+            if monster.peaceful and _attacked(message, monster) and self._is_near(monster):
+                monster.peaceful = None  # taken for another one, or no longer what it was
+        if "Closed for inventory" in message:
+            level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
+        elif "(for sale" in message:
+            level.terrain[here] = level.terrain[here] if level.terrain[here] in t.INDOORS else t.FLOOR
+            self._see_shop(here)
+
+    def _is_near(self, monster: Monster) -> bool:
+        return t.distance(monster.place, self.body.place) == 1
+
+    def _enter(self, place: Place) -> None:
+        if place != self._place or place not in self.levels:
+            self._place = place
+            self.levels.setdefault(place, Level(place)).arrived = self.body.turn
+            self.monsters = []
+            self._known = None
+
+    def _see_map(self, screen: Screen) -> None:
+        glyphs = screen.glyphs.ravel()
+        kinds = k.kinds()
+        here = self.body.place
+        self.swallowed = bool(kinds.swallowed[glyphs].any())
+        if self.swallowed:
+            self.monsters = []
+            return
+        changed = self.level.see(glyphs, self.body.turn)
+        self.level.visited[here] = 1
+        now = (here, self.body.turn, self._place)
+        if changed or now != self._known:
+            self._known = now
+            self._see_monsters(glyphs, kinds)
+
+    def _see_monsters(self, glyphs: NDArray[Any], kinds: k.Kinds) -> None:
+        places = np.flatnonzero(kinds.creature[glyphs]).tolist()
+        memory = self._memory.setdefault(self._place, [])
+        turn = self.body.turn
+        old = [monster for monster in memory if turn - monster.seen <= _REMEMBERED_TURNS]
+        self.monsters = []
+        for place in places:
+            if place == self.body.place:
+                continue
+            self.monsters.append(self._recognize(place, int(glyphs[place]), kinds, old))
+            self.level.pet = turn if self.monsters[-1].tame else self.level.pet
+            known = self.monsters[-1].species
+            if known and known.shopkeeper:
+                self._see_shop(place)
+            self.level.watched |= bool(known and known.watchman)
+        self._memory[self._place] = old + self.monsters
+
+    def _see_shop(self, inside: int) -> None:
+        """The room of this square is a shop: no way leads through it, unless we are in it ourselves."""
+        level = self.level
+        if level.terrain[inside] not in t.INDOORS:
+            return
+        if inside not in level.shop:
+            room = level.room(inside)
+            if len(room) > _LARGEST_SHOP:
+                return  # a shopkeeper out in the open
+            level.shop |= room
+            level.forbid(level.shop)
+        if self.body.place in level.shop and level.forbidden & level.shop:
+            level.allow(level.shop)
+
+    def _recognize(self, place: int, glyph: int, kinds: k.Kinds, old: list[Monster]) -> Monster:
+        """The monster shown at a square: one seen before if one of its kind was near, else a new one."""
+        number = kinds.species[glyph]
+        felt = kinds.shows[glyph] == k.UNSEEN
+        species = None if felt or number < 0 else all_species()[number]
+        tame, turn = kinds.shows[glyph] == k.PET, self.body.turn
+        best = None
+        for monster in old:
+            if monster.species is species and monster.tame == tame:
+                far = t.distance(place, monster.place)
+                if far <= _STRIDE + (turn - monster.seen) and (best is None or far < best[0]):
+                    best = far, monster
+        if best is None:
+            peaceful = True if species and species.always_peaceful else None
+            self._met += 1
+            return Monster(place, species, tame, peaceful, seen=turn, number=self._met)
+        known = best[1]
+        old.remove(known)
+        known.place, known.seen = place, turn
+        return known
+
+    def _see_items(self, screen: Screen) -> None:
+        carried = screen.inv_strs.tobytes()
+        if carried == self._carried:
+            return
+        self._carried = carried
+        self.items = [
+            read_item(chr(letter), line.tobytes().split(b"\0")[0].decode("latin-1"))
+            for letter, line in zip(screen.inv_letters.tolist(), screen.inv_strs, strict=True)
+            if letter
+        ]
+
+    def item(self, *names: str) -> Item | None:
+        """The first item carried whose name holds one of these words, in their order."""
+        for name in names:
+            for item in self.items:
+                if name in item.name:
+                    return item
+        return None
+
+    def monster_at(self, place: int) -> Monster | None:
+        """The monster shown at a square."""
+        return next((monster for monster in self.monsters if monster.place == place), None)

@@ -1,0 +1,186 @@
+"""A player: its hands, and all it knows."""
+
+from collections import Counter
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Body, Monster, World
+from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.screen import Screen
+
+Skill: TypeAlias = Generator[int, Any, str]
+"""Presses keys, and at its end says why it stopped."""
+Keys: TypeAlias = Generator[int, Any, None]
+
+_PAGES = 60
+"""Pages turned after one key at most."""
+_ANSWERS = 12
+_PATIENCE = 60
+"""Key presses without game time after which something is done that takes time."""
+
+
+@dataclass
+class Pit:
+    """A pit being dug."""
+
+    level: Level
+    place: int
+    deep: bool = False
+    """Whether it is a pit already."""
+    guarded: bool = False
+    """Whether Elbereth was read here, and nothing has happened since that may have spoilt it."""
+    writings: int = 0
+    hp: int = 0
+
+
+class Player:
+    """What every skill is handed: keys to press, and the world as seen so far."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """`arrays` are NLE's, of what the game shows at first; every press is answered by such arrays."""
+        self.world = World()
+        self.screen = Screen(arrays)
+        self.heard: list[str] = []
+        """Messages since the last command began."""
+        self.refusals: Counter[str] = Counter()
+        """How often the game refused to do something, by a name for it."""
+        self.prayed: int | None = None
+        """The turn of the last prayer."""
+        self.unlucky = False
+        """Whether something was done that gods punish."""
+        self.pit: Pit | None = None
+        """The pit that was dug last."""
+        self.thrown: set[str] = set()
+        """Names of what was thrown and may be picked up again."""
+        self.spells: dict[str, str] = {}
+        """Spells that may be cast, with the letters they are cast by."""
+        self.cursed_hands = False
+        """Whether a cursed thing in both hands leaves none to write with."""
+        self.feverish = False
+        """Whether a were-creature's bite will make us one, too."""
+        self.standstill = 0
+        """Key presses since the game's clock last moved."""
+        self.alignment = self.race = self.role = ""
+        """What we are, as far as somebody has looked."""
+        self._see()
+
+    @property
+    def body(self) -> Body:
+        """The numbers of the bottom lines."""
+        return self.world.body
+
+    @property
+    def level(self) -> Level:
+        """The level where the player is."""
+        return self.world.level
+
+    @property
+    def here(self) -> int:
+        """The square where the player is."""
+        return self.world.body.place
+
+    @property
+    def pit_here(self) -> Pit | None:
+        """The pit that was begun where we are, if any was."""
+        pit = self.pit
+        return pit if pit is not None and pit.level is self.level and pit.place == self.here else None
+
+    def said(self, *words: str) -> bool:
+        """Whether any message since the last command began holds any of these words."""
+        return any(word in message for message in self.heard for word in words)
+
+    def press(self, key: int) -> Keys:
+        """Press one key and turn the pages that follow."""
+        yield from self._press(key)
+        for _ in range(_PAGES):
+            if not self.screen.more:
+                return
+            yield from self._press(keys.ENTER)
+
+    def command(self, *pressed: int) -> Keys:
+        """Press the keys of one command; a question that nobody expected is answered by ESC."""
+        yield from self.begin()
+        for key in pressed:
+            yield from self.press(key)
+        yield from self.close()
+
+    def begin(self) -> Keys:
+        """Begin a command: nothing was said so far, and nothing is open."""
+        yield from self.close()
+        if self.standstill > _PATIENCE:
+            yield from self.press(keys.ESC)
+            yield from self.press(keys.SEARCH)
+        self.heard.clear()
+
+    def close(self) -> Keys:
+        """Leave every open question and menu."""
+        for _ in range(_ANSWERS):
+            if not (self.screen.asks or self.screen.asks_text or self.screen.menu):
+                return
+            yield from self.press(keys.ESC)
+
+    def ask(self, key: int, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
+        """Give a command and answer its questions, each by the first reply whose words it holds.
+
+        True if every question had a reply, and there was one at all.
+        """
+        yield from self.begin()
+        yield from self.press(key)
+        return (yield from self.answer(*replies))
+
+    def answer(self, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
+        """Answer all questions that are open now."""
+        answered = False
+        for _ in range(_ANSWERS):
+            question = self.screen.question
+            if not question:
+                break
+            reply = next((reply for words, reply in replies if words in question), None)
+            if reply is None:
+                self.heard.append(question)
+                yield from self.close()
+                return False
+            answered = True
+            yield from self._reply(reply)
+        return answered
+
+    def _reply(self, reply: str) -> Keys:
+        line = self.screen.asks_text
+        for letter in reply:
+            yield from self.press(ord(letter))
+        if line:
+            yield from self.press(keys.ENTER)
+
+    def _press(self, key: int) -> Keys:
+        turn = self.body.turn
+        arrays = yield key
+        if arrays is not self.screen.arrays:
+            self.screen = Screen(arrays)
+        self._see()
+        self.standstill = 0 if self.body.turn != turn else self.standstill + 1
+
+    def _see(self) -> None:
+        self.world.see(self.screen)
+        if self.world.message:
+            self.heard.append(self.world.message)
+            self._heed(self.world.message)
+
+    def _heed(self, message: str) -> None:
+        """Remember what is said of our health."""
+        if "no free hand to write" in message:
+            self.cursed_hands = True
+        if "You feel feverish" in message:
+            self.feverish = True
+        if "You feel purified" in message:
+            self.feverish = False
+
+    def hostiles(self, within: int = t.WIDTH) -> list[Monster]:
+        """Enemies in sight, the nearest first."""
+        here = self.here
+        near = [m for m in self.world.monsters if m.hostile and t.distance(m.place, here) <= within]
+        return sorted(near, key=lambda monster: (t.distance(monster.place, here), monster.place))

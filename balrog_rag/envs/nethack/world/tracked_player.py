@@ -1,0 +1,63 @@
+"""The player whom skills are handed: the game itself tells it of every key, whoever pressed it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from balrog_rag.envs.nethack.world.known_world import World
+from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.player import Keys, Player
+from balrog_rag.envs.nethack.world.terrain import AROUND, WIDTH
+
+
+class OpenLevel(Level):
+    """A level where nobody squeezes between boulders."""
+
+    def _open_steps(self, place: int) -> list[int]:
+        aslant = {near for near, diagonal in AROUND[place] if diagonal}
+        return [
+            near
+            for near in super()._open_steps(place)
+            if not (near in aslant and self.boulders and self._tight(place, near))
+        ]
+
+    def _tight(self, place: int, near: int) -> bool:
+        row, column = place // WIDTH, near % WIDTH
+        corners = row * WIDTH + column, near + place - (row * WIDTH + column)
+        return all(corner in self.boulders for corner in corners)
+
+
+class OpenWorld(World):
+    """A game in which shops may be entered: a language model may want to buy something."""
+
+    def _read(self, message: str) -> None:
+        """Nothing that is said closes a way."""
+
+    def _see_shop(self, inside: int) -> None:
+        """A shop is a room like any other."""
+
+    def _enter(self, place: Place) -> None:
+        self.levels.setdefault(place, OpenLevel(place))
+        super()._enter(place)
+
+
+class SkillPlayer(Player):
+    """A player who does not look at the answer to a key: whoever carries it out has looked already."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """`arrays` are NLE's, filled anew by every key press."""
+        super().__init__(arrays)
+        self.world = OpenWorld()
+        self.tried: int | None = None
+        """The door that was last walked against or opened."""
+        self.look()
+
+    def look(self) -> None:
+        """Take in the screen."""
+        self._see()
+
+    def _press(self, key: int) -> Keys:
+        turn = self.body.turn
+        yield key
+        self.standstill = 0 if self.body.turn != turn else self.standstill + 1

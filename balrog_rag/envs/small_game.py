@@ -1,0 +1,161 @@
+"""An engine of a small game as an environment of the harness."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from balrog_rag.contracts.behaviour import Pressed
+from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Transition, digest
+from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.kinds import Numbers, Share
+from balrog_rag.contracts.programs import Press
+from balrog_rag.envs.small_engine import Engine, Moment
+from balrog_rag.episode.outcome import Outcome
+
+SEEDS = 2**32
+"""Seeds that these games' dice tell apart."""
+
+
+class PictureOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of a game that has words and a picture. The names are NetHack's, so that one word sets both."""
+
+    layout: Annotated[
+        Literal["hybrid", "language", "image"],
+        msgspec.Meta(description="hybrid, language: words; image: words and a picture"),
+    ] = "hybrid"
+
+
+def shows_pictures(options: Mapping[str, Any]) -> bool:
+    """Whether observations carry a picture."""
+    return bool(options.get("layout") == "image")
+
+
+def seed_of(spec: GameSpec) -> int:
+    """The seed that a game's dice begin with."""
+    return spec.seeds.core % SEEDS
+
+
+def by_seed(spec: GameSpec) -> str:
+    """Games of one seed are the same."""
+    return str(seed_of(spec))
+
+
+class Won(Share):
+    """A task is solved or not; a reward above 0 says so, and comes with success alone."""
+
+    def see(self, numbers: Numbers, reward: float, ended: str) -> None:
+        """Take in a step."""
+        if reward > 0:
+            self.value = 1.0
+
+
+class Screen:
+    """What programs see of a game: the moment, and what the game itself would do."""
+
+    def __init__(self, moment: Moment, engine: Engine) -> None:
+        self.moment, self._engine = moment, engine
+
+    def advice(self) -> Sequence[str]:
+        """The game's own commands from here to its end; nothing, where it has none."""
+        policy = getattr(self._engine, "policy", None)
+        return policy() if policy is not None else ()
+
+
+class PlayedEngine:
+    """A game as agents meet it: its texts as they are, its limit, and a picture where one is wanted."""
+
+    def __init__(
+        self,
+        spec: GameSpec,
+        engine: Engine,
+        actions: Mapping[str, str],
+        default: str,
+        anything: bool = False,
+    ) -> None:
+        """With `anything` every text is an action; `actions` then are some that always can be taken."""
+        self._spec, self._engine, self._actions, self._default = spec, engine, dict(actions), default
+        self._anything = anything
+        self._pictured = shows_pictures(spec.options)
+        self._steps, self._ended = 0, ""
+        self._moment = Moment("")
+        self.view = self._view("")
+
+    def reset(self) -> Transition:
+        """Begin the game; only now is it known what is to be done in it."""
+        self._moment = self._engine.reset()
+        self._steps, self._ended = 0, ""
+        self.view = self._view(self._engine.goal)
+        return Transition(self._observation(), keys=0)
+
+    def step(self, action: str) -> Transition:
+        """Take one action."""
+        done = self.press(action)
+        return Transition(self._observation(), done.reward, ended=done.ended)
+
+    @property
+    def screen(self) -> Screen:
+        """What programs see."""
+        return Screen(self._moment, self._engine)
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of this moment."""
+        return self._moment.numbers
+
+    def press(self, press: Press) -> Pressed:
+        """Take one action, of which nothing is told but what it was worth."""
+        if self._ended:
+            raise EnvironmentFailure(
+                f"{self.view.task}: the game is over ({self._ended}); it takes no action"
+            )
+        self._steps += 1
+        self._moment = moment = self._engine.step(str(press))
+        self._ended = str(moment.ended or (Outcome.STEPS if self._steps >= self._spec.max_steps else ""))
+        return Pressed(moment.reward, 1, self._ended)
+
+    def event(self) -> str:
+        """Nothing interrupts a program here."""
+        return ""
+
+    def look(self, message: str, ended: str) -> Transition:
+        """The present moment."""
+        return Transition(self._observation(), ended=ended)
+
+    def painted(self) -> bytes | None:
+        """The present moment as a picture, where the game has one."""
+        return self._drawn()
+
+    def close(self) -> None:
+        """Give back everything the game holds."""
+        self._engine.close()
+
+    def _view(self, goal: str) -> TaskView:
+        return TaskView(
+            env=self._spec.env,
+            task=self._spec.task,
+            goal=goal,
+            actions=self._actions,
+            accepted=frozenset(self._actions),
+            default_action=self._default,
+            anything=self._anything,
+        )
+
+    def _observation(self) -> Observation:
+        moment = self._moment
+        parts = [Part("observation", moment.long, heading=False)]
+        if moment.short:
+            parts.append(Part("status", moment.short, "now", heading=False))
+        pictures = self._pictures()
+        seen = digest("\n".join((moment.long, moment.short, *map(digest, pictures))))
+        return Observation(tuple(parts), moment.numbers, seen, pictures=pictures)
+
+    def _pictures(self) -> tuple[bytes, ...]:
+        drawn = self._drawn() if self._pictured else None
+        return () if drawn is None else (drawn,)
+
+    def _drawn(self) -> bytes | None:
+        from balrog_rag.util.png import png
+
+        pixels = self._engine.picture()
+        return None if pixels is None else png(pixels)

@@ -1,0 +1,1 @@
+"""Episodes written in other people's formats."""

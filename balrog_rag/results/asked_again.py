@@ -1,0 +1,120 @@
+"""Did retrieval change the action? A sample of steps asked again without it, and once more with it.
+
+The second question is the measure of the first: a model that answers by chance changes its mind anyway.
+"""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.contracts.data import Reply
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.episode import journal
+from balrog_rag.results import run_folder
+from balrog_rag.results.episodes import IN_THE_PROMPT
+from balrog_rag.results.runs import LoadedRun
+from balrog_rag.results.statistics.interval import mean_interval
+from balrog_rag.results.statistics.units import Bounds, Score
+from balrog_rag.util.files import read_file
+
+FILE = "counterfactual.json"
+
+
+class Took(msgspec.Struct, frozen=True):
+    """What the calls of a step took; `dollars` only where every price is known."""
+
+    tokens: int = 0
+    dollars: float | None = 0.0
+    seconds: float = 0.0
+
+    def plus(self, reply: Reply) -> "Took":
+        """That and one more answer."""
+        return Took(
+            self.tokens + reply.usage.input + reply.usage.output,
+            None if self.dollars is None or reply.cost is None else self.dollars + reply.cost,
+            self.seconds + reply.latency,
+        )
+
+    def less(self, other: "Took") -> "Took":
+        """How much more this is."""
+        unpriced = self.dollars is None or other.dollars is None
+        dollars = None if unpriced else (self.dollars or 0.0) - (other.dollars or 0.0)
+        return Took(self.tokens - other.tokens, dollars, self.seconds - other.seconds)
+
+
+class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step: what was done, what is done without reference text, what when asked again with it."""
+
+    episode: str
+    step: int
+    action: str
+    without: str
+    again: str
+    more: Took | None = None
+    """What asking with reference text took beyond asking without; None in records that do not know."""
+
+    @property
+    def line(self) -> str:
+        """The step in one line."""
+        return (
+            f"{self.episode} step {self.step}: {self.action}; without reference text {self.without}, "
+            f"asked again {self.again}"
+        )
+
+    @property
+    def differs(self) -> bool:
+        """Whether one of the two answers was another than the recorded one."""
+        return self.without != self.action or self.again != self.action
+
+
+class Counterfactual(msgspec.Struct, frozen=True):
+    """counterfactual.json."""
+
+    asked: tuple[AskedAgain, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the sample says."""
+        changed = [one.without != one.action for one in self.asked]
+        noise = [one.again != one.action for one in self.asked]
+        return (
+            f"without reference text the action differs at {_share(changed)}; "
+            f"asked again with it, it differs at {_share(noise)}."
+        )
+
+
+def _share(hits: Sequence[bool]) -> str:
+    found = mean_interval([Score(100.0 * hit) for hit in hits], Bounds(binary=True))
+    percent = 100 * sum(hits) / len(hits)
+    return f"{sum(hits)} of {len(hits)} steps ({percent:.0f} %, {found.low:.0f} to {found.high:.0f})"
+
+
+def sample(run: LoadedRun, count: int, seed: int) -> list[tuple[Path, int]]:
+    """Steps whose prompt held reference text, drawn at random from all episodes: journal and step."""
+    places = [
+        (path, step.n)
+        for episode in run.episodes
+        for path in [run_folder.journal_path(run.folder, episode.name)]
+        for step in journal.read(path).steps
+        if step.notes.get("lookup") in IN_THE_PROMPT
+    ]
+    if not places:
+        raise ConfigError(
+            f"{run.folder}: no step's prompt held reference text; nothing can be asked without it"
+        )
+    return sorted(random.Random(seed).sample(places, min(count, len(places))))
+
+
+def keep(run: Path, made: Counterfactual) -> None:
+    """Write what was found, for reports."""
+    run_folder.write_json(run / FILE, made)
+
+
+def kept(run: Path) -> Counterfactual | None:
+    """What was found earlier; None where nothing was."""
+    try:
+        return msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None

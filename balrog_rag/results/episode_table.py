@@ -1,0 +1,135 @@
+"""Every episode as one row, for spreadsheets and data frames: CSV, and Parquet where pyarrow is there."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.results import run_folder
+from balrog_rag.results.episodes import Episode
+
+PURPOSES = ("act", "query", "summary", "rerank", "other")
+
+
+def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
+    """One episode's numbers by name, the same names in the same order for every episode of these kinds."""
+    total, lookups = episode.total, episode.lookups
+    return {
+        "episode": episode.name,
+        "env": episode.env,
+        "task": episode.task,
+        "agent": episode.agent_name,
+        "model": episode.model_name,
+        "answered_by": ", ".join(episode.answered_by),
+        "core_seed": episode.game.seeds.core,
+        "disp_seed": episode.game.seeds.disp,
+        "lgen_seed": episode.game.seeds.lgen,
+        "options": json_text(episode.game.options),
+        "outcome": episode.outcome,
+        "ended_by": episode.ended_by,
+        "cause": episode.cause,
+        "preventable": episode.preventable,
+        "progression_percent": episode.percent,
+        "highest_achievement": episode.highest or "",
+        **_measures(episode, kinds),
+        "steps": episode.steps,
+        "key_presses": episode.keys,
+        "invalid_actions": episode.invalid,
+        "return": episode.total_reward,
+        "seconds_waiting": episode.seconds,
+        "calls": total.count,
+        "input_tokens": total.input,
+        "output_tokens": total.output,
+        "cached_tokens": total.cached,
+        "reasoning_tokens": total.reasoning,
+        "dollars": total.dollars,
+        "unpriced_calls": total.unpriced,
+        **{f"{purpose}_calls": _count(episode, purpose) for purpose in PURPOSES},
+        "searches": lookups.count,
+        "search_hits": lookups.hits,
+        "different_queries": lookups.queries,
+        "steps_with_search": lookups.steps,
+        "steps_using_passages": lookups.used,
+        "forked": episode.forked,
+        "spec_digest": episode.spec_digest,
+    }
+
+
+def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
+    """What these kinds of game count; blank where the episode's kind does not."""
+    own = {measure.name: measure for measure in kind_of(episode.env).measures}
+    names = dict.fromkeys(measure.name for kind in kinds for measure in kind.measures)
+    found = {name: episode.measured(own[name]) for name in names if name in own}
+    return {name: None if isnan(value := found.get(name, nan)) else value for name in names}
+
+
+def json_text(value: Any) -> str:
+    """Any plain value on one line, its keys in order."""
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
+    """The kinds of game of these episodes, each once."""
+    return [kind_of(name) for name in dict.fromkeys(episode.env for episode in episodes)]
+
+
+def _count(episode: Episode, purpose: str) -> int:
+    calls = episode.calls.get(purpose)
+    return calls.count if calls else 0
+
+
+def csv_text(rows: Iterable[dict[str, Any]]) -> str:
+    """Rows as CSV; a text that a spreadsheet would take for a formula is defused."""
+    rows = list(rows)
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: _harmless(value) for key, value in each.items()} for each in rows)
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    formula = isinstance(value, str) and len(value) > 1 and value[0] in "=+-@\t\r"
+    return f"'{value}" if formula else value
+
+
+def episodes_csv(episodes: Iterable[Episode]) -> str:
+    """The rows of these episodes as CSV."""
+    every = list(episodes)
+    kinds = kinds_of(every)
+    return csv_text(row(episode, kinds) for episode in every)
+
+
+def write_csv(path: Path, episodes: Iterable[Episode]) -> None:
+    """Write the rows of these episodes as CSV."""
+    run_folder.write_bytes(path, episodes_csv(episodes).encode())
+
+
+def has_parquet() -> bool:
+    """Whether Parquet can be written here."""
+    return find_spec("pyarrow") is not None
+
+
+def require_parquet() -> None:
+    """A ConfigError where it cannot."""
+    if not has_parquet():
+        raise ConfigError("Parquet needs pyarrow: pip install 'balrog_rag[parquet]'")
+
+
+def write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as Parquet."""
+    require_parquet()
+    import pyarrow
+    from pyarrow import parquet
+
+    sink = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), sink)
+    run_folder.write_bytes(path, sink.getvalue())

@@ -1,0 +1,29 @@
+"""Recordings of a run's episodes: made anew from journals, and put into a database."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from balrog_rag.contracts.errors import JournalError
+from balrog_rag.dataset.importing import write_database
+from balrog_rag.episode import journal
+from balrog_rag.results.run_folder import RECORDINGS, recording_path
+from balrog_rag.run.replay import refuse_misplaced, replay
+from balrog_rag.run.watchers import Unwatched
+
+
+async def record(run: Path, path: Path, done: Callable[[int], None] = lambda count: None) -> bool:
+    """Play a journal of a run again and record it; whether its kind of game makes recordings."""
+    header = journal.read(path).header
+    if header is None:
+        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+    refuse_misplaced(path)
+    target = recording_path(run, header.spec.episode)
+    if target is not None:
+        await replay(path, Unwatched(), str(target))
+    done(1)
+    return target is not None
+
+
+def database_of(run: Path) -> list[str]:
+    """Make the database of a run's recordings anew; what was left out."""
+    return write_database(run / RECORDINGS, run.resolve().name)

@@ -1,0 +1,140 @@
+"""One episode from its journal to its end: opened, played on, replayed elsewhere when its worker dies."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from balrog_rag.contracts.behaviour import Game, Watcher
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.errors import Bystander, JournalError, WorkerLost
+from balrog_rag.contracts.events import Found, Troubled
+from balrog_rag.episode import journal
+from balrog_rag.episode.effects import JournalCursor
+from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
+from balrog_rag.episode.outcome import RESUMABLE
+from balrog_rag.episode.play import EpisodeContext, Services, play
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.results.run_folder import journal_path, recording_path
+from balrog_rag.results.tally import read_episode
+
+LOSSES = 5
+"""How many workers may die under one episode before it is taken for the killer."""
+
+
+class GameSource(Protocol):
+    """Where games live: a pool of worker processes, or the calling process."""
+
+    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> Game:
+        """Start a game."""
+        ...
+
+
+class JournaledPlayer:
+    """Keeps the journals of one run's episodes; who plays them, and where, is left to the kinds below."""
+
+    def __init__(
+        self,
+        run: Path,
+        config_digest: str,
+        versions: dict[str, str],
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.run, self._config_digest, self._versions = run, config_digest, versions
+        self.budget, self.watcher, self.stopping = budget, watcher, stopping
+
+    async def __call__(self, spec: EpisodeSpec) -> End:
+        """Play, or play on, until the episode ends; a lost worker costs a replay and nothing else."""
+        losses = 0
+        while True:
+            try:
+                return await self._attempt(spec)
+            except WorkerLost as error:
+                losses += not isinstance(error, Bystander)
+                if losses == LOSSES:
+                    raise
+                self.watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=True))
+
+    def _found(self, episode: str, recording: Recording, end: End) -> End:
+        """An episode that an earlier attempt at the run has ended counts as it stands."""
+        meter = self.budget.episode(episode)
+        for entry in recording.entries:
+            if isinstance(entry, Completion):
+                meter.charge(entry.reply, entry.purpose)
+        played = read_episode(journal_path(self.run, episode))
+        self.watcher.see(Found(episode, end.outcome, end.steps, played.progression if played else 0.0))
+        return end
+
+    def recording(self, spec: EpisodeSpec) -> Recording:
+        """What is journaled of this episode so far; refuses a journal of another spec."""
+        path = journal_path(self.run, spec.episode)
+        if not path.exists():
+            return Recording(None)
+        recording = journal.read(path)
+        if recording.header is not None and recording.header.spec_digest != spec.digest:
+            raise JournalError(
+                f"{path}: belongs to another configuration of {spec.episode}; "
+                "resume with the one that wrote it, or choose another run.name"
+            )
+        if recording.end is not None and recording.end.outcome in RESUMABLE:
+            return recording.before_end()
+        return recording
+
+    async def _attempt(self, spec: EpisodeSpec) -> End:
+        recording = self.recording(spec)
+        if recording.end is not None:
+            return self._found(spec.episode, recording, recording.end)
+        path = journal_path(self.run, spec.episode)
+        keep = recording.ends[-1] if recording.ends else 0
+        with Writer(path, keep, recording.size) as writer:
+            if recording.header is None:
+                writer.append(self._header(spec))
+            cursor = JournalCursor(recording, writer)
+            del recording  # so that the cursor may let go of what it has played
+            end = await self.perform(cursor, spec)
+            await writer.sync()
+            writer.check()
+            return end
+
+    async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
+        """Play what is journaled and go on behind its end."""
+        raise NotImplementedError
+
+    def _header(self, spec: EpisodeSpec) -> Header:
+        return Header(journal.VERSION, spec, spec.digest, self._config_digest, self._versions)
+
+
+class EpisodePlayer(JournaledPlayer):
+    """Plays them here, in this process's loop."""
+
+    def __init__(
+        self,
+        run: Path,
+        config_digest: str,
+        versions: dict[str, str],
+        games: GameSource,
+        services: Services,
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+        ttyrec: bool = False,
+    ) -> None:
+        super().__init__(run, config_digest, versions, budget, watcher, stopping)
+        self._games, self._services, self._ttyrec = games, services, ttyrec
+
+    async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
+        """Play what is journaled and go on behind its end."""
+        game = await self._games.open(spec.game, self._ttyrec_path(spec))
+        meter = self.budget.episode(spec.episode)
+        try:
+            context = EpisodeContext(spec, game, cursor, self._services, meter, self.watcher, self.stopping)
+            return await play(context)
+        finally:
+            meter.release()
+            await game.close()
+
+    def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:
+        path = recording_path(self.run, spec.episode) if self._ttyrec else None
+        return None if path is None else str(path)

@@ -1,0 +1,1 @@
+"""Evaluations of this project's own ideas: offline studies of look-ups, and judgements of passages."""

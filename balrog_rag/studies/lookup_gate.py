@@ -1,0 +1,159 @@
+"""A gate for look-ups, learned from steps that were asked again without reference text.
+
+A step counts as changed where the action without reference text was another and the action asked for again
+with it was the same: what a model changes by chance is no worth of a look-up. Fitted is a logistic
+regression, shrunk towards nothing, on features that an agent knows before it looks up. The gate opens where
+the chance of a change, times what a change is worth, is at least what a look-up takes; the same record says
+what that was. What a change is worth the data cannot say: as much as two look-ups, if nobody says otherwise.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from balrog_rag.agents.worth import FEATURES, HALF, WORTH, Worth, bar, chance
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode import journal
+from balrog_rag.results import run_folder
+from balrog_rag.results.asked_again import AskedAgain, Took, kept
+
+LEAST = 20
+"""Steps asked again that a fit needs."""
+_SHRUNK = 1.0
+_ROUNDS = 50
+Floats = NDArray[np.float64]
+
+
+class FittedGate(msgspec.Struct, frozen=True):
+    """What was learned, and of how much."""
+
+    weights: dict[str, float]
+    steps: int
+    changed: int
+    opened: int
+    """Of the steps, at how many the gate would look something up."""
+    kept_changes: int
+    """Of the changed ones, how many of those."""
+    cost: Took | None
+    """What reference text took at such a step, on average; None where the record does not know."""
+    worth: float | None
+    """The tokens that a changed action counts."""
+    enough: float
+    """The chance of a change from which on it opened at these steps."""
+
+    @property
+    def override(self) -> str:
+        """The words that play with it."""
+        known = {**self.weights, **({WORTH: self.worth} if self.worth else {})}
+        inner = ",".join(f"{name}:{weight:.4g}" for name, weight in known.items())
+        return f"agent.retrieval.when=adaptive agent.retrieval.gate={{{inner}}}"
+
+    @property
+    def told(self) -> str:
+        """What was fitted, what look-ups took, and how to play with it."""
+        lines = [
+            f"fitted on {self.steps} steps, of which reference text changed the action at {self.changed};",
+            *self._cost(),
+            f"on these steps the gate opens at {self.opened} and keeps {self.kept_changes} of the changes",
+            f"play with it: {self.override}",
+        ]
+        if self.changed in (0, self.steps):
+            lines.insert(-1, "all these steps are alike, so nothing was learned of when; ask at more of them")
+        return "\n".join(lines)
+
+    def _cost(self) -> list[str]:
+        if self.cost is None or self.worth is None:
+            return ["what look-ups took is not in this record, so the gate opens at a chance of one half;"]
+        dollars = "" if self.cost.dollars is None else f", {self.cost.dollars:.2g} dollars"
+        return [
+            f"with it a step took {self.cost.tokens} tokens{dollars} and {self.cost.seconds:.2g} s more;",
+            f"where a change is worth {self.worth:.4g} tokens, its chance must be {self.enough:.2f};",
+        ]
+
+
+def fit(run: Path, worth: float | None = None) -> FittedGate:
+    """The gate of a run's counterfactual record, where a changed action is worth so many tokens."""
+    found = kept(run)
+    if found is None or len(found.asked) < LEAST:
+        count = len(found.asked) if found else 0
+        raise ConfigError(
+            f"{run}: {count} steps were asked again, and a gate needs {LEAST}; "
+            f"run python -m balrog_rag.counterfactual {run} --sample 200"
+        )
+    rows = [(known, _changed(one)) for one in found.asked if (known := _known(run, one)) is not None]
+    x = np.array([[known[name] for name in FEATURES] for known, _ in rows])
+    y = np.array([float(changed) for _, changed in rows])
+    weights = dict(zip(FEATURES, map(float, logistic(x, y)), strict=True))
+    cost = _mean(found.asked)
+    worth = worth or (2.0 * cost.tokens if cost else None)
+    enough = bar(cost.tokens, worth) if cost else HALF
+    opened = [chance(weights, known) >= enough for known, _ in rows]
+    both = sum(bool(changed and open_) for (_, changed), open_ in zip(rows, opened, strict=True))
+    return FittedGate(weights, len(rows), int(y.sum()), sum(opened), both, cost, worth, enough)
+
+
+def _mean(asked: Sequence[AskedAgain]) -> Took | None:
+    """What reference text took at a step on average; None where that is not known, or nothing."""
+    took = [one.more for one in asked if one.more is not None]
+    tokens = round(sum(each.tokens for each in took) / len(took)) if took else 0
+    if tokens <= 0:
+        return None
+    prices = [each.dollars for each in took if each.dollars is not None]
+    dollars = sum(prices) / len(took) if len(prices) == len(took) else None
+    return Took(tokens, dollars, sum(each.seconds for each in took) / len(took))
+
+
+def _changed(one: AskedAgain) -> bool:
+    return one.without != one.action and one.again == one.action
+
+
+def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
+    """What the agent knew at that step before its look-up."""
+    recording = journal.read(run_folder.journal_path(run, one.episode))
+    if recording.header is None:
+        return None
+    spec = recording.header.spec
+    retrieval = spec.last_player.agent["retrieval"]
+    worth = Worth(int(retrieval["every"]), int(retrieval["forget"]), {})
+    senses = kind_of(spec.game.env).senses
+    for step, numbers, ids in _moments(recording):
+        known = worth.features(step, senses.health(numbers))
+        if step == one.step:
+            return known
+        if ids is not None:
+            worth.took(step, ids)
+    return None
+
+
+def _moments(recording: journal.Recording) -> Iterator[tuple[int, Mapping[str, int], list[str] | None]]:
+    """Each step with the numbers that the agent saw, and the passages found; None where it did not look."""
+    numbers: dict[str, int] = {}
+    ids: list[str] | None = None
+    for entry in recording.entries:
+        if isinstance(entry, journal.Start):
+            numbers = dict(entry.numbers)
+        elif isinstance(entry, journal.Lookup):
+            ids = [*(ids or []), *(each.id for each in entry.passages)]
+        elif isinstance(entry, journal.Step):
+            yield entry.n, dict(numbers), ids
+            numbers.update(entry.numbers)
+            ids = None
+
+
+def logistic(x: Floats, y: Floats) -> Floats:
+    """Newton's method on the shrunk likelihood; the first column is the constant and is not shrunk."""
+    weights = np.zeros(x.shape[1])
+    shrink = np.diag([1e-6, *[_SHRUNK] * (x.shape[1] - 1)])
+    for _ in range(_ROUNDS):
+        expected = 1 / (1 + np.exp(-np.clip(x @ weights, -50, 50)))
+        slope = x.T @ (y - expected) - shrink @ weights
+        curve = (x * (expected * (1 - expected))[:, None]).T @ x + shrink
+        step = np.clip(np.linalg.solve(curve + 1e-9 * np.eye(len(curve)), slope), -4, 4)
+        weights = weights + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return np.asarray(np.clip(weights, -25, 25))

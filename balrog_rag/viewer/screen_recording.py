@@ -1,0 +1,171 @@
+"""A range of an episode's screens as a recording: an asciicast for terminals, or a GIF for slides."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.files import no_link
+from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.viewer.collector import Collector
+from balrog_rag.viewer.packing import Screen, unpacked
+
+ENDINGS = (".cast", ".gif")
+SECONDS = 0.25
+"""How long a moment stays."""
+PALETTE = (
+    *("5b9dd9", "e0653a", "3fae7f", "b98a3d", "5c8fe0", "c77bb0", "44b3c2", "c8ccd0"),
+    *("7d8790", "ff9166", "7fe0a8", "ffd75e", "8ab8ff", "f2a6dd", "7fe3ee", "ffffff", "101214"),
+)
+"""The page's sixteen colours, and its background."""
+BACKGROUND = 16
+GREY = "7"
+SIZE = 15
+"""Height of the letters of a GIF."""
+MOST_FRAMES = 5_000
+"""Moments of one GIF."""
+
+
+class Moment(NamedTuple):
+    """One screen of an episode."""
+
+    at: int
+    screen: Screen
+
+
+def moments(collector: Collector, first: int = 0, last: int | None = None) -> Iterator[Moment]:
+    """Its screens from one position to another, both included."""
+    rows: list[str] = []
+    colours: list[str] = []
+    for number in range(collector.chunks):
+        chunk = unpacked(collector.chunk(number) or b"")
+        for place, (change, cursor, _) in enumerate(chunk["screens"]):
+            if isinstance(change, dict):
+                rows, colours = change["rows"], change["colours"]
+            else:
+                rows, colours = changed(rows, colours, change)
+            at = chunk["at"] + place
+            if at >= first and (last is None or at <= last):
+                yield Moment(at, Screen(rows, colours, tuple(cursor) if cursor else None))
+
+
+def changed(rows: list[str], colours: list[str], change: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Rows and their colours with what changed in them."""
+    rows, colours = list(rows), list(colours)
+    for row, start, dropped, text, *colour in change:
+        if row < 0:
+            return text, colour[0]
+        rows[row] = rows[row][:start] + text + rows[row][start + dropped :]
+        if colours:
+            colours[row] = colours[row][:start] + colour[0] + colours[row][start + dropped :]
+    return rows, colours
+
+
+def bounds(text: str | None, last: int) -> tuple[int, int]:
+    """The positions that `A:B` or `A` names."""
+    if text is None:
+        return 0, last
+    begin, colon, end = text.partition(":")
+    if not all(each.isdecimal() or not each for each in (begin, end)) or text in ("", ":"):
+        raise ConfigError(f"--steps {text}: write it as 100:150, or 100")
+    first = int(begin or 0)
+    most = min(int(end), last) if end else (last if colon else first)
+    if first > most:
+        raise ConfigError(f"--steps {text}: the episode has positions 0 to {last}")
+    return first, most
+
+
+def write(collector: Collector, out: Path, title: str, steps: str | None) -> int:
+    """Write a recording of the kind that the file's name says; returns how many moments it holds."""
+    first, last = bounds(steps, collector.count)
+    shown = moments(collector, first, last)
+    if out.suffix == ".gif":
+        if last - first >= MOST_FRAMES:
+            raise ConfigError(f"{out}: a GIF holds {MOST_FRAMES:,} moments at most; choose fewer by --steps")
+        _gif([moment.screen for moment in shown], out)
+    else:
+        with open(out, "wb", opener=no_link) as file:
+            for line in cast(shown, title):
+                file.write(line)
+    return last - first + 1
+
+
+def cast(shown: Iterator[Moment], title: str) -> Iterator[bytes]:
+    """The lines of an asciicast, version 2: every moment writes the rows that are new."""
+    before: Screen | None = None
+    for place, (_, screen) in enumerate(shown):
+        if before is None:
+            size = {"width": max(80, *map(len, screen.rows)), "height": max(24, len(screen.rows))}
+            yield msgspec.json.encode({"version": 2, **size, "title": terminal_safe(title)}) + b"\n"
+        yield msgspec.json.encode([round(place * SECONDS, 3), "o", _written(before, screen)]) + b"\n"
+        before = screen
+
+
+def _written(before: Screen | None, now: Screen) -> str:
+    """What a terminal is sent so that it shows this screen; text of the game moves nothing."""
+    parts = ["\x1b[2J"] if before is None or len(before.rows) != len(now.rows) else []
+    for row, text in enumerate(now.rows):
+        colours = now.colours[row] if now.colours else GREY * len(text)
+        old = None if parts[:1] == ["\x1b[2J"] or before is None else before
+        if old is None or old.rows[row] != text or (old.colours and old.colours[row] != colours):
+            parts.append(f"\x1b[{row + 1};1H\x1b[2K{''.join(_runs(text, colours))}\x1b[0m")
+    row, column = now.cursor or (0, 0)
+    return "".join([*parts, f"\x1b[{row + 1};{column + 1}H"])
+
+
+def _runs(text: str, colours: str) -> Iterator[str]:
+    """A row's signs with a change of colour before those that differ from the ones before them."""
+    colour = GREY
+    for sign, wanted in zip(terminal_safe(text).rstrip(), colours, strict=False):
+        if wanted != colour and sign != " ":
+            colour = wanted
+            number = int(wanted, 16)
+            yield f"\x1b[{30 + number if number < 8 else 82 + number}m"
+        yield sign
+
+
+def _gif(screens: Sequence[Screen], out: Path) -> None:
+    """Draw every screen; rows that stay are not drawn again."""
+    from PIL import Image, ImageDraw
+
+    font = _font()
+    wide, high = round(font.getlength("M")), SIZE + 3
+    rows = max(len(screen.rows) for screen in screens)
+    columns = max(80, *(len(row) for screen in screens for row in screen.rows))
+    image = Image.new("P", (wide * columns + 12, high * rows + 12), BACKGROUND)
+    image.putpalette(bytes.fromhex("".join(PALETTE)))
+    frames, before = [], Screen(())
+    for screen in screens:
+        image = image.copy()
+        pen = ImageDraw.Draw(image)
+        pen.fontmode = "1"
+        for row, text in enumerate(screen.rows):
+            if _row(screen, row) != _row(before, row):
+                top = 6 + row * high
+                pen.rectangle((0, top, image.width, top + high - 1), BACKGROUND)
+                for column, sign in enumerate(text):
+                    if sign != " ":
+                        colour = int(screen.colours[row][column] if screen.colours else GREY, 16)
+                        pen.text((6 + column * wide, top), sign, colour, font)
+        frames.append(image)
+        before = screen
+    times = round(1000 * SECONDS)
+    frames[0].save(
+        out, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False
+    )
+
+
+def _row(screen: Screen, row: int) -> tuple[str, str]:
+    if row >= len(screen.rows):
+        return "", ""
+    return screen.rows[row], screen.colours[row] if screen.colours else ""
+
+
+def _font() -> Any:
+    """DejaVu Sans Mono, which matplotlib brings."""
+    from matplotlib import get_data_path
+    from PIL import ImageFont
+
+    return ImageFont.truetype(str(Path(get_data_path(), "fonts", "ttf", "DejaVuSansMono.ttf")), SIZE)

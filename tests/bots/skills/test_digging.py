@@ -1,0 +1,98 @@
+from balrog_rag.bots.nethack.skills import digging, gear, moving, surviving, tunnelling
+from balrog_rag.envs.nethack.world import terrain as t
+from tests.bots.skills.made import ROOM as BARE_ROOM
+from tests.bots.skills.made import made
+
+ROOM = (
+    BARE_ROOM
+    + """BRANCH:(2,2,2,2),(0,0,0,0)
+OBJECT:('(',"pick-axe"),(2,2)
+"""
+)
+
+
+def take_it(player):
+    return (yield from gear.pick_up(player, lambda text: "pick-axe" in text))
+
+
+def test_a_hole_is_dug_and_elbereth_stands_in_the_pit():
+    with made(ROOM) as game:
+        player = game.player
+        game.run(take_it)
+        assert gear.digger(player)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert player.body.depth == 2
+        assert bytes(game.pressed).count(b"Elbereth") >= 1
+
+
+def test_no_hole_is_dug_beside_water():
+    with made(ROOM.replace("|.........|", "|..}......|", 1)) as game:
+        player = game.player
+        game.run(take_it)
+        assert digging.wetness(player.level, player.here) > 0
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+
+
+def test_elbereth_is_written_and_read():
+    with made(ROOM) as game:
+        assert game.run(surviving.guarded) == "bare"
+        for _ in range(10):
+            game.run(surviving.engrave)
+            if game.run(surviving.guarded) == "guarded":
+                break
+        assert game.run(surviving.guarded) == "guarded"
+
+
+def test_where_no_way_leads_one_is_dug_through_rock_and_walls():
+    rooms = """MAP
+-------   -------
+|.....|   |.....|
+|.....|   |.....|
+-------   -------
+ENDMAP
+REGION:(0,0,16,3),lit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+OBJECT:('(',"pick-axe"),(3,1)
+"""
+    with made(rooms) as game:
+        player = game.player
+        (axe,) = set(player.level.objects) - {player.here}
+        game.run(moving.go_to, [axe])
+        game.run(gear.pick_up, gear.digs)
+        goal = axe + 10
+        assert game.run(moving.go_to, [goal]) == moving.NO_WAY
+        assert game.run(tunnelling.tunnel, [goal], moving.never) == moving.ARRIVED
+        assert player.here == goal
+
+
+def test_to_be_disturbed_within_a_turn_is_no_refusal_of_the_ground():
+    """Archeologists are fast: they begin to dig twice in a turn, and newts around end it each time."""
+    places = ((1, 1), (2, 1), (3, 1), (2, 3), (3, 3))
+    newts = "".join(f"MONSTER:(':',\"newt\"),({x},{y}),hostile\n" for x, y in places)
+    with made(ROOM + newts, character="arc-dwa-law-mal") as game:
+        player = game.player
+        stairs = f"dig {player.level.place} {player.here}"
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert {name for name in player.refusals if name.startswith("dig ")} <= {stairs}
+
+
+def test_whoever_falls_into_the_water_knows_where_he_crawled_to():
+    island = """MAP
+}}}}}}}}}
+}}}}}}}}}
+}}}...}}}
+}}}...}}}
+}}}}}}}}}
+}}}}}}}}}
+ENDMAP
+BRANCH:(4,2,4,2),(0,0,0,0)
+"""
+    floods = 0
+    with made(island, character="arc-dwa-law-mal") as game:
+        player = game.player
+        for _ in range(4):
+            if game.run(digging.dig_down, moving.never) == digging.FLOODED:
+                floods += 1
+                row, column = game.arrays["tty_cursor"]
+                assert player.here == t.spot(int(column), int(row) - 1)
+    assert floods

@@ -1,0 +1,265 @@
+"""What is taken along, bought, left behind and fled with: each provoked on a made level."""
+
+import pytest
+
+from balrog_rag.bots.nethack.delver import battle, journey
+from balrog_rag.bots.nethack.delver.errands import buy
+from balrog_rag.bots.nethack.delver.needs import escorted
+from balrog_rag.bots.nethack.delver.retreat import fall
+from balrog_rag.bots.nethack.delver.rules import RULES
+from balrog_rag.bots.nethack.delver.state import Bot, Plan
+from balrog_rag.bots.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
+from balrog_rag.envs.nethack.world import glyph_kinds
+from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.items import read_item
+from tests.bots.skills.made import made
+from tests.bots.skills.test_moving import HOUSE, explore_all
+from tests.bots.skills.test_surviving import ROOM, SHOP, take
+
+DIG_ROOM = """MAP
+-----
+|...|
+|...|
+|...|
+-----
+ENDMAP
+REGION:(0,0,4,4),lit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+"""
+STUB = """MAP
+---------------
+|.....|       |
+|......###### |
+|.....|  #    |
+---------------
+ENDMAP
+REGION:(0,0,14,4),lit,"ordinary"
+NON_DIGGABLE:(0,0,14,4)
+BRANCH:(1,1,1,1),(0,0,0,0)
+"""
+
+
+def lift(player, name):
+    """Go and take a thing that is hard to carry."""
+    table = glyph_kinds.kinds()
+    places = [place for place, glyph in player.level.objects.items() if table.name[glyph] == name]
+    yield from moving.go_to(player, places)
+    yield from player.begin()
+    yield from player.press(ord(","))
+    yield from player.answer(("Continue", "y"))
+    yield from player.close()
+
+
+def go_shopping(player):
+    bot = Bot(player)
+    for _ in range(40):
+        if not (yield from buy(bot)):
+            yield from exploring.search(player, 1)
+        if gear.digger(player):
+            return "bought"
+    return "not bought"
+
+
+def test_a_pick_axe_is_lifted_though_it_is_hard_to_carry_and_junk_is_left_behind():
+    with made(ROOM + "OBJECT:('(',\"chest\"),(2,1)\nOBJECT:('(',\"pick-axe\"),(5,2)\n") as game:
+        player = game.player
+        game.run(lift, "chest")
+        assert player.body.load
+        game.run(take, "pick-axe")
+        assert gear.digger(player)
+        junk = gear.burden(player)
+        assert junk
+        assert "chest" in junk.name
+        game.run(gear.drop, junk)
+        assert not player.body.load
+
+
+def test_a_pick_axe_is_bought_where_a_shop_sells_one():
+    with made(SHOP + "OBJECT:('(',\"pick-axe\"),(12,2)\n", character="tou-hum-neu-fem") as game:
+        player = game.player
+        gold = player.body.gold
+        game.run(explore_all)
+        assert game.run(go_shopping) == "bought"
+        assert 50 <= gold - player.body.gold <= 150
+        assert "unpaid" not in gear.digger(player).text
+
+
+@pytest.mark.parametrize(
+    ("text", "food"),
+    [
+        ("a spear", False),
+        ("3 orange potions", False),
+        ("a blessed spellbook of light", False),
+        ("2 oranges", True),
+        ("an uncursed pear", True),
+        ("3 uncursed food rations", True),
+    ],
+)
+def test_words_of_food_in_other_names_are_no_food(text: str, food: bool):
+    with made(ROOM) as game:
+        game.player.world.items = [read_item("a", text)]
+        assert bool(surviving.rations(game.player)) is food
+
+
+def test_what_is_in_hand_or_worn_is_never_thrown_away():
+    with made(ROOM) as game:
+        used = {item.letter for item in game.player.world.items if item.wielded or item.worn}
+        assert used
+        assert fighting.spare(game.player) not in used
+
+
+def test_a_wand_of_digging_is_a_way_out():
+    with made(ROOM + "OBJECT:('/',\"digging\"),(5,2)\n") as game:
+        player = game.player
+        bot = Bot(player)
+        game.run(take, "wand")
+        game.run(lambda player: magic.try_wand(player, magic.unknown_wand(player)))
+        assert magic.digging_wand(player)
+        assert not game.run(lambda _: fall(bot, 0.5))
+        assert game.run(lambda _: fall(bot, 1.0))
+        assert player.body.depth == 2
+
+
+def test_a_cursed_mattock_leaves_no_hand_to_write_with_and_a_shield_comes_off_for_it():
+    mattock = "OBJECT:(')',\"dwarvish mattock\"),(5,2),cursed,0\n"
+    with made(ROOM + mattock, character="val-dwa-law-fem") as game:
+        player = game.player
+        game.run(take, "broad pick")
+        assert gear.shield(player)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert not gear.shield(player)
+        game.run(surviving.engrave)
+        assert player.cursed_hands
+
+
+def test_a_peaceful_creature_that_strikes_is_looked_at_again():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),hostile\n") as game:
+        (hobbit,) = game.player.world.monsters
+        hobbit.peaceful = True
+        hp = game.player.body.hp
+        while game.player.body.hp == hp:
+            game.run(exploring.search, 1)
+        assert hobbit.peaceful is None
+
+
+def test_where_something_lies_is_no_closed_door():
+    with made(HOUSE.format(door="closed")) as game:
+        level, table = game.player.level, glyph_kinds.kinds()
+        (door,) = level.spots(t.CLOSED_DOORS)
+        level._lay(door, table.name.index("dagger"), table)
+        assert level.terrain[door] == t.DOORWAY
+
+
+def test_the_ends_of_a_corridor_are_searched_before_its_sides():
+    with made(STUB) as game:
+        level = game.player.level
+        game.run(explore_all)
+        hopes = exploring.Hopes(level)
+        corridor = level.spots((t.CORRIDOR, t.LIT_CORRIDOR))
+        ends = [place for place in corridor if hopes._ends(place)]
+        sides = [hopes.at(place) for place in corridor if place not in ends]
+        assert {t.xy(place)[1] - t.xy(min(ends))[1] for place in ends} == {0, 1}
+        assert min(hopes.at(place) for place in ends) > max(sides)
+
+
+def test_rays_are_not_sent_where_they_come_straight_back_from():
+    with made(ROOM + "MONSTER:('k',\"kobold\"),(5,2),hostile,asleep\n") as game:
+        bot, (kobold,) = Bot(game.player), game.player.world.monsters
+        fire, striking = (read_item("z", f"a wand of {name} (0:4)") for name in ("fire", "striking"))
+        assert not battle._safe_to_zap(bot, fire, kobold)
+        assert battle._safe_to_zap(bot, striking, kobold)
+    assert t.ray(t.spot(70, 10), t.spot(71, 10), 5) == [t.spot(x, 10) for x in range(71, 76)]
+    assert t.ray(t.spot(3, t.HEIGHT - 2), t.spot(4, t.HEIGHT - 1), 5) == [t.spot(4, t.HEIGHT - 1)]
+
+
+def test_who_fell_past_a_level_goes_back_up_to_look_for_the_way_to_the_mines():
+    with made(ROOM + "OBJECT:('(',\"pick-axe\"),(5,2)\n") as game:
+        player = game.player
+        bot = Bot(player, Plan(dig=False))
+        game.run(take, "pick-axe")
+        for depth in (2, 3):
+            assert not journey._passed_by(bot)
+            assert game.run(digging.dig_down, moving.never) == digging.FELL
+            assert player.body.depth == depth
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert journey._passed_by(bot)
+        assert game.run(lambda _: follow_rules(bot, until=lambda: player.body.depth == 3), limit=20_000)
+
+
+def follow_rules(bot, until):
+    for _ in range(2000):
+        if until():
+            return True
+        for rule in RULES:
+            if (yield from rule(bot)):
+                break
+    return False
+
+
+def test_another_creatures_corpse_is_not_eaten_for_its_name():
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(5,2),montype:"werejackal"\n') as game:
+        player = game.player
+        game.run(moving.go_to, set(player.level.objects))
+        game.run(surviving.eat_corpse, "jackal")
+        assert any("corpse here; eat" in said for said in player.heard)
+        assert not player.said("You finish eating", "tastes", "cannibal")
+
+
+VAULT = """MAP
+----      -----
+|..|      |...|
+|..|   ####...|
+----      -----
+ENDMAP
+REGION:(0,0,14,3),unlit,"ordinary"
+REGION:(1,1,2,2),lit,"vault"
+BRANCH:(2,2,2,2),(0,0,0,0)
+"""
+
+
+def test_the_guard_of_a_vault_is_followed_out_without_its_gold():
+    with made(VAULT) as game:
+        player = game.player
+        bot, begun = Bot(player), player.here
+        game.run(take, "gold piece")
+        assert player.body.gold
+        while not player.world.monsters:
+            game.run(exploring.search, 5)
+        for _ in range(20):
+            if not game.run(lambda _: escorted(bot)):
+                game.run(exploring.explore)
+        assert player.body.gold == 0
+        assert t.distance(player.here, begun) > 3
+
+
+CLOSET = """MAP
+----    ------
+|..|    |....|
+|..|    |....|
+----    ------
+ENDMAP
+REGION:(0,0,13,3),lit,"ordinary"
+"""
+
+
+@pytest.mark.parametrize(("arrival", "closet"), [("(1,1,1,1)", True), ("(9,1,9,1)", False)])
+def test_nobody_waits_where_no_way_leads_out(arrival, closet):
+    """The guard of a vault comes to whoever stays there, and slays whoever does not follow him."""
+    with made(CLOSET + f"BRANCH:{arrival},(0,0,0,0)\n", character="arc-dwa-law-mal") as game:
+        bot = Bot(game.player)
+        assert bot.walled_in() is closet
+        game.run(lambda _: journey.journey(bot))
+        assert (game.player.body.depth == 2) is closet
+        assert (game.player.body.turn >= 15) is not closet
+
+
+def test_a_gas_spore_beside_a_pit_is_no_reason_to_climb_out():
+    spore = "MONSTER:('e',\"gas spore\"),(2,1),asleep\n"
+    with made(DIG_ROOM + spore, character="arc-dwa-law-mal") as game:
+        player = game.player
+        bot = Bot(player)
+        deep = game.run(digging.dig_down, lambda: player.pit_here is not None and player.pit_here.deep)
+        assert deep == moving.ALARMED
+        begun = len(game.pressed)
+        assert not game.run(lambda _: battle.battle(bot))
+        assert len(game.pressed) == begun

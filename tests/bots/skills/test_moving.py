@@ -1,0 +1,101 @@
+from balrog_rag.bots.nethack.skills import exploring, fighting, looking, moving, stairs
+from balrog_rag.envs.nethack.world import terrain as t
+from tests.bots.skills.made import made
+
+HOUSE = """MAP
+-----------
+|....|....|
+|....+....|
+|....|....|
+-----------
+ENDMAP
+REGION:(0,0,10,4),lit,"ordinary"
+DOOR:{door},(5,2)
+BRANCH:(1,1,1,1),(0,0,0,0)
+STAIR:(9,3),down
+"""
+PASSAGE = """MAP
+-------   -------
+|.....|   |.....|
+|......###......|
+|.....|   |.....|
+-------   -------
+ENDMAP
+REGION:(0,0,16,4),lit,"ordinary"
+NON_DIGGABLE:(0,0,16,4)
+BRANCH:(1,1,1,1),(0,0,0,0)
+STAIR:(15,3),down
+"""
+
+
+def explore_all(player):
+    for _ in range(100):
+        if (yield from exploring.explore(player)) == exploring.EXPLORED:
+            return exploring.EXPLORED
+    return "still exploring"
+
+
+def test_doors_are_opened_and_never_passed_aslant():
+    with made(HOUSE.format(door="closed")) as game:
+        level = game.player.level
+        door = level.spots(t.CLOSED_DOORS)[0]
+        assert level.spots(t.DOWN) == []
+        assert game.run(explore_all) == exploring.EXPLORED
+        goal = level.spots(t.DOWN)
+        assert len(goal) == 1
+        assert {abs(near - door) for near in level.steps(door)} == {1}
+        assert game.run(stairs.go_by_stairs, True) == moving.ARRIVED
+        assert game.player.body.depth == 2
+        assert level.links[goal[0]] == game.player.world.place
+
+
+def test_locked_doors_are_kicked_in():
+    with made(HOUSE.format(door="locked")) as game:
+        assert game.run(explore_all) == exploring.EXPLORED
+        assert game.player.level.spots(t.DOWN)
+        assert 4 in game.pressed
+
+
+def test_a_boulder_blocks_the_way_until_it_may_be_pushed():
+    with made(PASSAGE + "OBJECT:('`',\"boulder\"),(7,2)\n") as game:
+        level = game.player.level
+        assert game.run(explore_all) == exploring.EXPLORED
+        assert level.spots(t.DOWN) == []
+        assert len(level.boulders) == 1
+        level.push()
+        assert game.run(explore_all) == exploring.EXPLORED
+        assert level.spots(t.DOWN)
+
+
+def test_a_hidden_door_is_found_by_searching():
+    with made(HOUSE.format(door="closed").replace("|....+....|", "|....S....|")) as game:
+        level = game.player.level
+        assert game.run(explore_all) == exploring.EXPLORED
+        for _ in range(40):
+            game.run(exploring.search_for_exits)
+        assert game.run(explore_all) == exploring.EXPLORED
+        assert level.spots(t.DOWN)
+
+
+def test_a_floating_eye_in_the_way_is_shot_and_never_touched():
+    with made(PASSAGE + "MONSTER:('e',\"floating eye\"),(8,2),asleep\n") as game:
+        player = game.player
+        assert game.run(explore_all) == exploring.EXPLORED
+        eye = player.hostiles()[0]
+        assert eye.species.never_touch
+        for _ in range(80):
+            if eye not in player.hostiles():
+                break
+            game.run(fighting.shoot_away, eye, moving.never)
+        assert eye not in player.hostiles()
+        assert ord("F") not in game.pressed
+
+
+def test_looking_tells_the_peaceful_from_the_hostile():
+    with made(HOUSE.format(door="closed") + "MONSTER:('h',\"dwarf\"),(3,1),peaceful\n") as game:
+        (dwarf,) = game.player.hostiles()
+        turn = game.player.body.turn
+        game.run(looking.look_at, dwarf)
+        assert dwarf.peaceful
+        assert game.player.hostiles() == []
+        assert game.player.body.turn == turn
