@@ -17,6 +17,17 @@ def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
     return replace(config, corpus_digest=_corpus(config.corpus, config.tokens, config.overlap).digest)
 
 
+def require_extras(config: "KnowledgeConfig") -> None:
+    """Say which extra the settings need and lack, before anything is fetched or indexed."""
+    from balrog_rag.contracts import registry
+    from balrog_rag.util.extras import require_of
+
+    if registry.indexes.get(config.index).needs_vectors:
+        require_of(registry.embedders.get(config.embedder), f"knowledge.embedder={config.embedder}")
+    if config.reranker is not None:
+        require_of(registry.rerankers.get(config.reranker), f"knowledge.reranker={config.reranker}")
+
+
 def count(config: "KnowledgeConfig") -> int:
     """How many passages the settings mean."""
     return len(_corpus(config.corpus, config.tokens, config.overlap).passages)

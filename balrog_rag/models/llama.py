@@ -11,8 +11,11 @@ _KEPT_PROMPTS = 512
 would drive out the head that the next but one begins with, and reading it again takes seconds."""
 
 
-def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int = 0) -> Any:
-    """A running llama.cpp server; it also listens on 127.0.0.1 at `listening_address`."""
+LIBRARY = "xllamacpp"
+
+
+def library() -> Any:
+    """Import llama.cpp; a ConfigError says what to install."""
     # Threads that spin while they wait take the cores from the games; read when OpenMP is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
@@ -22,6 +25,12 @@ def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int 
             f"model=local needs llama.cpp, which cannot be imported ({error}); "
             "pip install 'balrog_rag[local]', or choose another model=..."
         ) from error
+    return xllamacpp
+
+
+def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int = 0) -> Any:
+    """A running llama.cpp server; it also listens on 127.0.0.1 at `listening_address`."""
+    xllamacpp = library()
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.n_parallel = slots

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -34,6 +35,8 @@ class TooLong(Exception):
 class LocalModel:
     """A small model on this machine; free, without a key and without a network."""
 
+    requires: ClassVar[Mapping[str, str]] = {llama.LIBRARY: "local"}
+
     def __init__(self, config: ModelConfig) -> None:
         self.name = config.name
         self._config = config
@@ -53,6 +56,7 @@ class LocalModel:
 
     async def _start(self) -> None:
         options = self._options
+        await asyncio.to_thread(llama.library)  # what cannot be imported is reported before a download
         path = await asyncio.to_thread(weights, self.name)
         self._server = await asyncio.to_thread(
             llama.start, path, slots=options.slots, slot_context=options.slot_context, threads=options.threads

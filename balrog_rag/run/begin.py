@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from balrog_rag import agents
+from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.agents.worth import check_gate
@@ -29,6 +29,7 @@ from balrog_rag.config.frozen import (
 )
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config, ModelConfig, RunConfig
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec
@@ -206,8 +207,17 @@ def check_new(config: Config) -> None:
     """Say what a new run could only fail at; what is resumed may have nothing left to ask."""
     check_together(config)
     check_gate(config.agent.retrieval.gate)
-    if agents.asks_model(config.agent) and config.runner.backend == "local":  # nodes have keys of their own
+    if config.runner.backend == "local":  # nodes have keys and extras of their own
+        check_services(config)
+
+
+def check_services(config: Config) -> None:
+    """Say which key or extra the model and the knowledge base lack, before anything is fetched or indexed."""
+    if agents.asks_model(config.agent):
+        extras.require_of(registry.models.get(config.model.backend), f"model.backend={config.model.backend}")
         refuse_unanswerable(config.model)
+    if agents.retrieves(config.agent):
+        knowledge.require_extras(config.knowledge)
 
 
 def check(config: Config) -> None:

@@ -96,12 +96,11 @@ class LiveServices:
         """Begin what is slow to begin; returns what a user should know of the model beforehand."""
         if not agents.asks_model(thaw(player.agent, AgentConfig)):
             return []
-        services = [await in_thread(lambda: self.retriever(player)), self._bare_model(player)]
-        for service in services:
-            begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
-            if begin is not None:
-                await begin()
-        return [note for service in services for note in getattr(service, "notes", ())]
+        model = self._bare_model(player)
+        await _begun(model)  # before an index is built, which takes minutes: this is what may be missing
+        retriever = await in_thread(lambda: self.retriever(player))
+        await _begun(retriever)
+        return [note for service in (retriever, model) for note in getattr(service, "notes", ())]
 
     def troubles(self) -> list[str]:
         """Why models do not answer now, though they are asked again."""
@@ -200,6 +199,12 @@ async def in_thread(make: Callable[[], T]) -> T:
         end_bars()
         leave_behind(thread)
         raise
+
+
+async def _begun(service: object) -> None:
+    begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
+    if begin is not None:
+        await begin()
 
 
 def _once(made: dict[str, T], settings: Mapping[str, Any], make: Callable[[], T]) -> T:

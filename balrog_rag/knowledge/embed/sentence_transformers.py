@@ -1,7 +1,7 @@
 """Any model of the sentence-transformers library: the reference, and other models. Needs torch."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ _BATCH = 32
 
 class SentenceTransformers:
     """Their encoder behind our protocol."""
+
+    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
         """`options`: model (a hub name or a folder), device, and what is put before queries and passages."""
