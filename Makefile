@@ -7,7 +7,7 @@ JOBS ?= 2
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
 
 .DEFAULT_GOAL := help
-.PHONY: help setup eval test test-all check bench index report view clean
+.PHONY: help setup eval test test-slow test-all check bench index report view clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -26,8 +26,11 @@ eval: setup  ## play the embedded model and players without one, and show the ta
 test: setup  ## the test suite without the slow ones, on two cores (JOBS=2)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
 
-test-all: setup  ## every test
-	@$(BIN)/python -m pytest $(ARGS)
+test-slow: setup  ## the slow tests, on two cores (PART=2/6 for the second sixth of them)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow $(if $(PART),--part $(PART)) $(ARGS)
+
+test-all: setup  ## every test, on two cores
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: setup  ## style and types, as CI checks them
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -21,6 +21,7 @@ from balrog_rag.run.watchers import Unwatched
 from balrog_rag.util import scratch
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.workers.inline import InlineGames
+from tests.parts import Part
 
 # Whatever is made in tests, the user's own state is left alone, and nothing stays in the temporary folder:
 # what a killed session leaves goes with the next.
@@ -46,8 +47,20 @@ Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A slow test may take longer before it is taken for hung, the more so on a busy machine."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of this suite."""
+    parser.addoption(
+        "--part", type=Part.read, metavar="K/N", help="only the K-th of N parts of the chosen tests, e.g. 2/6"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of other parts, and give slow tests more time before they count as hung."""
+    part: Part | None = config.getoption("part")
+    if part is not None:
+        others = [item for item in items if item.nodeid not in part]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item.nodeid in part]
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(3600))

@@ -8,7 +8,7 @@ from balrog_rag.agents.program_agent import ProgramAgent
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
-from balrog_rag.contracts.data import ProgramPlayer, TaskView
+from balrog_rag.contracts.data import GameSpec, ProgramPlayer, TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays, program_of
@@ -96,6 +96,17 @@ def own_prompts(name: str) -> list[str]:
 
 def _player(name: str) -> Any:
     return (registry.programs if plays(name) else registry.agents).get(name)
+
+
+def refusal(name: str, game: GameSpec) -> str:
+    """Why this player cannot play the game; empty if it can. Known before anything is started."""
+    if plays(name):
+        games = program_of(name).games
+        fits = not games or game.env in games
+        return "" if fits else f"agent={name}: plays {' and '.join(games)} only, not {game.env}"
+    refuses: Callable[[GameSpec], str] | None = getattr(_player(name), "refuses", None)
+    why = refuses(game) if refuses is not None else ""
+    return why and f"agent={name}: {why}"
 
 
 def asks_model(config: AgentConfig) -> bool:

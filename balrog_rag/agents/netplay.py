@@ -1,7 +1,7 @@
 """NetPlay's agent: told of its surroundings in words, with a short memory, it chooses one skill a call."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from balrog_rag.contracts.data import (
     Action,
     AnswerFormat,
     Decision,
+    GameSpec,
     Message,
     Observation,
     Parameter,
@@ -27,17 +28,23 @@ from balrog_rag.contracts.data import (
 )
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.util.tokens import count_text
 
 NO_SKILL = "no skill could be read from the answer"
 """The action of such an answer; never a valid one."""
 IN_POPUPS = frozenset(("press_key", "type_text", "finish_task"))
 """Skills on offer while the game waits for an answer."""
+NO_SKILLS = "plays by skills, which these games do not offer; add env.actions=skills to NetHack or MiniHack"
 _LOOK_UP = Action(
     "look_up",
     "look something up in a guide to the game; you are asked again at once",
     (Parameter("query", "text"),),
 )
+
+
+def _has_skills(programs: Iterable[Action | ProgramKind]) -> bool:
+    return any(each.name in IN_POPUPS for each in programs)
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,10 +138,8 @@ class NetPlay:
         """`view` is all that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         self.options = options_of(config)
-        if not any(action.name in IN_POPUPS for action in view.programs):
-            raise ConfigError(
-                f"agent={config.name} plays by skills, and these games offer none; add env.actions=skills"
-            )
+        if not _has_skills(view.programs):
+            raise ConfigError(f"agent={config.name}: {NO_SKILLS}")
         kind = kind_of(view.env)
         self.prompts = Prompts({**of_kind(kind), **config.prompts}, kind)
         self.style: Style = OneAnswer(*WHOLE)
@@ -145,6 +150,11 @@ class NetPlay:
         self._memory.add(Remembered("user", self._task))
         self._popup = self._wrong = False
         self._looked_up: list[str] = []
+
+    @staticmethod
+    def refuses(game: GameSpec) -> str:
+        """Why it cannot play the game; empty if the game offers NetPlay's skills."""
+        return "" if _has_skills(kind_of(game.env).programs(game)) else NO_SKILLS
 
     @staticmethod
     def looks_up(config: AgentConfig) -> bool:

@@ -184,12 +184,10 @@ def planned(config: Config) -> list[EpisodeSpec]:
 
 
 def check_player(specs: list[EpisodeSpec]) -> None:
-    """Say now where a program would play a game that it is not for."""
-    for spec in specs:
-        name = str(spec.player.agent["name"])
-        games = program_of(name).games if plays(name) else ()
-        if games and spec.game.env not in games:
-            raise ConfigError(f"agent={name}: plays {' and '.join(games)} only, not {spec.game.env}")
+    """Refuse a player before the run if it cannot play one of the games, or if its options are wrong."""
+    for spec in {(spec.game.env, spec.game.task): spec for spec in specs}.values():
+        if why := agents.refusal(str(spec.player.agent["name"]), spec.game):
+            raise ConfigError(why)
     for player in {spec.last_player.agent["name"]: spec.last_player for spec in specs}.values():
         if plays(name := str(player.agent["name"])):
             program_of(name).check(player.agent["options"])

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.config.groups import group_options
+from balrog_rag.contracts.programs import plays
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
+from balrog_rag.episode.outcome import PLAYER_LOST
+from tests.agents.playable import games_of, needed
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"
 WRAPPED = [
@@ -38,9 +41,9 @@ def command(*words: str) -> str:
 def play(folder: Path, *words: str, episodes: int, steps: int) -> list[Recording]:
     """Play a run with the scripted model and read its journals."""
     bounds = [f"env.episodes={episodes}", f"limits.steps={steps}", f"run.folder={folder}", "run.name=run"]
-    command("balrog_rag.eval", "model=scripted", TASKS, *bounds, *words)
+    games = [] if any(word.startswith("env.tasks=") for word in words) else [TASKS]
+    command("balrog_rag.eval", "model=scripted", *games, *bounds, *words)
     journals = sorted((folder / "run").rglob("*.jsonl"))
-    assert len(journals) == 2 * episodes
     return [read(journal) for journal in journals]
 
 
@@ -70,17 +73,40 @@ def test_random_plays_with_the_answers_that_balrog_takes(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", [name for name in group_options()["agent"] if name != "few_shot"])
+@pytest.mark.parametrize("agent", group_options()["agent"])
 def test_every_agent_plays_three_games_of_each_kind(tmp_path: Path, agent: str) -> None:
-    recordings = play(tmp_path, f"agent={agent}", episodes=3, steps=25)
-    assert all(len(recording.steps) == 25 or recording.end is not None for recording in recordings)
-    calls = 0 if agent in ("dummy", "random") else 3 if agent.endswith("_rag") else 1
+    """One command plays all kinds of game that the agent plays; then they are replayed from the journals."""
+    chosen, games = needed(agent, tmp_path), games_of(agent)
+    recordings = play(tmp_path, *chosen, *games, episodes=3, steps=25)
+    kinds = Counter(recording.header.spec.game.env for recording in recordings)
+    assert kinds
+    assert set(kinds.values()) == {3}
     for recording in recordings:
-        assert sum(isinstance(entry, Completion) for entry in recording.entries) == calls * len(
-            recording.steps
-        )
+        assert recording.end is not None
+        assert recording.end.outcome not in PLAYER_LOST
+        assert 0 < sum(step.count for step in recording.steps) == recording.end.steps <= 25
+        calls = sum(isinstance(entry, Completion) for entry in recording.entries)
+        assert calls == calls_a_step(agent) * len(recording.steps)
     verified = command("balrog_rag.episode", "verify", str(tmp_path / "run"))
-    assert verified.count("equal\t") == 6
+    assert verified.count("equal\t") == len(recordings)
+
+
+def calls_a_step(agent: str) -> int:
+    return 0 if plays(agent) else 3 if agent.endswith("_rag") else 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "kinds"),
+    [
+        ("naive", {"babaisai", "babyai", "crafter", "minihack", "nethackers", "netplay", "nle"}),
+        ("netplay", {"minihack", "nethackers", "netplay", "nle"}),
+        ("scripted", {"babaisai", "babyai", "crafter"}),
+        ("delver", {"nethackers", "nle"}),
+    ],
+)
+def test_which_games_an_agent_plays_is_known_before_it_plays(agent: str, kinds: set[str]) -> None:
+    tasks = games_of(agent)[0].removeprefix("env.tasks=[").removesuffix("]")
+    assert {task.partition("/")[0] for task in tasks.split(",")} - {"textworld"} == kinds
 
 
 def test_dummy_needs_no_model_and_is_told_nothing_of_one(tmp_path: Path) -> None:

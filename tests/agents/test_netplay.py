@@ -10,11 +10,13 @@ import pytest
 
 from balrog_rag.agents.netplay import NO_SKILL, Memory, Remembered
 from balrog_rag.agents.skill_answers import LONGEST
+from balrog_rag.config.compose import compose
 from balrog_rag.contracts.behaviour import Agent
 from balrog_rag.contracts.data import Decision, Observation, Request
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models import build
 from balrog_rag.models.grammar import grammar
+from balrog_rag.run.begin import planned
 from balrog_rag.util.tokens import count_text
 from balrog_rag.workers.host import HostedGame
 from tests.agents.support import VIEW, Guide, Script, agent_config, made, perform
@@ -254,8 +256,10 @@ def test_wrappers_go_round_it() -> None:
 
 
 def test_it_needs_skills_and_knows_its_options() -> None:
-    with pytest.raises(ConfigError, match=r"agent=netplay plays by skills, .* add env.actions=skills"):
+    with pytest.raises(ConfigError, match=r"agent=netplay: plays by skills, .* add env.actions=skills"):
         made(agent_config("netplay"), VIEW, Script())
+    with pytest.raises(ConfigError, match=r"agent=netplay: plays by skills, .* add env.actions=skills"):
+        planned(compose(["agent=netplay", "env=corridor", "model=scripted"]))
     with pytest.raises(ConfigError, match=r"agent.options of netplay: .*`memroy`"):
         Played("agent.options={memroy: 5}")
 
