@@ -7,9 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from balrog_rag.contracts.options import literals
 
 from balrog_rag import agents
 from balrog_rag.agents.demonstrations import Demonstration, Shown, write
+from balrog_rag.bots.nethack.guests.program_folder import autoascend_folder
 from balrog_rag.cli import learn
 from balrog_rag.cli.main import main
 from balrog_rag.config.compose import compose
@@ -18,8 +20,6 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, check_game, kind_of
-from balrog_rag.contracts.options import literals
-from balrog_rag.envs.nethack.guests.folder import autoascend_folder
 from balrog_rag.run.plan import game_spec
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
