@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from balrog_rag.contracts.options import literals
 
 from balrog_rag import agents
 from balrog_rag.agents.demonstrations import Demonstration, Shown, write
@@ -20,6 +19,7 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, check_game, kind_of
+from balrog_rag.contracts.option_schema import literals
 from balrog_rag.run.plan import game_spec
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
