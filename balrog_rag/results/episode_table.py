@@ -26,7 +26,7 @@ def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
         "env": episode.env,
         "task": episode.task,
         "agent": episode.agent_name,
-        "model": episode.model_name,
+        "model": episode.asked_model.get("name", ""),
         "answered_by": ", ".join(episode.answered_by),
         "core_seed": episode.game.seeds.core,
         "disp_seed": episode.game.seeds.disp,

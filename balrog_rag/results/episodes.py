@@ -204,6 +204,11 @@ class Episode(msgspec.Struct, dict=True):
         return agent_name(self.agent)
 
     @property
+    def asked_model(self) -> Mapping[str, Any]:
+        """The settings of the model that was asked; empty where a program played without one."""
+        return self.model if self.calls else {}
+
+    @property
     def model_name(self) -> str:
         """The model's name."""
         return str(self.model.get("name", "?"))

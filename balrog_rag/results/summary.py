@@ -15,6 +15,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.programs import plays
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
@@ -59,9 +60,17 @@ def summarise(run: LoadedRun) -> Summary:
     }
     first = run.episodes[0] if run.episodes else None
     agent = first.agent if first else run.config.get("agent", {})
-    model = first.model if first else run.config.get("model", {})
+    model = asked_model(run)
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
     return Summary(run, overall | experiment_keys(run) | partial_key(run.partial), environments)
+
+
+def asked_model(run: LoadedRun) -> Mapping[str, Any]:
+    """The settings of the model that was asked; empty for a run of programs, whatever is configured."""
+    if run.episodes:
+        return next((episode.asked_model for episode in run.episodes if episode.calls), {})
+    agent = run.config.get("agent", {}).get("name")
+    return {} if plays(str(agent)) else run.config.get("model", {})
 
 
 def partial_key(partial: str) -> dict[str, str]:
@@ -157,7 +166,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
         "process_num": None,
         "seed": episode.game.seeds.core,
         "agent": agent_keys(episode.agent),
-        "client": client_keys(episode.model),
+        "client": client_keys(episode.asked_model),
         "cause": episode.cause,
         "preventable": episode.preventable,
     }
@@ -175,7 +184,7 @@ def agent_keys(agent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def client_keys(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The model's settings under BALROG's names."""
+    """The model's settings under BALROG's names; every value is None where no model was asked."""
     retry = model.get("retry") or {}
     return {
         "client_name": model.get("backend"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from balrog_rag import evaluate
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.envs.nethack.progression import table
 from balrog_rag.results.runs import load
@@ -210,3 +211,14 @@ def test_a_run_folder_that_may_only_be_read_is_still_read(builder, tmp_path):
     (builder.path / ".episodes").mkdir()  # what is there cannot be replaced by a file
     shutil.copytree(builder.path, tmp_path / "copy")
     assert len(load(tmp_path / "copy").episodes) == 1
+
+
+def test_a_run_of_a_program_names_no_model(tmp_path):
+    """Its configuration has one, by default, which nobody asks."""
+    run = evaluate(
+        "agent=random", "env.episodes=1", "limits.steps=3", "runner.workers=1", folder=tmp_path / "run"
+    )
+    configured = json.loads((run.folder / "config.json").read_text())["config"]["model"]["name"]
+    for name in ("summary.json", "episodes.csv", "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.json"):
+        assert configured not in (run.folder / name).read_text()
+    assert json.loads((run.folder / "summary.json").read_text())["client"]["model_id"] is None
