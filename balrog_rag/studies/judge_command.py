@@ -6,7 +6,7 @@ Every judgement is written as soon as it is made, so that a judge who stops goes
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -222,12 +222,11 @@ def _tell(paths: Sequence[Path], as_json: bool) -> int:
     from balrog_rag.studies.agreement import agreement, common
     from balrog_rag.studies.judgements import read_judgements, score
 
-    files = [read_judgements(path) for path in paths]
-    for path, judged in zip(paths, files, strict=True):
-        if not judged:
-            raise ConfigError(f"{path}: holds no judgement")
-    pairs = [agreement(one, two) for one, two in combinations(files, 2) if common(one, two)]
-    parts = {str(path): _parts(judged, score) for path, judged in zip(paths, files, strict=True)}
+    sets = [each for path in paths for each in _sets(path, read_judgements(path))]
+    files = [judged for _, judged in sets]
+    apart = [(one, two) for one, two in combinations(files, 2) if one[0].search == two[0].search]
+    pairs = [agreement(one, two) for one, two in apart if common(one, two)]
+    parts = {name: _parts(judged, score) for name, judged in sets}
     if len(files) > 1 and not _overlap(files):
         parts["together"] = _parts([each for judged in files for each in judged], score)
     if as_json:
@@ -240,6 +239,17 @@ def _tell(paths: Sequence[Path], as_json: bool) -> int:
     for pair in pairs:
         print(_agreed(pair))
     return 0
+
+
+def _sets(path: Path, judged: "Sequence[Judgement]") -> "Iterator[tuple[str, list[Judgement]]]":
+    """The judgements of a file, those of each compared search by themselves."""
+    if not judged:
+        raise ConfigError(
+            f"{path}: the file is empty or missing; pass a file that `knowledge judge --out` wrote"
+        )
+    for search in dict.fromkeys(each.search for each in judged):
+        name = f"{path} ({search})" if search else str(path)
+        yield name, [each for each in judged if each.search == search]
 
 
 def _overlap(files: "Sequence[Sequence[Judgement]]") -> bool:

@@ -38,6 +38,8 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     grade: Grade
     judge: str
     why: str = ""
+    search: str = ""
+    """Which of two compared searches found it, such as `before` and `after`."""
 
 
 class Score(msgspec.Struct, frozen=True):

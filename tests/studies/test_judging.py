@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
 from balrog_rag.cli.knowledge import main
 from balrog_rag.knowledge.rewriting import meant, parts, subject
@@ -13,6 +14,7 @@ from balrog_rag.studies import judge_command as command
 from balrog_rag.studies.agreement import agreement
 from balrog_rag.studies.judgements import Judgement, read_judgements, score, wilson
 from balrog_rag.studies.query_draws import Logged, draw, read_log
+from balrog_rag.util.paths import data
 
 
 def made(query: str, rank: int, grade: str, judge: str = "ann", how: str = "type") -> Judgement:
@@ -159,3 +161,33 @@ def test_the_parts_of_a_query_stand_between_its_commas() -> None:
     assert parts("Find food, use key,, trapped?") == ["Find food", "use key", "trapped"]
     assert parts("What to do with a key?") == ["What to do with a key"]
     assert parts(" , ?") == []
+
+
+def test_two_searches_in_one_file_are_scored_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        msgspec.structs.replace(made("doors", 1, grade), search=search)
+        for search, grade in (("before", "no"), ("after", "answers"))
+    ]
+    file = tmp_path / "both"
+    file.write_bytes(b"\n".join(map(msgspec.json.encode, rows)))
+    assert main(["judge", "--score", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert f"{file} (before)\n  all: 1 queries, answer@3 0.000" in printed
+    assert f"{file} (after)\n  all: 1 queries, answer@3 1.000" in printed
+    assert "kappa" not in printed
+
+
+def test_the_manifest_describes_every_file_of_judgements() -> None:
+    folder = data("eval") / "judgements"
+    manifest = yaml.safe_load((folder / "manifest.yaml").read_text())
+    assert sorted(each["file"] for each in manifest["files"]) == sorted(
+        path.name for path in folder.glob("*.jsonl")
+    )
+    for each in manifest["files"]:
+        judged = read_judgements(folder / each["file"])
+        assert each["file"] == f"{each['date']}_{each['draw']}_{each['judge']}.jsonl"
+        assert {row.judge for row in judged} == {each["judge"]} <= {*manifest["judges"]}
+        assert (len({row.query for row in judged}), len(judged)) == (each["queries"], each["passages"])
+        assert list(dict.fromkeys(row.search or "current" for row in judged)) == each["searches"]
