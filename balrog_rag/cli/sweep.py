@@ -25,7 +25,7 @@ from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.display.display import display
 from balrog_rag.results import run_folder
 from balrog_rag.results.experiments import Experiment
-from balrog_rag.results.made_here import made_here, mark
+from balrog_rag.results.made_here import made_here, mark_new
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
 from balrog_rag.run.named import experiment_of, meant, named
@@ -90,10 +90,10 @@ def begun(words: list[str]) -> list[PlannedRun]:
         if compose(chosen[0].words).run.name:
             raise run_folder.taken(top)
         chosen, runs = checked(words)  # another sweep was begun in the same second
-    mark(top)
+    mark_new(top, SWEEP)
     for run in runs:
         run_folder.create(run.folder, plain(run.config))
-        mark(run.folder)
+        mark_new(run.folder, "config.json")
     return runs
 
 
@@ -163,7 +163,7 @@ def make_missing(top: Path, combination: Combination, words: list[str], trust: b
     config = of_sweep(top, combination)
     refuse_stranger(top, config, words, trust)
     run_folder.create(top / combination.name, plain(config))
-    mark(top / combination.name)
+    mark_new(top / combination.name, "config.json")
 
 
 def of_sweep(top: Path, combination: Combination) -> Config:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 from balrog_rag.config import schema
 from balrog_rag.config.groups import group_options
@@ -12,11 +13,14 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import names_of
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.terminal_safe import one_line
 
 
 def refuse_mistakes(words: Sequence[str]) -> None:
     """Refuse words that name nothing, and those that Hydra would take for something else than was meant."""
     for word in words:
+        if any(category(sign) == "Cs" for sign in word):  # bytes as a shell has passed them on
+            raise ConfigError(f"{one_line(word)}: not UTF-8; write it in UTF-8")
         if problem := _wrong_word(word):
             raise ConfigError(problem)
 

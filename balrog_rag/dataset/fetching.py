@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.util.zips import BROKEN_ZIP
 
 if TYPE_CHECKING:
     import httpx
@@ -109,7 +110,7 @@ def _check_zip(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             bad = archive.testzip()
-    except zipfile.BadZipFile as error:
+    except BROKEN_ZIP as error:
         bad = str(error)
     if bad is not None:
         path.unlink()
@@ -137,5 +138,5 @@ def unpack(files: list[Path], folder: Path) -> None:
         for path in files:
             with zipfile.ZipFile(path) as archive:
                 archive.extractall(folder)
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, *BROKEN_ZIP) as error:
         raise DatasetError(f"{path}: cannot be unpacked into {folder} ({error})") from error

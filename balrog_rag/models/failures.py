@@ -3,6 +3,7 @@
 import email.utils
 import re
 import time
+from collections.abc import Mapping
 from enum import Enum
 
 import msgspec
@@ -109,20 +110,25 @@ def shortened(text: str) -> str:
     return text[: len(text) // 2]
 
 
-def seconds_to_wait(value: str | None) -> float | None:
-    """A Retry-After header: seconds, or a date."""
-    if not value:
+def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    """The Retry-After of a reply: seconds, or a date, which is measured against the reply's own Date."""
+    value = headers.get("retry-after")
+    if not isinstance(value, str) or not value:
         return None
     try:
         return max(0.0, float(value))
     except ValueError:
-        return _seconds_until(value)
+        until, sent = _moment(value), _moment(headers.get("date") or "")
+    if until is None:
+        return None
+    return max(0.0, until - (time.time() if sent is None else sent))  # this machine's clock may be wrong
 
 
-def _seconds_until(date: str) -> float | None:
+def _moment(date: str) -> float | None:
+    """Seconds since 1970 of a date in a header."""
     try:
         when = email.utils.parsedate_tz(date)
-        return None if when is None else max(0.0, email.utils.mktime_tz(when) - time.time())
+        return None if when is None else float(email.utils.mktime_tz(when))
     except (ValueError, OverflowError):  # no such day, or one beyond all calendars
         return None
 

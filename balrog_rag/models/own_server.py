@@ -149,7 +149,7 @@ class OwnServer:
 def refusal(heard: "Heard") -> Failure:
     """What an answer with an error's status is."""
     text = shortened(heard.text)
-    asked = seconds_to_wait(heard.headers.get("retry-after"))
+    asked = seconds_to_wait(heard.headers)
     return Failure(by_status(heard.status, text), heard.status, tidy(text), asked)
 
 

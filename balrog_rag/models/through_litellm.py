@@ -192,7 +192,7 @@ def _hear(response: httpx.Response) -> None:
     if heard is not None:
         heard.status = response.status_code
         good = response.status_code < 300
-        heard.retry_after = None if good else seconds_to_wait(response.headers.get("retry-after"))
+        heard.retry_after = None if good else seconds_to_wait(response.headers)
 
 
 class _Bounded(httpx.AsyncByteStream):
@@ -287,5 +287,4 @@ def _retry_after_of(error: Any) -> float | None:
     headers = (
         getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None) or {}
     )
-    value = headers.get("retry-after")
-    return seconds_to_wait(value) if isinstance(value, str) else None
+    return seconds_to_wait(headers)

@@ -14,6 +14,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
+from balrog_rag.util.spreadsheet import harmless
 
 PURPOSES = ("act", "query", "summary", "rerank", "other")
 
@@ -86,19 +87,18 @@ def _count(episode: Episode, purpose: str) -> int:
 
 
 def csv_text(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows as CSV; a text that a spreadsheet would take for a formula is defused."""
+    """Rows as CSV; texts do nothing in a terminal or a spreadsheet."""
     rows = list(rows)
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _harmless(value) for key, value in each.items()} for each in rows)
+        writer.writerows({key: _cell(value) for key, value in each.items()} for each in rows)
     return out.getvalue()
 
 
-def _harmless(value: Any) -> Any:
-    formula = isinstance(value, str) and len(value) > 1 and value[0] in "=+-@\t\r"
-    return f"'{value}" if formula else value
+def _cell(value: Any) -> Any:
+    return harmless(value) if isinstance(value, str) else value
 
 
 def episodes_csv(episodes: Iterable[Episode]) -> str:

@@ -9,11 +9,13 @@ only this machine's kernel sets. A folder that was copied, unpacked or edited ha
 import hmac
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
 from balrog_rag.util.files import read_file
 
@@ -36,6 +38,21 @@ def mark(run: Path) -> None:
     key = _key(make=True)
     seal = _seal(run, key) if key else ""
     run_folder.write_json(run / MARK, MadeHere(seal, _places(run)))
+
+
+def mark_new(run: Path, name: str) -> None:
+    """Mark a folder that was made just now by writing its file `name`.
+
+    If the mark cannot be written, e.g. on a full disk, the file is removed again: a folder without a mark
+    would be taken for somebody else's.
+    """
+    try:
+        mark(run)
+    except RunFolderError:
+        with suppress(OSError):
+            (run / name).unlink()
+            run.rmdir()
+        raise
 
 
 def made_here(run: Path) -> bool:

@@ -37,7 +37,7 @@ from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.models.calls import price_known
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import mark
+from balrog_rag.results.made_here import mark_new
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.named import experiment_of
 from balrog_rag.run.plan import kinds_in, plan
@@ -46,6 +46,7 @@ from balrog_rag.run.run import BackendOf, Display, RunOutcome, play_runs
 from balrog_rag.run.services import LiveServices, player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import extras
+from balrog_rag.util.terminal_safe import one_line
 
 SWEEP = "sweep.json"
 """What tells a sweep's folder from a run's."""
@@ -83,7 +84,7 @@ def new_run(config: Config) -> PlannedRun:
         if run.config.run.name:
             raise run_folder.taken(run.folder)
         run.folder = folder_for(run.config.run, who_plays(run.config))  # another was begun in the same second
-    mark(run.folder)
+    mark_new(run.folder, "config.json")
     return run
 
 
@@ -164,6 +165,8 @@ LONGEST_NAME = 200
 def folder_for(run: RunConfig, what: str) -> Path:
     """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
     if run.name:
+        if not run.name.isprintable():
+            raise ConfigError(f"run.name={one_line(run.name)}: contains control characters; use plain text")
         if run.name == ".." or Path(run.name).name != run.name:
             raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
         if len(os.fsencode(run.name)) > LONGEST_NAME:

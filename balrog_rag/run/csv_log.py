@@ -10,21 +10,11 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.results.run_folder import episode_stem
 from balrog_rag.util.files import text_file
-from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.util.spreadsheet import harmless
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
 """BALROG's escape character: a sign that no game's screen shows."""
-
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
-
-
-def harmless(text: str) -> str:
-    """A cell that nothing acts on: control signs become dots, and a quote stands before a formula."""
-    shown = terminal_safe(text)
-    return f"'{shown}" if text.startswith(FORMULA) else shown
 
 
 class CsvLog:

@@ -44,7 +44,7 @@ SHAPES = re.compile(
           |aws_?session_?token|secret_?access_?key|client_?secret|password|authorization|x-amz-security-token
           |x-amz-signature)
         ["'\\]*\s*(?:[:=]|%3A|%3D)\s*["'\\]*(?:(?:Bearer|Basic)\s+)?
-      )[^\s"'\\,;&}<>]{6,}
+      )(?!env:[A-Za-z_]\w*(?:[\s"'\\,;&}<>]|$))[^\s"'\\,;&}<>]{6,}  # env:NAME only names a variable
     | (?P<query>[?&](?:key|token|sig|signature|code)=)[^&\s"'<>]{6,}
     | (?P<scheme>\b[a-z][a-z0-9+.-]{0,24}://)[^/\s@"'<>?\#]{1,512}(?=@)  # whoever stands before a host
     """,

@@ -18,6 +18,8 @@ GAME_MEGABYTES = 8
 """More than a sound game takes: many of them in one worker are no leak."""
 WEIGH_SECONDS = 2.0
 """How often workers at play are weighed, where there is a cap."""
+GAMES_A_WORKER = 2000
+"""Games after which a worker gives way to a fresh one, since each leaves a little memory behind."""
 START_ATTEMPTS = 3
 """Workers that may die while they start, one after the other, before none can be had."""
 
@@ -65,14 +67,21 @@ class PooledGame:
 class WorkerPool:
     """Some processes, each with many games; a new game goes where there are fewest."""
 
-    def __init__(self, workers: int = 0, step_deadline: float = 60.0, memory_mb: int | None = None) -> None:
+    def __init__(
+        self,
+        workers: int = 0,
+        step_deadline: float = 60.0,
+        memory_mb: int | None = None,
+        games_a_worker: int = GAMES_A_WORKER,
+    ) -> None:
         """`workers`: 0 means one per core; never more than `most_workers()`.
 
-        A worker that holds more than `memory_mb` gets no new games.
+        A worker gets no new games when it holds more than `memory_mb` or has opened `games_a_worker`.
         """
         self.size = min(workers or available_cores(), most_workers())
         self._deadline = step_deadline
         self._memory_mb = memory_mb
+        self._games_a_worker = games_a_worker
         self._workers: list[WorkerProcess] = []
         self._numbers = itertools.count()
         self._failures = 0
@@ -101,6 +110,9 @@ class WorkerPool:
             worker.tell(Close(number))
             raise
         assert isinstance(answer, Opened)
+        worker.opened += 1
+        if worker.opened >= self._games_a_worker:
+            self._retire(worker)
         return PooledGame(self, worker, number, answer)
 
     async def close(self) -> None:
@@ -125,10 +137,16 @@ class WorkerPool:
         megabytes = worker.megabytes()
         if megabytes > 2 * self._memory_mb + GAME_MEGABYTES * worker.games:
             worker.kill(f"held {megabytes} MB, more than twice runner.worker_memory, and was killed")
-        elif megabytes > self._memory_mb and not worker.retiring:
-            worker.retiring = True
-            self._replace()
-            self.given_back(worker)
+        elif megabytes > self._memory_mb:
+            self._retire(worker)
+
+    def _retire(self, worker: WorkerProcess) -> None:
+        """Give a worker no new games; its last game ends it."""
+        if worker.retiring or self._closed:
+            return
+        worker.retiring = True
+        self._replace()
+        self.given_back(worker)
 
     def _weigh_all(self) -> None:
         self._weighing = asyncio.get_running_loop().call_later(WEIGH_SECONDS, self._weigh_all)

@@ -37,6 +37,9 @@ class WorkerProcess(asyncio.Protocol):
     def __init__(self, deadline: float, lost: Callable[["WorkerProcess"], None]) -> None:
         """After `deadline` seconds of silence at work it is taken for hung; `lost` is told of its end."""
         self.games = 0
+        """Games it holds."""
+        self.opened = 0
+        """Games it has held in all."""
         self.retiring = False
         self.was_ready = False
         self._deadline, self._lost = deadline, lost

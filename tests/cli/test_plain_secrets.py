@@ -93,6 +93,16 @@ def test_a_secret_in_plain_words_is_refused_by_every_command_that_takes_settings
     assert SECRET not in str(said.value)
 
 
+@pytest.mark.parametrize("name", ["authorization", "x-api-key", "password"])
+def test_the_advice_is_readable_where_it_names_a_header(nowhere: Path, name: str, capfd) -> None:
+    assert main(["model=openai", f"model.extra_headers.{name}={SECRET}"]) == 2
+    said = capfd.readouterr().err
+    assert f"and write model.extra_headers.{name}=env:NAME, so that" in said
+    assert secrets.redact(f"{name}=env:{SECRET} x, {name}=env:a-b-c-d") == (
+        f"{name}=[redacted] x, {name}=[redacted]"
+    )
+
+
 @pytest.mark.parametrize("word", FINE)
 def test_what_names_a_variable_or_only_sounds_like_a_secret_is_taken(word: str) -> None:
     compose(["model=vllm", "model.name=test", word])

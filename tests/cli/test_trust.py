@@ -17,8 +17,8 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import made_here, mark, state_folder
-from balrog_rag.run.begin import resumed_config
+from balrog_rag.results.made_here import MARK, made_here, mark, state_folder
+from balrog_rag.run.begin import new_run, resumed_config
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import secrets
@@ -291,3 +291,19 @@ def test_a_folder_that_was_edited_asks_again(tmp_path) -> None:
     run = made(tmp_path / "r")
     (run / "forked.json").write_text("[]")
     assert not made_here(run)
+
+
+def test_a_run_whose_mark_cannot_be_written_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that is full between the two files: a folder without a mark would need --trust."""
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "results/r"
+    in_the_way = run / f".{MARK}.{threading.get_native_id()}{run_folder.DRAFT}"
+    in_the_way.mkdir(parents=True)
+    words = ["model=scripted", "agent=naive", "env=corridor", "run.name=r"]
+    with pytest.raises(RunFolderError, match="cannot be written"):
+        new_run(compose(words))
+    assert [path.name for path in run.iterdir()] == [in_the_way.name]
+    in_the_way.rmdir()
+    assert made_here(new_run(compose(words)).folder)

@@ -39,6 +39,15 @@ def archive(**extra):
     return buffer.getvalue()
 
 
+def encrypted(data):
+    """The same with every file marked as encrypted."""
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        parts = data.split(signature)
+        marked = [part[: flags - 4] + b"\x01" + part[flags - 3 :] for part in parts[1:]]
+        data = signature.join([parts[0], *marked])
+    return data
+
+
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path / "cache"))
@@ -141,7 +150,8 @@ def test_an_archive_that_is_too_big_is_refused(tmp_path, monkeypatch):
     ("source", "line"),
     [
         ("nowhere.zip", "nowhere.zip: no such file"),
-        ("broken", "is no zip file"),
+        ("broken", "not a zip file that can be read"),
+        ("encrypted", "not a zip file that can be read"),
         ("empty", "holds no Boxoban levels"),
     ],
 )
@@ -149,6 +159,9 @@ def test_a_bad_source_is_one_line(source, line, tmp_path, capsys):
     if source == "broken":
         source = tmp_path / "broken.zip"
         source.write_text("not a zip")
+    elif source == "encrypted":
+        source = tmp_path / "encrypted.zip"
+        source.write_bytes(encrypted(archive()))
     elif source == "empty":
         source = tmp_path / "empty.zip"
         zipfile.ZipFile(source, "w").close()

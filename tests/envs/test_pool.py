@@ -200,6 +200,25 @@ def test_a_worker_that_grew_too_big_is_replaced_when_its_games_have_ended(monkey
     with_pool(scenario, workers=1, memory_mb=15)
 
 
+def test_a_worker_gives_way_to_a_fresh_one_after_so_many_games():
+    async def scenario(pool):
+        held = [await pool.open(nethack(seed)) for seed in (1, 2)]
+        (old,) = {game._worker for game in held}
+        await held.pop().close()
+        held.append(await pool.open(nethack(3)))
+        assert held[-1]._worker is old
+        assert old.retiring
+        held.append(await pool.open(nethack(4)))
+        assert held[-1]._worker is not old
+        assert [len(await game.play(["search"])) for game in held] == [1, 1, 1]  # those it holds go on
+        for game in held:
+            await game.close()
+        assert old not in pool.workers
+        assert gone(old.pid)
+
+    with_pool(scenario, workers=1, games_a_worker=3)
+
+
 def test_a_worker_that_goes_on_growing_is_killed_and_only_the_game_at_work_is_to_blame(monkeypatch):
     monkeypatch.setattr(pool_module, "WEIGH_SECONDS", 3600)  # it is weighed below, when it is at work
 

@@ -5,8 +5,11 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from balrog_rag.run.csv_log import COLUMNS, CsvLog, harmless
+import pytest
+
+from balrog_rag.run.csv_log import COLUMNS, CsvLog
 from balrog_rag.run.episode_runner import EpisodePlayer
+from balrog_rag.util.spreadsheet import harmless
 from tests.conftest import Specs
 
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4=\x07"
@@ -31,6 +34,11 @@ def test_a_models_answer_does_nothing_where_the_file_is_opened(
         *("search·]52", "'=HYPERLIN", "'+1", "'-1", "'@SUM(A1)", "search")
     ]
     assert not any(ord(sign) < 32 and sign != "\n" for row in rows for text in row.values() for sign in text)
+
+
+@pytest.mark.parametrize("text", ["=1", " =1", "\n\t=1", "＝1", "\u3000＋1", "－1", "＠x", "\t1", "\r1"])
+def test_a_formula_is_quoted_behind_blanks_and_in_full_width_signs(text: str) -> None:
+    assert harmless(text).startswith("'")
 
 
 def test_what_is_harmless_stays_as_it_is() -> None:

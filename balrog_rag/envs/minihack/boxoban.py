@@ -15,6 +15,7 @@ from typing import IO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util.fetch import cache_folder, download
+from balrog_rag.util.zips import BROKEN_ZIP
 
 URL = "https://github.com/google-deepmind/boxoban-levels/archive/refs/heads/master.zip"
 COMMAND = "python -m balrog_rag.envs fetch boxoban"
@@ -108,8 +109,8 @@ def _archive(source: str, folder: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except FileNotFoundError as error:
         raise BalrogError(f"{source}: no such file") from error
-    except zipfile.BadZipFile as error:
-        raise BalrogError(f"{source}: is no zip file, or a broken one ({error})") from error
+    except BROKEN_ZIP as error:
+        raise BalrogError(f"{source}: not a zip file that can be read ({error})") from error
 
 
 def _unpack(archive: zipfile.ZipFile, target: Path) -> int:

@@ -5,8 +5,10 @@ from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from balrog_rag.results.report.document import ReportPage
+from balrog_rag.util.terminal_safe import terminal_safe
 
 TITLES = {
     "scores": "Scores of each arm: bars with intervals, every episode a point",
@@ -43,7 +45,7 @@ def html(page: ReportPage, svgs: Mapping[str, bytes]) -> str:
     figures = {name: b64encode(in_page_colours(svg)).decode() for name, svg in svgs.items()}
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True,
+        trim_blocks=True, finalize=_shown,
     )  # fmt: skip
     script = (Path(__file__).parent / "tables.js").read_text("utf-8")
     digest = b64encode(sha256(script.encode()).digest()).decode()  # a browser runs this script and no other
@@ -51,6 +53,11 @@ def html(page: ReportPage, svgs: Mapping[str, bytes]) -> str:
         page=page, figures=figures, title_of=title_of, script=Markup(script), digest=digest,
         light=LIGHT, dark=DARK,
     )  # fmt: skip
+
+
+def _shown(value: Any) -> Any:
+    """Names of models and folders without control characters and signs that turn the writing round."""
+    return terminal_safe(value) if type(value) is str else value
 
 
 def in_page_colours(svg: bytes) -> bytes:

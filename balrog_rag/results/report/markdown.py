@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from balrog_rag.results.report.document import Cell, ReportPage, Table
 from balrog_rag.results.report.html import title_of
+from balrog_rag.util.terminal_safe import one_line
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
@@ -21,8 +22,8 @@ def markdown(page: ReportPage, files: Mapping[str, str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with every sign that Markdown or HTML would read."""
-    return _SIGNS.sub(r"\\\1", " ".join(text.split())).replace("&", "&amp;")
+    """The text with every sign that Markdown, HTML or a terminal would act on made harmless."""
+    return _SIGNS.sub(r"\\\1", one_line(text)).replace("&", "&amp;")
 
 
 def _table(table: Table) -> str:
