@@ -96,7 +96,8 @@ def check_plan(options: argparse.Namespace) -> None:
 
 def show_settings(console: "Console", arms: "list[Arm]") -> None:
     """In which settings the two differ."""
-    from balrog_rag.results.arms import differences, short
+    from balrog_rag.results.arms import differences
+    from balrog_rag.results.comparability import short
     from balrog_rag.results.terminal import say, show_table
 
     rows = [[key, *map(short, row)] for key, row in differences([arm.settings for arm in arms])]

@@ -91,6 +91,9 @@ def _build(options: argparse.Namespace) -> int:
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
     entries = build(arms, by)
+    for name in dict.fromkeys(entry.group for entry in entries if entry.group):
+        names = [entry.name for entry in entries if entry.group == name]
+        print(terminal_safe(f"note: ranked apart from the others: {', '.join(names)} ({name})"))
     made = page(entries, arms, by, "Leaderboard", options.out, [*notes, *left_out])
     run_folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     svgs = {name: saved(figure, "svg") for name, figure in drawn_against_dollars(arms).items()}

@@ -336,6 +336,11 @@ class EnvironmentKind:
     """Points of progression that an episode not yet seen may reach, even where all those seen have none."""
     options: type[msgspec.Struct] = NoOptions
     """The schema of env.options for this kind, with its defaults."""
+    interface: frozenset[str] = frozenset({"layout"})
+    """Options that say how a game is shown and played, or where it is found, not which game it is.
+
+    Runs that differ in any other option were played under different conditions, and are not ranked together.
+    """
     check: Callable[[GameSpec], None] = accept
     """Raises a ConfigError where a game cannot be, before anything is started for it."""
     max_steps: Callable[[str], int] = lambda task: 1000

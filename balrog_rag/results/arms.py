@@ -9,18 +9,12 @@ import msgspec
 
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder, sweeps
-from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
+from balrog_rag.results.comparability import flat, settings_of, short
+from balrog_rag.results.episodes import NO_MODEL, Episode
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import LoadedRun, load, partial
-
-NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
-    "run": (), "runner": (), "resume": (),
-    "limits": ("episode", "run"), "env": ("episodes", "seeds"), **CONNECTION_KEYS,
-}  # fmt: skip
-"""Sections, or keys in a section, that say where, how fast and how often, not who played what."""
 
 
 class Arm(msgspec.Struct):
@@ -125,26 +119,6 @@ def run_folders(path: Path) -> list[Path]:
     return found
 
 
-def settings_of(run: LoadedRun) -> dict[str, Any]:
-    """The part of a run's configuration that makes an arm, and what it was forked from.
-
-    A policy's runs have a model in their configuration like any other, and nobody asks it.
-    """
-    kept: dict[str, Any] = {}
-    for name, value in run.config.items():
-        keys = NO_PART_OF_AN_ARM.get(name)
-        if keys and isinstance(value, Mapping):
-            kept[name] = {key: inner for key, inner in value.items() if key not in keys}
-        elif keys is None:
-            kept[name] = value
-    if run.episodes and not any_asked(run.episodes):
-        kept["model"] = {"name": NO_MODEL}
-        kept.pop("knowledge", None)
-    if run.is_fork:
-        kept["forked"] = "; ".join(sorted({episode.forked for episode in run.episodes})) or "yes"
-    return kept
-
-
 def names(arms: Sequence[Arm]) -> list[str]:
     """A name for each arm: its run folder's where it has but one, else agent, model asked, what differs."""
     folders = [arm.runs[0].name for arm in arms]
@@ -178,20 +152,3 @@ def _differ(key: str, plain: Sequence[Mapping[str, Any]]) -> bool:
     of_models = key != "model.name" and key.startswith(("model.", "knowledge."))
     concerned = [each for each in plain if not (of_models and each.get("model.name") == NO_MODEL)]
     return any(each.get(key) != concerned[0].get(key) for each in concerned[1:])
-
-
-def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A nested mapping as one mapping from dotted keys."""
-    made: dict[str, Any] = {}
-    for name, value in tree.items():
-        if isinstance(value, Mapping) and value:
-            made |= flat(value, f"{prefix}{name}.")
-        else:
-            made[f"{prefix}{name}"] = value
-    return made
-
-
-def short(value: Any, most: int = 60) -> str:
-    """A setting's value as a reader sees it."""
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,13 +1,14 @@
 """Arms against each other: one verdict on the average, one for each environment, one for each task."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
-from balrog_rag.results.arms import Arm, by_env, in_order, load_arms
+from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arms
+from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
@@ -49,8 +50,9 @@ def one_arm(path: Path, partial: bool = False) -> Arm:
     """The runs in this folder as one arm."""
     arms = load_arms([path], partial=partial)
     if len(arms) > 1:
+        keys = [key for key, _ in differences([arm.settings for arm in arms])]
         raise ConfigError(
-            f"{path}: holds runs of {len(arms)} kinds; name the folder of one, "
+            f"{path}: contains {len(arms)} arms, which differ in {few(keys)}; name the folder of one, "
             f"or see all of them with balrog-rag report {path}"
         )
     arms[0].name = arms[0].marked(path.resolve().name)
@@ -67,7 +69,7 @@ def refuse_strangers(arms: Sequence[Arm]) -> None:
         )
 
 
-def few(tasks: set[str]) -> str:
+def few(tasks: Collection[str]) -> str:
     """Some of the names, and how many more there are."""
     named = sorted(tasks)
     return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
@@ -88,7 +90,13 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
         for task, mine, yours in _by_task(our_envs[env], their_envs[env])
     }
     whole = judged(our_episodes, their_episodes, names, measure, wanted)
-    return Duel(whole, environments, tasks)
+    return Duel(noting_conditions(whole, ours, theirs), environments, tasks)
+
+
+def noting_conditions(made: Comparison, ours: Arm, theirs: Arm) -> Comparison:
+    """The verdict with a note on the conditions in which the arms differ."""
+    told = different_conditions(ours.runs, theirs.runs)
+    return msgspec.structs.replace(made, notes=(told, *made.notes)) if told else made
 
 
 def withheld(names: tuple[str, str], measure: Scale = PROGRESSION) -> Comparison:
@@ -104,13 +112,17 @@ WITHHELD = (
 
 def comparable(ours: Arm, theirs: Arm) -> tuple[list[Episode], list[Episode]]:
     """Their episodes; where either is partial only of games that both have finished and neither left open."""
-    arms = (ours, theirs)
+    mine, yours = all_comparable((ours, theirs))
+    return mine, yours
+
+
+def all_comparable(arms: Sequence[Arm]) -> list[list[Episode]]:
+    """The same of any number of arms."""
     if not any(arm.partial for arm in arms):
-        return ours.episodes, theirs.episodes
+        return [arm.episodes for arm in arms]
     finished = set.intersection(*({game_of(episode) for episode in arm.episodes} for arm in arms))
     kept = finished.difference(*(run.open_games() for arm in arms for run in arm.runs))
-    mine, yours = ([episode for episode in arm.episodes if game_of(episode) in kept] for arm in arms)
-    return mine, yours
+    return [[episode for episode in arm.episodes if game_of(episode) in kept] for arm in arms]
 
 
 def game_of(episode: Episode) -> tuple[str, str, str]:
@@ -153,4 +165,5 @@ def _whole(ours: Arm, theirs: Arm, wanted: float | None, family: int) -> Compari
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
         return withheld(names)
-    return judged(*comparable(ours, theirs), names, wanted=wanted, family=family)
+    made = judged(*comparable(ours, theirs), names, wanted=wanted, family=family)
+    return noting_conditions(made, ours, theirs)

@@ -1,5 +1,6 @@
 """What run.json says of where a run's numbers come from, as far as it is there."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ class Origin(msgspec.Struct, frozen=True):
     versions: str = "unknown"
     prompts: str = "unknown"
     attempts: int = 0
+    caps: tuple[Mapping[str, int | float | None], ...] = ()
+    """The caps of an episode in each attempt that noted them."""
 
 
 class _Attempt(msgspec.Struct):
     started: str = "unknown"
     versions: dict[str, str] = {}
     prompts: dict[str, Any] = {}
+    caps: dict[str, int | float | None] = {}
 
 
 class _RunFile(msgspec.Struct):
@@ -40,4 +44,5 @@ def origin(run: Path) -> Origin:
         return Origin()
     versions = {f"{name} {number}" for attempt in attempts for name, number in attempt.versions.items()}
     prompts = sorted({tree_digest(attempt.prompts)[:12] for attempt in attempts})
-    return Origin(attempts[0].started, ", ".join(sorted(versions)), ", ".join(prompts), len(attempts))
+    caps = tuple(attempt.caps for attempt in attempts if attempt.caps)
+    return Origin(attempts[0].started, ", ".join(sorted(versions)), ", ".join(prompts), len(attempts), caps)

@@ -107,7 +107,7 @@ def attempt(run: PlannedRun) -> Iterator[None]:
     """Keep other processes from the run meanwhile, and write down who plays it now."""
     kinds = kinds_in(run.config)
     with run_folder.locked(run.folder):
-        record_attempt(run.folder, fingerprint(kinds), kinds)
+        record_attempt(run.folder, fingerprint(kinds), kinds, plain(run.config.limits.episode))
         yield
 
 

@@ -10,7 +10,7 @@ from balrog_rag.config.frozen import CHANGEABLE_ON_RESUME, differing_keys, leaf_
 from balrog_rag.config.preset_options import known_options
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.results.arms import short
+from balrog_rag.results.comparability import short
 from balrog_rag.results.experiments import Experiment, ExperimentArm, find
 
 FILLED_IN = ("run.experiment", "run.departures")

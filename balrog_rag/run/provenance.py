@@ -4,7 +4,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
     return found
 
 
-def record_attempt(run: Path, prompts: dict[str, str], kinds: Iterable[EnvironmentKind]) -> None:
-    """Add this start of the run to run.json."""
+def record_attempt(
+    run: Path, prompts: dict[str, str], kinds: Iterable[EnvironmentKind], caps: Mapping[str, Any]
+) -> None:
+    """Add this start of the run to run.json; `caps` are an episode's, which a resumed run may change."""
     path = run / "run.json"
     earlier = _earlier(path)
     attempt = {
@@ -40,6 +42,7 @@ def record_attempt(run: Path, prompts: dict[str, str], kinds: Iterable[Environme
         "command": redact(" ".join(["python -m balrog_rag.eval", *sys.argv[1:]])),
         "versions": versions(kinds),
         "prompts": prompts,
+        "caps": dict(caps),
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
     }
     write_json(path, {"attempts": [*earlier, attempt]})

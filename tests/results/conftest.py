@@ -30,6 +30,7 @@ class RunBuilder:
         agent: str = "robust_star",
         model: str = "scripted",
         planned: int = 0,
+        limits: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         self.path = path
@@ -37,6 +38,7 @@ class RunBuilder:
         self.model = {"backend": "scripted", "name": model, "temperature": 1.0, "retry": {"attempts": 5}}
         env = {"tasks": [NETHACK], "episodes": planned} if planned else {"tasks": []}
         config = {"env": env, "agent": self.agent, "model": self.model}
+        config |= {"limits": limits} if limits else {}
         self.digest = config_digest(config)
         run_folder.write_json(path / "config.json", {"digest": self.digest, "config": config})
 

@@ -8,7 +8,8 @@ import pytest
 from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.report import main as report
 from balrog_rag.results import run_folder
-from balrog_rag.results.arms import differences, load_arms, settings_of
+from balrog_rag.results.arms import differences, load_arms
+from balrog_rag.results.comparability import settings_of
 from balrog_rag.results.runs import load
 from tests.support import command, evaluate, rechained
 
@@ -35,6 +36,7 @@ def played(tmp_path_factory):
         ("limits.steps=4", 2),
         ("agent.lenient=true", 2),
         ("knowledge.tokens=200", 2),
+        ("limits.episode.tokens=100000", 2),
         ("run.seed=7", 1),
         ("env.episodes=2", 1),
         pytest.param("limits.run.dollars=5", 1, marks=pytest.mark.slow),

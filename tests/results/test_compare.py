@@ -107,7 +107,7 @@ def test_other_games_have_no_pairs(new_run, capsys):
     [
         (["A", "nowhere"], "neither a run folder nor a folder of run folders"),
         (["A", "B", "--measure", "progresion"], "did you mean progression?"),
-        (["A", "TOP"], "holds runs of 2 kinds"),
+        (["A", "TOP"], "contains 2 arms, which differ in agent.name"),
         (["A", "B", "--planned", "-5"], "--planned -5: must be 1 or more"),
         (["A", "B", "--planned", "0"], "--planned 0: must be 1 or more"),
         (["A", "B", "--planned", "8", "--look", "0"], "--look 0: must be 1 or more"),

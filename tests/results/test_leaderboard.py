@@ -36,7 +36,7 @@ def arm(values):
 def test_rows_that_cannot_be_told_apart_share_their_ranks():
     near = [1, 2, 3, 4, 5]
     rows = [arm([20, 21, 22, 23, 24, 25] * 4), arm([*near, 6] * 4), arm([*near, 7] * 4), arm([3])]
-    assert [rank.text for rank in ranks(rows, {})] == ["1 to 2", "2 to 4", "2 to 4", "1 to 4"]
+    assert [rank.text for rank in ranks(rows)] == ["1 to 2", "2 to 4", "2 to 4", "1 to 4"]
 
 
 def test_published_episodes_give_the_published_figures():
@@ -71,7 +71,9 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
     own = [(row["name"], row["rank"], row["verified"]) for row in rows if row["own"]]
     assert own == [("better", "1", "no"), ("plain", "2", "no")]
-    assert [row["sort"] for row in rows] == sorted((row["sort"] for row in rows), reverse=True)
+    assert [row["own"] for row in rows] == sorted((row["own"] for row in rows), reverse=True)
+    quoted = [row["sort"] for row in rows if not row["own"]]
+    assert quoted == sorted(quoted, reverse=True)
     page = (tmp_path / "out/leaderboard.html").read_text()
     assert "Gemini-2.0-Flash †" in page
     assert "better_rag / scripted" in page

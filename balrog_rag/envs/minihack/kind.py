@@ -11,7 +11,7 @@ from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
-from balrog_rag.envs.nethack.options import MiniHackOptions, minihack_options, shows_pictures
+from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options, shows_pictures
 from balrog_rag.envs.nethack.senses import NetHackSenses
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
@@ -87,6 +87,7 @@ MINIHACK = EnvironmentKind(
     progress=lambda game: Solved(),
     solved_or_not=True,
     options=MiniHackOptions,
+    interface=INTERFACE,
     check=check,
     listed=BALROG_TASKS,
     max_steps=lambda task: 100,

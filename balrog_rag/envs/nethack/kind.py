@@ -12,7 +12,7 @@ from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.held import MOST_ACHIEVEMENTS, Achieved, Held
 from balrog_rag.envs.nethack.logged import read_logged
-from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
+from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
 from balrog_rag.envs.nethack.senses import NetHackSenses
@@ -157,6 +157,7 @@ NETHACK = EnvironmentKind(
     progress=lambda game: Progression(),
     rise=2.0,
     options=NetHackOptions,
+    interface=INTERFACE,
     check=check,
     max_steps=lambda task: 100_000,
     pictures=shows_pictures,

@@ -67,6 +67,12 @@ class MiniHackOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
+INTERFACE = frozenset(
+    {"actions", "more_skills", "layout", "skip_more", "refresh_hidden", "no_progress_calls"}
+)
+"""Options that say how a game is shown and played, not which game it is."""
+
+
 def nethack_options(game: GameSpec) -> NetHackOptions:
     """The options that a game of NetHack has, and one of MiniHack, too."""
     names = NetHackOptions.__struct_fields__

@@ -67,6 +67,7 @@ TEXTWORLD = EnvironmentKind(
     make=play,
     progress=lambda game: Scored(),
     options=TextWorldOptions,
+    interface=frozenset({"games"}),
     check=check,
     max_steps=lambda task: 80,
     episodes=10,

@@ -9,8 +9,9 @@ import msgspec
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm, departures, in_order
-from balrog_rag.results.comparing import comparable
+from balrog_rag.results.comparing import all_comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
+from balrog_rag.results.leaderboard.groups import groups
 from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
@@ -21,7 +22,6 @@ from balrog_rag.results.report.origins import page_of
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
-    bounds_by_env,
     interval,
     measures_of,
     overall_interval,
@@ -83,20 +83,28 @@ class BoardRow(msgspec.Struct, frozen=True):
     answered_by: str = ""
     """What the models that answered called themselves, where that is not the name they were asked by."""
     own: bool = True
+    group: str = ""
+    """Among whom it is ranked, where there are several groups: their tasks and conditions."""
     departures: list[str] = []
     """In what it is not the experiment that it is named after."""
 
 
 def build(arms: Sequence[Arm], by: Order) -> list[BoardRow]:
-    """Own arms with ranks, and the published rows where those tell it, best first."""
+    """Own rows, ranked and sorted group by group, then the published rows, best first."""
     played = [arm for arm in arms if _scores(arm, by) and not lacking(arm, by)]
-    rows = [_scores(arm, by) for arm in played]
-    bounds = bounds_by_env(sorted(_envs(arms)), by.measure)
-    placed = ranks(rows, bounds, lambda a, b: _pair(played[a], played[b], by))
-    entries = [own_entry(arm, rank, by) for arm, rank in zip(played, placed, strict=True)]
-    if by.measure is PROGRESSION:
-        entries += [entry for row in published().rows if (entry := reference_entry(row, by.env))]
-    return sorted(entries, key=lambda entry: (-entry.sort, not entry.own, entry.model))
+    entries = []
+    for group in groups(played, "" if by.env == AVERAGE else by.env):
+        placed = ranks([_by(by, episodes) for episodes in all_comparable(group.arms)])
+        rows = [own_entry(arm, rank, by, group.title) for arm, rank in zip(group.arms, placed, strict=True)]
+        entries += sorted(rows, key=_best_first)
+    if by.measure is not PROGRESSION:
+        return entries
+    quoted = [entry for row in published().rows if (entry := reference_entry(row, by.env))]
+    return entries + sorted(quoted, key=_best_first)
+
+
+def _best_first(entry: BoardRow) -> tuple[float, str]:
+    return -entry.sort, entry.model
 
 
 def _envs(arms: Sequence[Arm]) -> set[str]:
@@ -112,16 +120,11 @@ def _scores(arm: Arm, by: Order) -> list[Score]:
     return _by(by, arm.episodes)
 
 
-def _pair(ours: Arm, theirs: Arm, by: Order) -> tuple[list[Score], list[Score]]:
-    mine, yours = comparable(ours, theirs)
-    return _by(by, mine), _by(by, yours)
-
-
 def _by(by: Order, episodes: Sequence[Episode]) -> list[Score]:
     return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
-def own_entry(arm: Arm, rank: Rank, by: Order) -> BoardRow:
+def own_entry(arm: Arm, rank: Rank, by: Order, group: str = "") -> BoardRow:
     """An arm's row."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
@@ -150,6 +153,7 @@ def own_entry(arm: Arm, rank: Rank, by: Order) -> BoardRow:
         "replayed" if all(is_verified(run.folder) for run in arm.runs) else "no",
         max(origin(run.folder).started for run in arm.runs).partition("T")[0],
         ", ".join(name for name in answering(arm.episodes) if name != first.model_name),
+        group=group,
         departures=departures([arm]),
     )
 
@@ -203,7 +207,8 @@ def page(
     caveats = [f"{note}." for note in notes]
     caveats += [f"{told}." for told in departures(arms)]
     sections = [
-        Section(f"Ranked by {by.title}", caveats, [board_table(entries, by.name, ways(arms, at))]),
+        *ranked_sections(entries, arms, by, at, caveats),
+        published_section(entries, by),
         against_section(arms, by.env) if by.measure is PROGRESSION else Section(""),
         measures_section(arms),
         *rules_sections(arms),
@@ -230,7 +235,52 @@ def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
     return {name: way for name, way in found.items() if way}
 
 
-def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str]) -> Table:
+def ranked_sections(
+    entries: Sequence[BoardRow], arms: Sequence[Arm], by: Order, at: Path, caveats: list[str]
+) -> list[Section]:
+    """A table of own rows for each group; the first carries the caveats."""
+    names = list(dict.fromkeys(entry.group for entry in entries if entry.own))
+    if len(names) > 1:
+        caveats = [APART, *caveats]
+    pages = ways(arms, at)
+    sections: list[Section] = []
+    for name in names or [""]:
+        own = [entry for entry in entries if entry.own and entry.group == name]
+        title = f"Ranked by {by.title}" + (f": {name}" if name else "")
+        note = "" if sections else OWN_NOTE
+        sections.append(Section(title, [] if sections else caveats, [board_table(own, by.name, pages, note)]))
+    return sections
+
+
+APART = (
+    "Rows are ranked only among rows that played the same tasks under the same conditions (limits, "
+    "characters and other options of the games); each group has a table of its own."
+)
+OWN_NOTE = (
+    "Rank 2 to 4: behind one row that is surely better, before all that are surely worse. Rows that cannot "
+    "be told apart share ranks (permutation tests with Holm's correction over all pairs, and a bootstrap of "
+    "the greatest t of all pairs). Brackets hold 95 % intervals. Replayed: verified on the machine that made "
+    "this page. Answered by: what the models called themselves, where that differs from the name they were "
+    "asked by. An average is over the environments shown. Names lead to the page that `balrog-rag view RUN "
+    "--out RUN/view.html` has written; of several runs to the first that has one."
+)
+
+
+def published_section(entries: Sequence[BoardRow], by: Order) -> Section:
+    """The published rows, best first, without ranks."""
+    quoted = [entry for entry in entries if not entry.own]
+    if not quoted:
+        return Section("")
+    return Section(f"Published elsewhere, by {by.title}", tables=[board_table(quoted, by.name, {}, QUOTED)])
+
+
+QUOTED = (
+    "† published elsewhere: other games, other versions, not replayed, so without a rank here. ± SE is what "
+    "BALROG reports. An average is over all of BALROG's environments."
+)
+
+
+def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str], note: str) -> Table:
     """The rows as a table; own ones lead to their pages."""
     named = {env for entry in entries for env in entry.figures}
     envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]
@@ -240,15 +290,6 @@ def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str]) 
          entry.dollars, entry.verified, entry.answered_by, entry.date]
         for entry in entries
     ]  # fmt: skip
-    note = (
-        "Own rows share ranks where they cannot be told apart (permutation tests, Holm over all pairs). "
-        "Brackets hold 95 % intervals; ± SE is what BALROG reports. Replayed: verified on the machine that "
-        "made this page. Answered by: what the models called themselves, where that is no name they were "
-        "asked by. † published elsewhere, without a rank here: other games, other versions, not replayed. An "
-        "average is over the environments shown, for published rows over all of BALROG's. Names "
-        "lead to the page that `balrog-rag view RUN --out RUN/view.html` has written; of several runs to the "
-        "first that has one."
-    )
     return Table(
         ["agent / model", "rank", *envs, "dollars an episode", "verified", "answered by", "date"],
         rows,

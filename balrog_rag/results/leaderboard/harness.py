@@ -7,7 +7,8 @@ from balrog_rag.config.frozen import differing_keys, leaf_items
 from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import resolved_options
-from balrog_rag.results.arms import in_order, short
+from balrog_rag.results.arms import in_order
+from balrog_rag.results.comparability import short
 from balrog_rag.results.episodes import any_asked
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import LoadedRun

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results import run_folder
-from balrog_rag.results.arms import Arm, differences, short
+from balrog_rag.results.arms import Arm, differences
+from balrog_rag.results.comparability import short
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.report.document import Cell, Link, Section, Table

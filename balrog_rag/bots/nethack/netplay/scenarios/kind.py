@@ -10,7 +10,7 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, Played, Rules, Share
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.characters import check_character
-from balrog_rag.envs.nethack.options import NetHackOptions, nethack_options, shows_pictures
+from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.senses import NetHackSenses
 from balrog_rag.util.templates import templates
 
@@ -91,6 +91,7 @@ NETPLAY = EnvironmentKind(
     progress=lambda game: Judged(),
     solved_or_not=True,
     options=ScenarioOptions,
+    interface=INTERFACE,
     check=check,
     max_steps=lambda task: 500 if task in LONG else 200,
     pictures=shows_pictures,

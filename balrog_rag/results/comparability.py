@@ -1,0 +1,119 @@
+"""What makes runs comparable, decided here for compare, report and leaderboard alike.
+
+Runs with the same *settings* are one arm, and their episodes are pooled. Arms played under the same
+*conditions* (which game, and how many steps, tokens, dollars or seconds it may take) can be ranked. Where
+conditions differ, a comparison says in what, since they may explain the difference, and the leaderboard ranks
+such arms apart.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from balrog_rag.contracts.data import CONNECTION_KEYS
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
+from balrog_rag.results.provenance import origin
+from balrog_rag.results.runs import LoadedRun
+
+NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
+    "run": (), "runner": (), "resume": (),
+    "limits": ("run",), "env": ("episodes", "seeds"), **CONNECTION_KEYS,
+}  # fmt: skip
+"""Sections, or keys in a section, that say where, how fast and how often, not who played what."""
+
+Task = tuple[str, str]
+"""Environment and task."""
+
+
+def settings_of(run: LoadedRun) -> dict[str, Any]:
+    """The part of a run's configuration that makes an arm, and what it was forked from.
+
+    A policy's runs have a model in their configuration like any other, and nobody asks it.
+    """
+    kept: dict[str, Any] = {}
+    for name, value in run.config.items():
+        keys = NO_PART_OF_AN_ARM.get(name)
+        if keys and isinstance(value, Mapping):
+            kept[name] = {key: inner for key, inner in value.items() if key not in keys}
+        elif keys is None:
+            kept[name] = value
+    if "episode" in kept.get("limits", {}):
+        kept["limits"]["episode"] = _caps(run, kept["limits"]["episode"])
+    if run.episodes and not any_asked(run.episodes):
+        kept["model"] = {"name": NO_MODEL}
+        kept.pop("knowledge", None)
+    if run.is_fork:
+        kept["forked"] = "; ".join(sorted({episode.forked for episode in run.episodes})) or "yes"
+    return kept
+
+
+def _caps(run: LoadedRun, frozen: Mapping[str, Any]) -> dict[str, Any]:
+    """An episode's caps; where a resumed run had others than before, each in turn, as in `5, then null`."""
+    attempts = [frozen, *origin(run.folder).caps]
+    found = {}
+    for name in frozen:
+        values = list(dict.fromkeys(caps[name] for caps in attempts if name in caps))
+        found[name] = values[0] if len(values) == 1 else ", then ".join(map(short, values))
+    return found
+
+
+def tasks_of(runs: Sequence[LoadedRun]) -> set[Task]:
+    """The tasks that these runs were planned with or have played."""
+    planned = {task for run in runs for task in run.config.get("env", {}).get("tasks", ())}
+    found = {(env, task) for env, _, task in (name.partition("/") for name in planned)}
+    return found | {(episode.env, episode.task) for run in runs for episode in run.episodes}
+
+
+def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, str]:
+    """Under which conditions these runs of one arm played these tasks, by dotted key."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        limits = flat(settings_of(run).get("limits", {}), "limits.")
+        for key, value in limits.items():
+            found.setdefault(key, set()).add(short(value))
+    for episode in _distinct(runs, tasks):
+        game, interface = episode.game, kind_of(episode.env).interface
+        found.setdefault(f"env.max_steps.{game.env}", set()).add(str(game.max_steps))
+        for key, value in flat(game.options).items():
+            if key not in interface:
+                found.setdefault(f"env.options.{game.env}.{key}", set()).add(short(value))
+    return {key: ", ".join(sorted(values)) for key, values in sorted(found.items())}
+
+
+def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> Collection[Episode]:
+    """One episode for each combination of environment, its own steps and options."""
+    return {
+        (episode.env, episode.game.max_steps, repr(episode.game.options)): episode
+        for run in runs
+        for episode in run.episodes
+        if (episode.env, episode.task) in tasks
+    }.values()
+
+
+def different_conditions(ours: Sequence[LoadedRun], theirs: Sequence[LoadedRun]) -> str:
+    """In which conditions two arms differ on the tasks that both played; empty where in none."""
+    shared = tasks_of(ours) & tasks_of(theirs)
+    mine, yours = conditions(ours, shared), conditions(theirs, shared)
+    told = [
+        f"{key} {mine.get(key, 'none')} against {yours.get(key, 'none')}"
+        for key in sorted({*mine, *yours})
+        if mine.get(key) != yours.get(key)
+    ]
+    return f"different conditions, which may explain a difference: {'; '.join(told)}" if told else ""
+
+
+def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A nested mapping as one mapping from dotted keys."""
+    made: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            made |= flat(value, f"{prefix}{name}.")
+        else:
+            made[f"{prefix}{name}"] = value
+    return made
+
+
+def short(value: Any, most: int = 60) -> str:
+    """A setting's value as a reader sees it."""
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= most else text[: most - 1] + "…"

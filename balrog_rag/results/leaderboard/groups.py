@@ -1,0 +1,50 @@
+"""Rows that are ranked together: those that played the same tasks under the same conditions."""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.comparability import Task, conditions, tasks_of
+from balrog_rag.results.comparing import few
+from balrog_rag.util.wording import many
+
+
+class Group(msgspec.Struct):
+    """Rows that are ranked among each other."""
+
+    arms: list[Arm]
+    tasks: frozenset[Task]
+    conditions: dict[str, str]
+    title: str = ""
+    """In what it differs from the other groups; empty for the only one."""
+
+
+def groups(arms: Sequence[Arm], env: str = "") -> list[Group]:
+    """The groups, larger ones first; of `env` alone where one is given."""
+    found: dict[tuple[frozenset[Task], tuple[tuple[str, str], ...]], Group] = {}
+    for arm in arms:
+        tasks = frozenset(task for task in tasks_of(arm.runs) if env in ("", task[0]))
+        told = conditions(arm.runs, tasks)
+        found.setdefault((tasks, tuple(told.items())), Group([], tasks, told)).arms.append(arm)
+    made = sorted(found.values(), key=lambda group: -len(group.arms))
+    if len(made) > 1:
+        for group in made:
+            group.title = _title(group, made)
+    return made
+
+
+def _title(group: Group, everybody: Sequence[Group]) -> str:
+    said = [_named(group.tasks)] if len({each.tasks for each in everybody}) > 1 else []
+    for key in sorted({key for each in everybody for key in each.conditions}):
+        known = {each.conditions[key] for each in everybody if key in each.conditions}
+        if len(known) > 1 and key in group.conditions:
+            said.append(f"{key}={group.conditions[key]}")
+    return ", ".join(said)
+
+
+def _named(tasks: Collection[Task]) -> str:
+    counts = {env: sum(own == env for own, _ in tasks) for env in in_order(env for env, _ in tasks)}
+    if len(counts) == 1:
+        return few([f"{env}/{task}" for env, task in tasks])
+    return " and ".join(f"{env} ({many(count, 'tasks')})" for env, count in counts.items())
