@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.episodes import Calls, Episode, Lookups
-from balrog_rag.results.statistics.shares import Shares, compare_shares
+from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, Lookups
+from balrog_rag.results.statistics.censored import Lasted
+from balrog_rag.results.statistics.shares import Shares, compare_censored
 
 _KILLED = re.compile(r"^killed by (?:an? |the )?", re.IGNORECASE)
 
@@ -33,13 +34,20 @@ def cause_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
 def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> Shares | None:
     """The shares of ends that a paragraph would have prevented, of the episodes of kinds that know such ends.
 
-    None where an arm has no such episode.
+    A game that was cut off is not counted as saved: it counts only as long as it lasted. None where an arm
+    has no such episode.
     """
-    arms = [[episode for episode in arm if kind_of(episode.env).preventable] for arm in (ours, theirs)]
-    if not all(arms):
-        return None
-    mine, yours = (sum(episode.preventable for episode in arm) for arm in arms)
-    return compare_shares(mine, len(arms[0]), yours, len(arms[1]))
+    mine, yours = (
+        [_lasted(episode) for episode in arm if kind_of(episode.env).preventable] for arm in (ours, theirs)
+    )
+    return compare_censored(mine, yours) if mine and yours else None
+
+
+def _lasted(episode: Episode) -> Lasted:
+    """How long the hero lived in the game's own time, or in steps where the kind has none."""
+    clock = kind_of(episode.env).timeline
+    time = episode.most.get(clock.clock, episode.steps) if clock else episode.steps
+    return Lasted(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
 
 
 def killer(death: str) -> str:

@@ -23,6 +23,8 @@ ENDED_BY_GAME = frozenset(
     }
 )
 """Outcomes by which the environment itself ended the episode."""
+ENDED_BY_ITSELF = ENDED_BY_GAME - {Outcome.NO_PROGRESS}
+"""Outcomes that end a game; after any other it could have gone on."""
 
 
 IN_THE_PROMPT = ("fresh", "reused", "kept")

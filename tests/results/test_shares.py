@@ -3,9 +3,12 @@
 from itertools import product
 
 import pytest
-from scipy.stats import barnard_exact, fisher_exact
+from scipy.stats import CensoredData, barnard_exact, fisher_exact, logrank
 
-from balrog_rag.results.statistics.shares import compare_shares, exact_p, fisher, power
+from balrog_rag.results.arms import load_arms
+from balrog_rag.results.report.details import preventable_sentence
+from balrog_rag.results.statistics.censored import Lasted, log_rank_p
+from balrog_rag.results.statistics.shares import compare_censored, compare_shares, exact_p, fisher, power
 
 
 def test_the_statistic_is_fishers() -> None:
@@ -40,3 +43,38 @@ def test_forty_against_forty_detect_a_fall_from_63_to_31() -> None:
 def test_thousands_of_episodes_are_quick() -> None:
     found = compare_shares(1000, 3000, 1200, 3000)
     assert (found.test, found.p < 1e-6, found.detects) == ("Fisher", True, 0.36)
+
+
+def test_games_cut_off_by_a_lack_of_progress_are_not_counted_as_saved(new_run, tmp_path) -> None:
+    for name, agent, count, outcome in (("still", "random", 4, "no_progress"), ("bold", "naive", 3, "died")):
+        run = new_run(f"runs/{name}", agent=agent)
+        for number in range(count):
+            lived = [{}] * (3 if outcome == "died" else 1)
+            run.nethack(number, lived, outcome=outcome, death="starved to death")
+    arms = load_arms([tmp_path / "runs"])
+    bold, still = sorted(arms, key=lambda arm: arm.name)
+    assert preventable_sentence(still, bold).startswith(
+        "still against bold, preventable ends: 0 of 4 (4 cut off) against 3 of 3 (0 cut off): "
+        "not distinguishable, p = 1 (log-rank test"
+    )
+
+
+def test_games_cut_off_late_count_as_long_as_they_lasted() -> None:
+    died = [Lasted(time, True, False) for time in range(1, 9)]
+    late, early = ([Lasted(time, False, True)] * 8 for time in (100.0, 1.5))
+    assert log_rank_p(late, died) < 0.01
+    assert log_rank_p(early, died) > 0.2
+    assert compare_censored(died, died).test == "Boschloo"
+
+
+def test_the_log_rank_test_is_scipys_where_arms_are_large() -> None:
+    """SciPy's is the normal approximation alone; labels are exchanged besides up to 200 games."""
+    ours = [Lasted(float(n % 17 + 1), n % 3 == 0, n % 3 != 0) for n in range(150)]
+    theirs = [Lasted(float(n % 23 + 2), n % 2 == 0, n % 2 != 0) for n in range(120)]
+    sides = [
+        CensoredData(uncensored=[g.time for g in arm if g.met], right=[g.time for g in arm if not g.met])
+        for arm in (ours, theirs)
+    ]
+    assert log_rank_p(ours, theirs) == pytest.approx(logrank(*sides).pvalue, rel=1e-6)
+    few = log_rank_p(ours[:6], theirs[:6])
+    assert few >= 2 / 924

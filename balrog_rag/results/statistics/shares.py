@@ -4,11 +4,14 @@ Boschloo's test: Fisher's p is the statistic, and the p reported is the greatest
 both arms might have in truth, of a table as rare. It keeps its level and detects more than Fisher's own.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from balrog_rag.results.statistics.censored import Lasted, log_rank_p
 
 LEVEL, POWER = 0.05, 0.8
 _GRID = 201
@@ -32,12 +35,21 @@ class Shares(msgspec.Struct, frozen=True):
     detects: float | None
     """The highest share below theirs that so many episodes tell from it in 4 of 5 cases; None: none."""
     test: str
+    our_cut: int = 0
+    """How many of ours were cut off, of which nobody knows how they would have ended."""
+    their_cut: int = 0
 
     @property
     def sentence(self) -> str:
         """All of it in words."""
         mine, yours = self.ours / self.our_count, self.theirs / self.their_count
         verdict = "distinguishable" if self.p < LEVEL else "not distinguishable"
+        if self.our_cut or self.their_cut:
+            return (
+                f"{self.ours} of {self.our_count} ({self.our_cut} cut off) against {self.theirs} of "
+                f"{self.their_count} ({self.their_cut} cut off): {verdict}, p = {self.p:.2g} ({self.test} "
+                "test; a game that was cut off counts only as long as it lasted)."
+            )
         told = (
             f"{self.ours} of {self.our_count} ({mine:.0%}) against {self.theirs} of {self.their_count} "
             f"({yours:.0%}): {verdict}, p = {self.p:.2g} ({self.test}'s exact test)"
@@ -58,6 +70,17 @@ def compare_shares(ours: int, our_count: int, theirs: int, their_count: int) -> 
     else:
         p, test = _fishers_p(ours, our_count, theirs, their_count), "Fisher"
     return Shares(ours, our_count, theirs, their_count, p, detects, test)
+
+
+def compare_censored(ours: Sequence[Lasted], theirs: Sequence[Lasted]) -> Shares:
+    """The same of games of which some were cut off."""
+    met, cut = ([[getattr(game, what) for game in arm] for arm in (ours, theirs)] for what in ("met", "cut"))
+    if not any(map(any, cut)):
+        return compare_shares(sum(met[0]), len(ours), sum(met[1]), len(theirs))
+    p = log_rank_p(ours, theirs)
+    return Shares(
+        sum(met[0]), len(ours), sum(met[1]), len(theirs), p, None, "log-rank", sum(cut[0]), sum(cut[1])
+    )
 
 
 def exact_p(ours: int, our_count: int, theirs: int, their_count: int) -> float:
