@@ -12,7 +12,7 @@ from typing import Any
 from balrog_rag.contracts.data import CONNECTION_KEYS
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
-from balrog_rag.results.provenance import origin
+from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.runs import LoadedRun
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {

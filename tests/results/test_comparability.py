@@ -6,7 +6,7 @@ import pytest
 from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.leaderboard import main as leaderboard
 from balrog_rag.cli.report import main as report
-from balrog_rag.results import folder
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import load_arms
 
 CHARACTER = "env.options.nle.character"
@@ -63,7 +63,7 @@ def test_a_cap_that_a_resumed_run_changed_is_part_of_the_arm(play):
     paths = [play(name, limits=limits(tokens=5)) for name in ("stopped", "raised", "kept")]
     for path, caps in zip(paths, (None, 9, 5), strict=True):
         attempts = [{"started": "2026-01-01", "caps": {"tokens": cap}} for cap in (5, caps)]
-        folder.write_json(path / "run.json", {"attempts": attempts})
+        run_folder.write_json(path / "run.json", {"attempts": attempts})
     arms = {arm.name: arm.settings["limits"]["episode"]["tokens"] for arm in load_arms(paths)}
     assert arms == {"stopped": "5, then null", "raised": "5, then 9", "kept": 5}
 
