@@ -58,6 +58,7 @@ class Parser(argparse.ArgumentParser):
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
     """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
     code = 0
+    open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where there is no sign such as ±, as in ASCII
     try:
@@ -79,6 +80,18 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         give_up(sys.stdout)
         print(f"error: stdout: cannot be written ({error.strerror})", file=sys.stderr)
         return code or 1
+
+
+def open_closed_streams() -> None:
+    """Send to nowhere what goes to a standard stream that the caller has closed, as `>&-` does.
+
+    Python has None for such a stream, and its number would go to the next file that is opened.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, nowhere == number)
+            setattr(sys, name, os.fdopen(nowhere, "w" if number else "r"))
 
 
 def as_far_as_read(stream: TextIO, say: Callable[[], None]) -> None:

@@ -39,6 +39,11 @@ class PluginError(BalrogError):
 
     exit_code = 2
 
+    def __init__(self, message: str, trace: str = "") -> None:
+        """`trace` is the traceback, where code of the plug-in raised."""
+        super().__init__(message)
+        self.trace = trace
+
 
 class PlayerFailed(PluginError):
     """Code of an agent or a bot failed while it played; the episode stays as journaled, without a score."""
@@ -47,8 +52,8 @@ class PlayerFailed(PluginError):
 
     def __init__(self, message: str, blame: str = "", trace: str = "") -> None:
         """`blame` is one line such as `mine.py:2 in act: KeyError: 'north'`, `trace` the traceback."""
-        super().__init__(message)
-        self.blame, self.trace = blame or message, trace
+        super().__init__(message, trace)
+        self.blame = blame or message
 
 
 class RunFolderError(BalrogError):

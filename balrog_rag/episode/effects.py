@@ -12,10 +12,12 @@ import msgspec
 
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import AnswerFormat, Burst, Message, Passage, Purpose, Reply, Request, digest
-from balrog_rag.contracts.errors import LimitReached, PluginError, ReplayError
+from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Answered, Asked, Searched
 from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step, impossible
 from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE
+from balrog_rag.util.blame import blame_of
+from balrog_rag.util.surrogates import cleaned
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
 Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]
@@ -198,13 +200,33 @@ class JournaledLLM:
         self._at.check()
         self._meter.admit()
         assert self._model is not None
-        reply = await self._model.complete(request)
-        if what := impossible(reply):
-            raise PluginError(f"{self._at.where()}: model {self._model.name} gave {what}")
+        reply = self._checked(await self._answer(self._model, request), self._model)
         if trimmed:
             reply = msgspec.structs.replace(reply, trimmed=trimmed + reply.trimmed)
         self._cursor.write(Completion(self._at.step, request.purpose, request.digest, reply))
         await self._cursor.settle()
+        return reply
+
+    async def _answer(self, model: Model, request: Request) -> Reply:
+        try:
+            return await model.complete(request)
+        except (BalrogError, LimitReached, Stopped):
+            raise
+        except Exception as error:  # the model may be anybody's
+            line, trace = blame_of(error)
+            raise PluginError(f"{self._at.where()}: model {model.name!r} raised {line}", trace) from error
+
+    def _checked(self, reply: Reply, model: Model) -> Reply:
+        """An answer that a journal can hold: lone surrogates are replaced, wrong types refused."""
+        where = f"{self._at.where()}: model {model.name!r}"
+        if not isinstance(reply, Reply):
+            raise PluginError(f"{where} returned {reply!r:.60}; return a balrog_rag Reply from complete()")
+        try:
+            reply = msgspec.convert(cleaned(msgspec.to_builtins(reply)), Reply)
+        except (msgspec.ValidationError, TypeError) as error:
+            raise PluginError(f"{where} returned a Reply that cannot be journaled: {error}") from error
+        if what := impossible(reply):
+            raise PluginError(f"{where} gave {what}")
         return reply
 
 
@@ -232,10 +254,21 @@ class JournaledKnowledge:
         self._watcher.see(Searched(self._at.episode, self._at.step, query, passages))
         return passages
 
+    async def _found(self, query: str, k: int) -> tuple[Passage, ...]:
+        if self._retriever is None:
+            return ()
+        try:
+            return tuple(await self._retriever.search(query, k))
+        except (BalrogError, Stopped):
+            raise
+        except Exception as error:  # the retriever may be anybody's
+            line, trace = blame_of(error)
+            raise PluginError(f"{self._at.where()}: the search {query!r:.60} raised {line}", trace) from error
+
     async def _look_up(self, query: str, k: int) -> tuple[Passage, ...]:
         self._at.check()
         begun = time.monotonic()
-        found = tuple(await self._retriever.search(query, k)) if self._retriever is not None else ()
+        found = await self._found(query, k)
         latency = time.monotonic() - begun
         self._cursor.write(Lookup(self._at.step, query, k, self._cursor.shorten(found), latency))
         await self._cursor.settle()

@@ -5,7 +5,8 @@ taken and checked, what is not is done and recorded.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import msgspec
@@ -28,6 +29,7 @@ from balrog_rag.episode.journal import End, Start, Step, moved
 from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.util.blame import as_written, blame_of
+from balrog_rag.util.surrogates import cleaned
 
 BURST = 4096
 """Presses of a program that plays the episode before they are journaled."""
@@ -91,20 +93,30 @@ class EpisodeContext:
         llm = JournaledLLM(self.services.model(player), self.cursor, self.meter, self.at, fit, self.watcher)
         knowledge = JournaledKnowledge(self.services.retriever(player), self.cursor, self.at, self.watcher)
         seed, since = self.spec.game.seeds.core, self.at.step
-        return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
+        with self._blaming(player, "cannot be made:"):
+            return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
-        """The agent's decision; whatever a foreign agent raises becomes one line."""
+        """The agent's decision; whatever a foreign agent raises or returns becomes one line."""
+        player = self.spec.player_at(self.at.step)
+        with self._blaming(player, "raised"):
+            decision = await agent.act(observation)
+        with self._blaming(player, "returned from act():"):
+            return checked(decision)
+
+    @contextmanager
+    def _blaming(self, player: PlayerSpec, what: str) -> Iterator[None]:
+        """Turn what code of an agent raises into one line; our own errors pass as they are."""
         try:
-            return await agent.act(observation)
+            yield
         except (BalrogError, LimitReached, EndOfJournal, Stopped):
             raise
-        except Exception as error:  # the agent may be a stranger's
-            player = self.spec.player_at(self.at.step).agent
+        except Exception as error:  # the agent may be anybody's
+            name = f"agent {player.agent.get('name')!r}"
             raise PlayerFailed(
-                f"{self.at.where()}: agent {player.get('name')!r} raised "
-                f"{type(error).__name__}: {error}; the episode stays as journaled and can be resumed",
-                *blame_of(error),
+                f"{self.at.where()}: {name} {what} {type(error).__name__}: {error}; "
+                "the episode stays as journaled and can be resumed",
+                *blame_of(error, f"{name} {what}"),
             ) from error
 
     async def step(self, action: str) -> Transition:
@@ -137,6 +149,13 @@ class EpisodeContext:
         """The action, or the default where the game takes no such thing."""
         view = self.game.view
         return action if view.takes(action) else view.default_action
+
+
+def checked(decision: Decision) -> Decision:
+    """The decision with every field of the type that a journal can hold; lone surrogates are replaced."""
+    if not isinstance(decision, Decision):
+        raise TypeError(f"expected a Decision, got {type(decision).__name__} {decision!r:.60}")
+    return msgspec.convert(cleaned(msgspec.to_builtins(decision)), Decision)
 
 
 async def play(context: EpisodeContext) -> End:

@@ -2,14 +2,24 @@
 
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.behaviour import Model
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import BalrogError, ConfigError, PluginError
+from balrog_rag.util.blame import blame_of
 
 
 def build(config: ModelConfig) -> Model:
     """The model that the configuration names; only its own backend is imported."""
     from balrog_rag.contracts.registry import models
 
-    model: Model = models.get(config.backend)(config)
+    factory = models.get(config.backend)
+    try:
+        model: Model = factory(config)
+    except (BalrogError, ImportError):  # an extra that is missing has a line of its own
+        raise
+    except Exception as error:  # the factory may be anybody's
+        line, trace = blame_of(error, f"model.backend={config.backend}: its factory raised")
+        raise PluginError(line, trace) from error
+    if missing := [name for name in ("name", "complete") if not hasattr(model, name)]:
+        raise PluginError(f"model.backend={config.backend}: the model has no {' and no '.join(missing)}")
     return model
 
 

@@ -125,10 +125,10 @@ class LiveServices:
 
     async def close(self) -> None:
         """Give back what was made."""
-        for model in self._models.values():
-            await model.close()
-        for retriever in self._retrievers.values():
-            await retriever.close()
+        for service in (*self._models.values(), *self._retrievers.values()):
+            close = getattr(service, "close", None)  # a plug-in may have nothing to give back
+            if close is not None:
+                await close()
 
 
 class PausableModel:

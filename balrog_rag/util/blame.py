@@ -23,14 +23,17 @@ class Blame(NamedTuple):
     trace: str
 
 
-def blame_of(error: BaseException) -> Blame:
-    """The innermost place in code that is neither this package's nor Python's own, else the innermost."""
+def blame_of(error: BaseException, whose: str = "") -> Blame:
+    """The innermost place in code that is neither this package's nor Python's own.
+
+    Where there is none, as when a call does not fit, the line says `whose` code it is.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [frame for frame in frames if _is_foreign(Path(frame.filename))]
     what = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST].removesuffix(":")
     trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
-    if not frames:
-        return Blame(what, trace)
+    if not foreign and (whose or not frames):
+        return Blame(f"{whose} {what}".strip(), trace)
     frame = (foreign or frames)[-1]
     return Blame(f"{as_written(frame.filename)}:{frame.lineno} in {frame.name}: {what}", trace)
 

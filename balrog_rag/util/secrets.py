@@ -1,6 +1,7 @@
 """Keys come from the environment or an ignored .env, and never leave: every text passes `redact` first."""
 
 import base64
+import io
 import json
 import os
 import re
@@ -68,8 +69,20 @@ def load_env(folder: Path | None = None) -> None:
     if path.is_file() and not any((here / name).exists() for name in ("config.json", "sweep.json")):
         from dotenv import load_dotenv
 
-        load_dotenv(path, override=False)
+        load_dotenv(stream=io.StringIO(_env_text(path)), override=False)
     known_secrets.cache_clear()
+
+
+def _env_text(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    except OSError as error:
+        raise ConfigError(f"{path.name}: cannot be read ({error.strerror})") from error
+    if "\0" in text:  # UTF-16, for one, as some editors write it
+        raise ConfigError(f"{path.name}: not UTF-8 text; save it as UTF-8")
+    return text
 
 
 _remembered: set[str] = set()

@@ -1,0 +1,21 @@
+"""Lone surrogates, halves of a character that some models and servers return: no file can hold them."""
+
+import re
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def cleaned(value: Any) -> Any:
+    """Plain data with every lone surrogate replaced by U+FFFD; two halves of one character are joined."""
+    if isinstance(value, str):
+        return _joined(value) if _SURROGATE.search(value) else value
+    if isinstance(value, dict):
+        return {cleaned(key): cleaned(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [cleaned(inner) for inner in value]
+    return value
+
+
+def _joined(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
