@@ -103,6 +103,27 @@ class RetrievalShare(msgspec.Struct, frozen=True):
         return self.lookups.queries / self.lookups.count if self.lookups.count else 0.0
 
 
+def never_searched(episodes: Sequence[Episode]) -> str:
+    """Warn that retrieval was on and nothing was ever searched, with the reasons; empty otherwise."""
+    on = [episode for episode in episodes if (episode.agent.get("retrieval") or {}).get("enabled")]
+    steps = sum(episode.steps for episode in on)
+    if not steps or any(episode.lookups.count for episode in on):
+        return ""
+    lookups = Lookups()
+    for episode in on:
+        lookups.add(episode.lookups)
+    due, reasons = (
+        sum(lookups.ends.values()),
+        ", ".join(f"{word} {n}" for word, n in _ranked(Counter(lookups.ends))),
+    )
+    why = (
+        f"{due:,} of {due:,} look-ups had no query to search for ({reasons})"
+        if due
+        else f"no step of {steps:,} asked for it"
+    )
+    return f"retrieval never searched: {why}; these are scores without retrieval"
+
+
 def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
     """What retrieval did in these episodes; None where nothing was looked up."""
     lookups = Lookups()

@@ -8,6 +8,7 @@ import msgspec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arms
+from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
@@ -138,7 +139,13 @@ def judged(
     envs = sorted({episode.env for episode in (*ours, *theirs)})
     bounds = bounds_by_env(envs, measure)
     mine, yours = scores(ours, measure), scores(theirs, measure)
-    return compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family)
+    made = compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family)
+    warned = [
+        f"{name}: {told}"
+        for name, arm in zip(names, (ours, theirs), strict=True)
+        if (told := never_searched(arm))
+    ]
+    return msgspec.structs.replace(made, notes=(*made.notes, *warned))
 
 
 def _by_task(

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.episode.outcome import in_words
-from balrog_rag.results.breakdown import outcome_counts, retrieval_share
+from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.scoring import interval, measures_of, outlook, overall_interval, untold
@@ -31,7 +31,9 @@ def print_summary(summary: Summary, console: "Console") -> None:
         say(console, f"{env}: ends: {counted(outcome_counts(episodes))}")
         for told in _followed(env, episodes, not summary.run.partial):
             say(console, f"{env}: {told}")
-    if share := retrieval_share(summary.run.episodes):
+    if warning := never_searched(summary.run.episodes):
+        say(console, f"warning: {warning}.")
+    elif share := retrieval_share(summary.run.episodes):
         say(
             console,
             f"retrieval: searched at {share.asked:.0%} of steps, {share.hit:.0%} of searches hit, "

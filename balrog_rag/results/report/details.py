@@ -10,6 +10,7 @@ from balrog_rag.results.breakdown import (
     calls_by_purpose,
     cause_counts,
     killer_counts,
+    never_searched,
     outcome_counts,
     preventable_against,
     retrieval_share,
@@ -152,9 +153,10 @@ def retrieval_section(arms: Sequence[Arm], figures: list[str]) -> Section:
     asked = [
         f"{run.name}: {found.sentence}" for arm in arms for run in arm.runs if (found := kept(run.folder))
     ]
+    warned = [f"{arm.name}: {told}." for arm in arms if (told := never_searched(arm.episodes))]
     if not rows:
-        return Section("Retrieval")
-    return Section("Retrieval", asked, [Table(list(SHARES), rows, SHARE_NOTE)], figures)
+        return Section("Retrieval", warned)
+    return Section("Retrieval", [*warned, *asked], [Table(list(SHARES), rows, SHARE_NOTE)], figures)
 
 
 def _share_row(name: str, share: RetrievalShare) -> list[Cell]:
