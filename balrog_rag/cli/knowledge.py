@@ -185,7 +185,7 @@ def _cut(options: Namespace) -> "Cut":
 def _build_corpus(options: Namespace) -> int:
     from balrog_rag.knowledge.corpus.bringing import build_embedded
 
-    build_embedded(options.guidebook, _cut(options))
+    build_embedded(options.guidebook)
     return 0
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.config_section import compose
-from balrog_rag.util.paths import data
+from balrog_rag.knowledge.corpus.embedded import assembly
 from tests import support
 
 Settings = Callable[..., KnowledgeConfig]
@@ -44,7 +44,7 @@ def notes(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every eighth passage of the embedded corpus: much like it, and quicker to index."""
-    lines = (data("wiki_index") / "embedded.jsonl").read_bytes().splitlines(keepends=True)
+    lines = assembly.encoded().splitlines(keepends=True)
     file = tmp_path_factory.mktemp("some") / "some.jsonl"
     file.write_bytes(b"".join(lines[::8]))
     return file

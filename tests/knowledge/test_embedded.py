@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,16 @@ from omegaconf import OmegaConf
 
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
-from balrog_rag.knowledge.corpus.embedded import OURS, corpses, monsters, objects, read_notes, tables
+from balrog_rag.knowledge.corpus.embedded import (
+    OURS,
+    assembly,
+    corpses,
+    guide,
+    monsters,
+    objects,
+    read_notes,
+    tables,
+)
 from balrog_rag.knowledge.passages import Cut, slug
 from balrog_rag.util.paths import data
 from balrog_rag.util.terminal_safe import cleaned
@@ -64,8 +74,41 @@ def test_it_is_large_licensed_and_inert() -> None:
 
 def test_it_is_the_file_that_sources_yaml_names() -> None:
     sources = OmegaConf.load(data("wiki_index") / "sources.yaml")
-    assert file_sha256(data("wiki_index") / "embedded.jsonl") == sources["embedded"]["sha256"]
-    assert (data("wiki_index") / "embedded.jsonl").stat().st_size < 3_000_000
+    assert file_sha256(assembly.game_file()) == sources["embedded"]["sha256"]
+    assert assembly.game_file().stat().st_size < 2_000_000
+
+
+def test_building_it_anew_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Guidebook, which nle lacks, keeps its passages; the build writes the digest."""
+    before = assembly.game_file().read_bytes()
+    copy = tmp_path / "wiki_index"
+    shutil.copytree(data("wiki_index"), copy, ignore=shutil.ignore_patterns("built", "games"))
+    sources = copy / "sources.yaml"
+    named = sources.read_text()
+    sources.write_text(re.sub("sha256: .*", "sha256: " + "0" * 64, named))
+    monkeypatch.setattr(assembly, "data", lambda name: tmp_path / name)
+    assert assembly.build(None).read_bytes() == before
+    assert sources.read_text() == named
+
+
+def test_an_edited_entry_is_in_the_corpus_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(guide.folder(), tmp_path / "guide")
+    file = tmp_path / "guide" / "food.md"
+    file.write_text(file.read_text() + "\n## A new entry\nNewts taste of chicken.\n")
+    before = load("embedded", Cut(240))
+    monkeypatch.setattr(guide, "folder", lambda: tmp_path / "guide")
+    after = load("embedded", Cut(240))
+    assert len(after.passages) == len(before.passages) + 1
+    assert after.digest != before.digest
+    assert "Newts taste of chicken." in {passage.text for passage in after.passages}
+
+
+def test_it_is_read_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = load("embedded", Cut(240))
+    monkeypatch.setenv("BALROG_RAG_CACHE", "/proc/nowhere")
+    fleeting = load("embedded", Cut(240))
+    assert fleeting.digest == kept.digest
+    assert list(fleeting.passages) == list(kept.passages)
 
 
 def test_the_committed_file_is_what_the_tables_and_notes_give() -> None:

@@ -5,6 +5,7 @@ is built. A folder of Markdown or text, and a plug-in's pages, are read and cut 
 """
 
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from os import environ
 from pathlib import Path
 
@@ -28,6 +29,8 @@ class Corpus:
         self.name, self.passages, self.digest = name, passages, digest
 
 
+EMBEDDED = "embedded"
+"""The committed corpus on NetHack."""
 FOLDER = "folder"
 """What reads a folder of pages; such a corpus is named by its path."""
 GAMES = "games"
@@ -51,9 +54,10 @@ def load(name: str, cut: Cut) -> Corpus:
         return _read(place.name, registry.corpora.get(FOLDER)(place), cut)
     if place.is_file():
         return _stored(place.stem, place)
-    for file in (data("wiki_index") / f"{name}.jsonl", imported(name, cut)):
-        if file.is_file():
-            return _stored(name, file)
+    if name == EMBEDDED:
+        return _embedded()
+    if (file := imported(name, cut)).is_file():
+        return _stored(name, file)
     if name in games():
         place = data("wiki_index") / GAMES
         return _read(name, registry.corpora.get(FOLDER)(place if name == GAMES else place / name), cut)
@@ -83,6 +87,21 @@ def _absent(name: str, cut: Cut) -> str:
     if name == "minihack":
         how = f"`{command} fetch minihack {words}`, or from its file nethackwikidata.json with {how}"
     return f"corpus {name} is not here in {whole}; get it with {how}; or take knowledge=embedded"
+
+
+def _embedded() -> Corpus:
+    """The embedded corpus, kept as one file for as long as nothing that it is made of changes."""
+    from balrog_rag.knowledge.corpus.embedded import assembly
+
+    file = built_folder() / "corpora" / f"{EMBEDDED}-{assembly.key()}.jsonl"
+    if not file.is_file():
+        try:
+            assembly.write(file)
+        except OSError:  # a cache that cannot be written is no reason not to search
+            lines = assembly.encoded()
+            found = msgspec.json.Decoder(Passage).decode_lines(lines)
+            return Corpus(EMBEDDED, found, blake2b(lines, digest_size=16).hexdigest())
+    return _stored(EMBEDDED, file)
 
 
 def _stored(name: str, file: Path) -> Corpus:

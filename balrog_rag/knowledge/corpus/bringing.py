@@ -12,14 +12,21 @@ from balrog_rag.knowledge.embed import Progress
 from balrog_rag.knowledge.passages import Cut, Page, passages, wordpiece
 from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.store import write_passages
-from balrog_rag.util.paths import data
 
 
-def build_embedded(guidebook: Path | None, cut: Cut) -> Corpus:
-    """Build the committed corpus anew from the installed packages."""
-    from balrog_rag.knowledge.corpus.embedded import pages
+def build_embedded(guidebook: Path | None) -> Corpus:
+    """Make the committed part of the embedded corpus anew from the installed packages."""
+    from balrog_rag.knowledge.corpus.embedded import assembly
 
-    return bring("embedded", pages(guidebook), data("wiki_index") / "embedded.jsonl", cut)
+    try:
+        file = assembly.build(guidebook)
+    except OSError as error:
+        raise KnowledgeError(
+            f"{error.filename}: {error.strerror}; build the corpus in a checkout that you can write to"
+        ) from error
+    corpus = load(assembly.NAME, assembly.CUT)
+    print(f"{assembly.NAME}: {len(corpus.passages)} passages; {file}: sha256 {file_sha256(file)}")
+    return corpus
 
 
 def import_corpus(name: str, source: Path, cut: Cut, options: dict[str, object] | None = None) -> Corpus:

@@ -1,7 +1,7 @@
-"""The embedded corpus: what the NLE and Debian packages carry about NetHack, and notes of our own.
+"""The pages of the embedded corpus: what nle and Debian carry about NetHack, and texts of this project.
 
-Built by `python -m balrog_rag.knowledge corpus build embedded` and committed, so that nobody needs to.
-Tables become sentences of ours; the game's texts are kept as they are, under NetHack's licence.
+Tables become sentences; the game's texts are kept as they are, under NetHack's licence. `assembly` puts the
+pages together.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,20 +18,43 @@ OURS, NETHACK = "MIT", "NGPL"
 """Licences: sentences written for this project, and texts of NetHack (its General Public License)."""
 
 
-def pages(guidebook: Path | None = None) -> Iterator[Page]:
-    """Every page of the corpus, in a fixed order."""
+def pages() -> Iterator[Page]:
+    """The pages written for this project as files of text: topics of play and the guide."""
+    from balrog_rag.knowledge.corpus.embedded import guide
+
+    yield from _licensed(_topics(read_notes()), OURS)
+    yield from _licensed(guide.pages(), OURS)
+
+
+def table_pages() -> Iterator[Page]:
+    """Pages made of NetHack's own tables, and its encyclopaedia, which the Guidebook follows."""
+    from balrog_rag.knowledge.corpus.embedded import monsters, objects, overview_pages, texts
+
+    files = _nle_files()
+    yield from _licensed(monsters.pages(), OURS)
+    yield from _licensed(objects.pages(read_notes()["objects"]), OURS)
+    yield from _licensed(overview_pages.pages(files / "dat"), OURS)
+    yield from _licensed(texts.encyclopaedia(files / "dat" / "data.base"), NETHACK)
+
+
+def guidebook_pages(guidebook: Path) -> Iterator[Page]:
+    """Pages of NetHack's Guidebook, which nle does not carry."""
+    from balrog_rag.knowledge.corpus.embedded import texts
+
+    yield from _licensed(texts.guidebook_pages(guidebook), NETHACK)
+
+
+def short_text_pages() -> Iterator[Page]:
+    """Pages of NetHack's oracles, true rumours, help and manual page."""
+    from balrog_rag.knowledge.corpus.embedded import texts
+
+    yield from _licensed(texts.short_texts(_nle_files()), NETHACK)
+
+
+def _nle_files() -> Path:
     import nle
 
-    from balrog_rag.knowledge.corpus.embedded import guide, monsters, objects, overview_pages, texts
-
-    files = Path(nle.__file__).parent / "nethackdir"
-    notes = read_notes()
-    yield from _licensed(_topics(notes), OURS)
-    yield from _licensed(guide.pages(), OURS)
-    yield from _licensed(monsters.pages(), OURS)
-    yield from _licensed(objects.pages(notes["objects"]), OURS)
-    yield from _licensed(overview_pages.pages(files / "dat"), OURS)
-    yield from _licensed(texts.pages(files, guidebook or texts.GUIDEBOOK), NETHACK)
+    return Path(nle.__file__).parent / "nethackdir"
 
 
 def read_notes() -> dict[str, Any]:

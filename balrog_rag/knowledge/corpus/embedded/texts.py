@@ -8,17 +8,14 @@ from pathlib import Path
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.passages import Page
 
-GUIDEBOOK = Path("/usr/share/doc/nethack-common/Guidebook.txt.gz")
 _SECTION = re.compile(r"^ {10}(\d+(?:\.\d+)*)\.  (\S.*)$")
 _PAGE_BREAK = re.compile(r"^ {10}NetHack (Guidebook|3\.6) +\S.*$")
 _LEFT_OUT = ("9", "12")
 """Sections of the guidebook that say nothing of playing: options and their customization, credits."""
 
 
-def pages(nle_files: Path, guidebook: Path) -> Iterator[Page]:
-    """Everything here; `nle_files` is nle's folder of game files."""
-    yield from encyclopaedia(nle_files / "dat" / "data.base")
-    yield from guidebook_pages(guidebook)
+def short_texts(nle_files: Path) -> Iterator[Page]:
+    """Oracles, rumours, help and the manual page; `nle_files` is nle's folder of game files."""
     yield from _oracles(nle_files / "dat" / "oracles.txt")
     yield from _rumours(nle_files / "dat" / "rumors.tru")
     yield from _help(nle_files / "dat")
