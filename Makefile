@@ -7,18 +7,30 @@ JOBS ?= 2
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
 
 .DEFAULT_GOAL := help
-.PHONY: help setup eval test test-slow test-all check bench index report view clean
+.PHONY: help usable setup eval test test-slow test-all check bench index report view clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
+# Whether a Python is one that pyproject.toml allows, as an expression of any Python.
+RANGE := $(shell sed -n 's/^requires-python = ">=3\.\([0-9]*\),<3\.\([0-9]*\)"/(3, \1) <= v < (3, \2)/p' pyproject.toml)
+NEEDS := $(shell sed -n 's/^requires-python = "\(.*\)"/\1/p' pyproject.toml)
+FITS = import sys; v = sys.version_info[:2]; sys.exit(not ($(RANGE)))
+
+usable:
+	@$(BIN)/python -c '$(FITS)' 2>/dev/null || rm -f $(VENV)/.installed
+
 $(VENV)/.installed: pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c '$(FITS)' 2>/dev/null || { \
+	  $(PYTHON) -c '$(FITS)' 2>/dev/null || { \
+	    echo "PYTHON=$(PYTHON): is $$($(PYTHON) --version 2>&1 | tail -1), balrog_rag needs $(NEEDS);" \
+	      "name another: make setup PYTHON=python3.12" >&2; exit 1; }; \
+	  $(PYTHON) -m venv --clear $(VENV); }
 	@echo "installing the pinned packages into $(VENV) (about a minute the first time) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
-setup: $(VENV)/.installed  ## make .venv and install everything pinned
+setup: usable $(VENV)/.installed  ## make .venv and install everything pinned
 
 eval: setup  ## play the embedded model and players without one, and show the table (ARGS="agent=naive ...")
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)

@@ -17,7 +17,11 @@ Each is imported when it is first used, so that `import balrog_rag` costs nothin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  # noqa: F401
+from balrog_rag.util.interpreter import refuse_wrong_python as _refuse_wrong_python
+
+_refuse_wrong_python()  # before anything is imported that it may lack
+
+from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  # noqa: E402, F401
 
 if TYPE_CHECKING:
     from balrog_rag.api.event_stream import events

@@ -211,6 +211,14 @@ def test_the_embedded_model_writes_a_line_behind_a_label(embedded):
     assert "\n" not in reply.text
 
 
+def test_the_embedded_model_may_take_longer_than_a_network(embedded):
+    model = build(
+        model_config("local", timeout=0.01, options={"slots": 1, "threads": 1, "slot_context": 512})
+    )
+    (reply,) = complete(model, Request(question().messages, "act", FORMATS["{}"]))
+    assert reply.text in ACTIONS
+
+
 def test_the_embedded_model_does_not_read_anew_what_a_call_of_another_purpose_came_after(embedded):
     observation = Message("user", " ".join(f"stone {number}" for number in range(25)))
     ways = (Message("user", "Write a query."), Message("user", "Act."))
