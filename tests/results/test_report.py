@@ -83,6 +83,14 @@ def test_hostile_words_stay_words(sweep, tmp_path):
 def test_every_address_stays_on_the_page_or_beside_it(sweep, tmp_path):
     main([str(sweep), "--out", str(tmp_path / "out")])
     page = Page((tmp_path / "out/report.html").read_text())
+    assert not [attrs for tag, attrs in page.tags if tag == "a" and "jsonl" in attrs["href"]]
+    note = next(text for text in page.texts if "Names are links to the pages of their runs" in text)
+    assert "No page has been written for " in note
+    for run in {path.parent for path in sweep.rglob("config.json")}:
+        (run / "view.html").touch()
+    main([str(sweep), "--out", str(tmp_path / "out")])
+    page = Page((tmp_path / "out/report.html").read_text())
+    assert not any("No page has been written" in text for text in page.texts)
     for tag, attrs in page.tags:
         for name in ("src", "href"):
             if name in attrs:
@@ -90,7 +98,7 @@ def test_every_address_stays_on_the_page_or_beside_it(sweep, tmp_path):
                 assert attrs[name].startswith(kind), (tag, attrs)
     links = [attrs["href"] for tag, attrs in page.tags if tag == "a" and attrs["href"].startswith("../")]
     assert len(links) == 18
-    assert all((tmp_path / "out" / link).is_file() for link in links)
+    assert all((tmp_path / "out" / link.partition("#")[0]).is_file() for link in links)
 
 
 def test_figures_of_the_page_take_its_colours_by_day_and_by_night(sweep, tmp_path):

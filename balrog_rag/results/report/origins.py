@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm, differences
 from balrog_rag.results.comparability import short
+from balrog_rag.results.comparing import few
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.report.document import Cell, Link, Section, Table
@@ -79,24 +79,29 @@ def _left_out(run: LoadedRun) -> list[str]:
 
 
 def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
-    """Every episode, with the way to its files."""
+    """Every episode, linked to its run's page where that has been written."""
     everything = [
         (arm.name, run.folder, episode) for arm in arms for run in arm.runs for episode in run.episodes
     ]
     rows = [_episode_row(name, run, episode, at) for name, run, episode in everything[:MOST_ROWS]]
-    note = (
-        "Names lead to the page that `balrog-rag view RUN --out RUN/view.html` has written, else to "
-        "journals, which `balrog-rag view JOURNAL` shows."
-    )
+    note = "Names are links to the pages of their runs."
+    if lacking := [run.name for arm in arms for run in arm.runs if not page_of(run.folder, at)]:
+        note = (
+            f"{note} No page has been written for {few(lacking)}: `balrog-rag view RUN` shows its episodes; "
+            "after `balrog-rag view RUN --out RUN/view.html` a new report links to them."
+        )
     if len(rows) < len(everything):
         note += f" The first {len(rows):,} of {len(everything):,}; episodes.csv has all."
     return Section("Episodes", tables=[Table(list(EPISODES), rows, note)] if rows else [])
 
 
 def way_to(run: Path, episode: str, at: Path) -> str:
-    """From a page in the folder `at` to an episode: in the run's own page, or else to its journal."""
+    """From a page in the folder `at` to an episode in the run's own page; empty where nobody has written it.
+
+    A journal is no place to lead a reader to: a browser shows its lines as they are.
+    """
     page = page_of(run, at)
-    return f"{page}#episode={quote(episode)}" if page else _way(run_folder.journal_path(run, episode), at)
+    return f"{page}#episode={quote(episode)}" if page else ""
 
 
 def page_of(run: Path, at: Path) -> str:
@@ -115,9 +120,10 @@ def _measured(episode: Episode) -> str:
 
 
 def _episode_row(arm: str, run: Path, episode: Episode, at: Path) -> list[Cell]:
+    way = way_to(run, episode.name, at)
     return [
         arm,
-        Link(episode.name, way_to(run, episode.name, at)),
+        Link(episode.name, way) if way else episode.name,
         f"{episode.percent:.2f}",
         _measured(episode),
         f"{episode.steps:,}",
