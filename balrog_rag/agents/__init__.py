@@ -75,7 +75,7 @@ def refuse_placeless(config: AgentConfig) -> None:
     for name, text in config.prompts.items():
         kind, _, game = name.partition("_")
         for part in needed if kind == "instruction" and game in games else ():
-            prompts = Prompts({**of_kind(kind_of(game)), **config.prompts})
+            prompts = Prompts(config.prompts, own=of_kind(kind_of(game)))
             if prompts.has(f"{part}_{game}") and part not in wants(text):
                 raise ConfigError(
                     f"agent.system={config.system}: agent.prompts.{name} has no place for it; write "

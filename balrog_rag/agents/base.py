@@ -60,7 +60,7 @@ class BaseAgent:
         """`view` is all that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         kind = kind_of(view.env)
-        self.prompts = Prompts({**of_kind(kind), **self.own_prompts, **config.prompts}, kind)
+        self.prompts = Prompts(config.prompts, kind, {**of_kind(kind), **self.own_prompts})
         self.history = History(config, self.prompts, kind.senses)
         self._head = self.head()
         if config.fallback == "letters" and self.style is TAGS:

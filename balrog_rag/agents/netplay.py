@@ -141,7 +141,7 @@ class NetPlay:
         if not _has_skills(view.programs):
             raise ConfigError(f"agent={config.name}: {NO_SKILLS}")
         kind = kind_of(view.env)
-        self.prompts = Prompts({**of_kind(kind), **config.prompts}, kind)
+        self.prompts = Prompts(config.prompts, kind, of_kind(kind))
         self.style: Style = OneAnswer(*WHOLE)
         self._name = kind.guide
         self._skills = self._offered()

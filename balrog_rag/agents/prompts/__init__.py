@@ -5,13 +5,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from balrog_rag.agents.prompts import sandbox
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.template_worker import environment, said
 
 
 @cache
@@ -49,22 +50,34 @@ def fingerprint(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
 
 def wants(text: str) -> list[str]:
     """The values that a prompt uses."""
-    return sorted(meta.find_undeclared_variables(_environment().parse(text)))
+    try:
+        return sandbox.wants(text)
+    except sandbox.TemplateRefused as error:
+        raise ConfigError(f"agent.prompts: a template {error}") from error
 
 
 class Prompts:
-    """The prompts of one agent: the package's files, with some replaced by the configuration."""
+    """The prompts of one agent: the package's files, with some replaced by the configuration.
+
+    Texts of the configuration may be another person's: they are rendered within limits (`sandbox`).
+    """
 
     def __init__(
-        self, replaced: Mapping[str, str] | None = None, kind: EnvironmentKind | None = None
+        self,
+        replaced: Mapping[str, str] | None = None,
+        kind: EnvironmentKind | None = None,
+        own: Mapping[str, str] | None = None,
     ) -> None:
-        """`replaced` maps a prompt's name to the text that stands in for its file, or an agent's own."""
-        self._replaced = dict(replaced or {})
+        """`replaced`: texts of the configuration, by the name of the prompt that each replaces.
+
+        `own`: prompts that are no file of this package but come with the agent or the kind of game.
+        """
+        self._replaced, self._own = dict(replaced or {}), dict(own or {})
         self._of_kind = {"guide": kind.guide, "reading": kind.reading} if kind else {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a prompt."""
-        return name in self._replaced or name in names()
+        return name in self._replaced or name in self._own or name in names()
 
     def check(self, own: Iterable[str]) -> None:
         """Raise a ConfigError for the first replaced prompt that nobody asks for or that is no template."""
@@ -73,14 +86,14 @@ class Prompts:
             if name not in known:
                 raise ConfigError(f"agent.prompts.{name}: no such prompt{nearest(name, known)}")
             try:
-                _compiled(text)
-            except Exception as error:  # endless numbers and nesting are no TemplateError
-                raise ConfigError(f"agent.prompts.{name}: {_said(error)}") from error
+                sandbox.check(text)
+            except sandbox.TemplateRefused as error:
+                raise ConfigError(f"agent.prompts.{name}: {error}") from error
 
     def fixed(self, name: str, **values: object) -> str:
         """The same as `render`, done once for all episodes: for what stands in every prompt of an agent."""
         plain = [(key, _hashable(value)) for key, value in {**self._of_kind, **values}.items()]
-        wanted = (name, self._replaced.get(name), *plain)
+        wanted = (name, self._replaced.get(name, self._own.get(name)), *plain)
         text = _fixed.get(wanted)
         if text is None:
             if len(_fixed) >= MOST_FIXED:
@@ -90,15 +103,22 @@ class Prompts:
 
     def render(self, name: str, **values: object) -> str:
         """The prompt with these values; a name that it uses and is not given is an error."""
-        text = self._replaced.get(name)
         values = {**self._of_kind, **values}
         try:
-            return str(_compiled(source(name) if text is None else text).render(values)).strip("\n")
+            if name in self._replaced:
+                return sandbox.render(self._replaced[name], values)
+            text = self._own[name] if name in self._own else source(name)
+            return str(_compiled(text).render(values)).strip("\n")
+        except sandbox.TemplateRefused as error:
+            raise ConfigError(_wrong(f"agent.prompts.{name}", str(error), values)) from error
+        except ConfigError:  # no such prompt
+            raise
         except Exception as error:  # a template is a program: whatever it raises is its author's
-            where = f"prompts/{name}.j2" if text is None else f"agent.prompts.{name}"
-            raise ConfigError(
-                f"{where}: {_said(error)}; it is given: {', '.join(values) or 'nothing'}"
-            ) from error
+            raise ConfigError(_wrong(f"prompts/{name}.j2", said(error), values)) from error
+
+
+def _wrong(where: str, what: str, values: Mapping[str, object]) -> str:
+    return f"{where}: {what}; it is given: {', '.join(values) or 'nothing'}"
 
 
 _fixed: dict[tuple[object, ...], str] = {}
@@ -110,12 +130,6 @@ def _hashable(value: object) -> object:
     return tuple(value.items()) if isinstance(value, Mapping) else value
 
 
-def _said(error: Exception) -> str:
-    """What is wrong with a template, on one line; Jinja's own errors say it in full."""
-    said = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
-    return " ".join(said.split())
-
-
 @cache
 def _compiled(text: str) -> Any:
     return _environment().from_string(text)
@@ -123,5 +137,4 @@ def _compiled(text: str) -> Any:
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    # Sandboxed, since a configuration, and with it a prompt, may come from a foreign run folder.
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment()
