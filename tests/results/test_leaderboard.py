@@ -175,10 +175,11 @@ def test_a_proof_is_of_one_version(run, tmp_path, monkeypatch):
 
 def test_the_board_reads_journals_and_not_the_index(run, tmp_path):
     assert main(["verify", str(run)]) == 0
-    index = runs._read_index(run)
+    digest = load(run).digest
+    index = runs._read_index(run, digest, 4)
     for known in index.values():
         known.episode.progression = 0.42
-    runs._write_index(run, index)
+    runs._write_index(run, digest, index)
     assert load(run).episodes[0].progression == 0.42
     row = shown(run, tmp_path / "out")
     assert (row["verified"], row["sort"]) == ("replayed", 0.0)
@@ -509,3 +510,12 @@ def test_an_incomplete_run_is_not_handed_in(run, tmp_path, capsys, break_it, pro
 def test_a_date_is_a_date(run, tmp_path, capsys, date):
     assert main(["submit", str(run), "--name", "Mine", "--date", date, "--out", str(tmp_path)]) == 2
     assert "write it as YYYY-MM-DD" in capsys.readouterr().err
+
+
+def test_the_last_digit_of_a_sum_does_not_undo_a_proof(run):
+    path = run / "nle/nle_summary.json"
+    kept = msgspec.json.decode(path.read_bytes())
+    for factor, code in ((1 + 2e-16, 0), (1 + 1e-9, 1)):
+        changed = dict(kept, average_steps=kept["average_steps"] * factor)
+        path.write_bytes(msgspec.json.encode(changed))
+        assert main(["verify", str(run)]) == code
