@@ -3,14 +3,17 @@
     python benchmarks/coverage.py [--repeats 10000]
     python benchmarks/coverage.py --differences [--repeats 500]
     python benchmarks/coverage.py --verdicts [--repeats 2000] [--few]
+    python benchmarks/coverage.py --claims [--repeats 300] [--only false]
 
 The rows of docs/evaluation.md's table of coverage of the mean; the same for the difference of two arms as a
-verdict prints it, with the share of clear verdicts; and false verdicts over many designs (false_verdicts.py).
+verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py); and
+both claims, with their power beside Welch's test and Mann and Whitney's (claims.py).
 """
 
 import argparse
 import sys
 
+import claims
 import false_verdicts
 import numpy as np
 
@@ -120,9 +123,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--differences", action="store_true", help="of two arms instead of one mean")
     parser.add_argument("--verdicts", action="store_true", help="false verdicts over many designs")
-    parser.add_argument("--only", choices=("arms", "paired", "holm"), help="one of the tables of verdicts")
+    parser.add_argument("--only", choices=("arms", "paired", "holm", "false", "power"), help="one table")
     parser.add_argument("--few", action="store_true", help="the verdicts of docs/evaluation.md's table alone")
+    parser.add_argument("--claims", action="store_true", help="both claims, and their power")
     options = parser.parse_args()
+    if options.claims:
+        sys.exit(0 if claims.table(options.repeats or 300, options.only) else 1)
     if options.verdicts:
         designs = false_verdicts.HARD if options.few else false_verdicts.EVERY
         sys.exit(0 if false_verdicts.table(options.repeats or 2_000, options.only, designs) else 1)

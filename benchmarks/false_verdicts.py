@@ -104,7 +104,7 @@ def judged(ours: Floats, theirs: Floats, paired: bool = False, family: int = 1) 
 def shares(made: Sequence[Comparison]) -> tuple[float, float, float]:
     """In percent: false verdicts, undecided, intervals that hold the truth."""
     held = [one.interval.low <= 1e-9 and one.interval.high >= -1e-9 for one in made]
-    wrong, open_ = [one.clear for one in made], [one.undecided for one in made]
+    wrong, open_ = [one.clear for one in made], [one.refused for one in made]
     return 100 * float(np.mean(wrong)), 100 * float(np.mean(open_)), 100 * float(np.mean(held))
 
 
@@ -141,7 +141,7 @@ def twelve_arms(repeats: int, designs: Designs) -> Iterator[tuple[str, str, floa
                 arms = drawn(kinds[0], dice, (ARMS - 1, count))
                 made = adjust([judged(arm, baseline, family=ARMS - 1) for arm in arms])
                 wrong += any(one.clear for one in made)
-                open_ += any(one.undecided for one in made)
+                open_ += any(one.refused for one in made)
             cells.append((100 * wrong / (repeats // 5), 100 * open_ / (repeats // 5), np.nan))
         yield " v ".join(kinds), text(cells), max(cell[0] for cell in cells)
 

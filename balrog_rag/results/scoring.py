@@ -1,19 +1,18 @@
 """From episodes to scores: progression and the other measures, with intervals and what they can show."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isnan
+from math import inf, isinf, isnan
 
 import msgspec
 import numpy as np
 
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.statistics import design
+from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
-from balrog_rag.results.statistics.permutation import least_p
-from balrog_rag.results.statistics.prospects import twice
-from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score, draws, shared_worlds, worlds
+from balrog_rag.results.statistics.order import LEAST
+from balrog_rag.results.statistics.units import Bounds, Score, draws, shared_worlds, worlds
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -115,17 +114,16 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
     count, mean = len(drawn), float(np.average(drawn, weights=plays))
     what = "episodes" if count == len(episodes) else "worlds" if shared_worlds(scores(episodes)) else "games"
     said = f"{_many(count, what)}: {mean:.2f} % ({found.low:.2f} to {found.high:.2f})"
-    spread = float(np.std(drawn, ddof=1)) if count > 1 else 0.0
     against = f"against another {_many(count, what)} it "
-    if design.too_small(least_p([(count, count)])):
-        return f"{said}; {against}can detect no difference at all.{one_game_note(episodes)}"
-    if spread < NO_SPREAD:
+    bounds = bounds_by_env([episodes[0].env])[episodes[0].env]
+    least = prospects.detects(drawn, (count, count), bounds)
+    if count < LEAST or bounds.most - bounds.least < least < inf:
+        return f"{said}; too few {what} to compare with anything.{one_game_note(episodes)}"
+    if isinf(least):
         return f"{said}; too little spread seen to say what such a run could detect.{one_game_note(episodes)}"
-    env = episodes[0].env
-    more = twice(drawn, spread, bounds_by_env([env])[env])
-    aim = kind_of(env).detect
-    needed = design.episodes_needed(aim, spread, wider=lambda size: 1 + (more - 1) * count / size)
-    told = f"{against}detects {more * design.detectable(spread, count, count):.1f} points"
+    aim, size = kind_of(episodes[0].env).detect, prospects.REFERENCE
+    needed = prospects.needed(aim, prospects.detects(drawn, (size, size), bounds), 1, LEAST)
+    told = f"{against}detects {least:.1f} points"
     asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
     return f"{said}; {told}{asked}.{one_game_note(episodes)}"
 

@@ -195,7 +195,7 @@ def test_what_cannot_begin_is_raised_and_leaves_no_folder(words: tuple[str, ...]
 
 def test_two_runs_are_compared(run: balrog_rag.Run) -> None:
     found = balrog_rag.compare(run, run)
-    assert found.sentence.startswith("not distinguishable")
+    assert found.sentence.startswith("undecided: ")
     assert list(found.environments) == ["minihack"]
     with pytest.raises(ConfigError, match="no such measure"):
         balrog_rag.compare(run, run, measure="progresion")

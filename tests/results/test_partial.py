@@ -82,7 +82,7 @@ def test_compare(twins: Path, words: str, capsys: pytest.CaptureFixture[str]) ->
     assert "p = " not in said
     assert compare([*runs, "--partial"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"part ({words}) against full: not distinguishable: +0.00 points" in said
+    assert f"part ({words}) against full: undecided: +0.00 points" in said
 
 
 def test_report(twins: Path, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_report(twins: Path, words: str, tmp_path: Path, capsys: pytest.CaptureF
         page = (tmp_path / "plain" / name).read_text()
         assert words in page
         assert "no interval" in page
-        assert "not distinguishable:" not in page
+        assert "undecided:" not in page
     (row,) = csv.DictReader((tmp_path / "plain/verdicts.csv").open())
     assert row["arm"] == f"part ({words})"
     assert row["verdict"] == "no verdict"

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from balrog_rag.results.scoring import measures_of
-from balrog_rag.results.statistics import design, permutation
+from balrog_rag.results.statistics import design, permutation, prospects
 from balrog_rag.results.statistics.differences import agreeing, difference, paired_difference
 from balrog_rag.results.statistics.estimate import Interval, smooth_means
 from balrog_rag.results.statistics.interval import average_interval, from_draws, mean_interval, unseen
@@ -50,7 +50,7 @@ def test_the_papers_best_agent_against_the_published_baseline():
     assert round(verdict.test.p, 2) == 0.69
     assert verdict.test.method == "exact permutation"
     assert verdict.sentence.startswith(
-        "not distinguishable: +0.42 points, p = 0.69, n = 5 and 5; this design detects "
+        "undecided: +0.42 points (-2.56 to +3.11), p = 0.69, n = 5 and 5; this design detects "
     )
     # by the paper arm's own spread and the usual normal formula, as it is often quoted
     z = stats.norm.isf(0.025) + stats.norm.isf(0.2)
@@ -89,7 +89,7 @@ def test_arms_of_one_size_have_the_p_of_the_bare_difference(seed):
 def test_a_small_uneven_arm_beside_a_large_steady_one_is_no_difference():
     """Their means may well be the same; the bare difference's p would be 0.0024."""
     made = compare(loose([0, 0, 0, 6.958, 6.958]), loose([1.2, 1.6] * 50))
-    assert made.word == "not distinguishable"
+    assert made.word == "undecided"
     assert 0.4 < made.test.p < 0.7
     assert made.interval.low < 0 < made.interval.high
 
@@ -134,8 +134,8 @@ def test_an_average_over_environments_counts_each_the_same():
     gaps = np.array([mine.value - yours.value for mine, yours in zip(ours, theirs, strict=True)])
     variance = (gaps[:20].var(ddof=1) / 20 + gaps[20:].var(ddof=1) / 5) / 4
     assert pairs.paired == 25
-    usual = design.detectable_paired(np.sqrt(25 * variance), 25)
-    assert pairs.detectable == pytest.approx(pairs.wider * usual, rel=1e-4)
+    assert pairs.spread == pytest.approx(np.sqrt(25 * variance))
+    assert pairs.detectable == prospects.detects_paired(pairs.spread, 25, 25)
 
 
 def mean_of(arm, env):
@@ -203,13 +203,28 @@ def test_episodes_of_one_game_are_compared_with_a_warning():
     [
         ([], [], "no verdict"),
         ([1.0], [], "no verdict"),
-        ([1.0], [2.0], "not distinguishable: -1.00 points, p = 1.00, n = 1 and 1; so few can detect no"),
+        (
+            [1.0],
+            [2.0],
+            "undecided: -1.00 points (-8.36 to +8.07), p = 1.00, n = 1 and 1; too few episodes to",
+        ),
         (
             [0.0] * 3,
             [9.0] * 3,
-            "not distinguishable: -9.00 points, p = 0.10, n = 3 and 3; so few can detect no",
+            "undecided: -9.00 points (-49.54 to +41.65), p = 0.10, n = 3 and 3; too few episodes to detect",
         ),
-        ([0.0] * 5, [0.0] * 5, "not distinguishable: +0.00 points, p = 1.00"),
+        ([0.0] * 5, [0.0] * 5, "undecided: +0.00 points (-0.76 to +0.76), p = 1.00"),
+        (
+            [0.0] * 8,
+            [*range(1, 9)],
+            "lower more often: A beats B in 0% of comparisons, p = 0.00016, means -4.50 ",
+        ),
+        (
+            [0.0] * 5,
+            [90.0, 10, 40, 2, 70],
+            "lower more often: A beats B in 0% of comparisons, p = 0.0079, "
+            "means -42.40 points (too few episodes to tell), p = 0.0079, n = 5 and 5; means not claimed: ",
+        ),
         ([5.0, 6, 5, 6, 5, 6], [0.0, 1, 0, 1, 0, 1], "higher: +5.00 points (+"),
         ([0.0, 1, 0, 1, 0, 1], [5.0, 6, 5, 6, 5, 6], "lower: -5.00 points (-"),
     ],
@@ -330,8 +345,8 @@ def test_a_cost_that_is_higher_by_the_same_in_each_pair_is_not_certain_for_that(
 
 
 def test_an_interval_is_stretched_to_zero_where_the_test_says_and_never_cut():
-    assert agreeing(Interval(1.0, 2.0), 0.06) == Interval(0.0, 2.0)
-    assert agreeing(Interval(-1.0, 2.0), 0.04) == Interval(-1.0, 2.0)
+    assert agreeing(Interval(1.0, 2.0), False) == Interval(0.0, 2.0)
+    assert agreeing(Interval(-1.0, 2.0), True) == Interval(-1.0, 2.0)
 
 
 @pytest.mark.parametrize("design_of", ["pairs", "arms", "games", "solved"])
@@ -378,7 +393,9 @@ def test_plays_within_games_have_an_interval_of_the_same_design():
 def test_designs_that_cannot_reach_their_bar_say_so(count):
     made = compare(loose(np.arange(count)), loose(np.arange(count) + 50.0))
     assert made.detectable == np.inf
-    assert "so few can detect no difference at all; 4 episodes an arm would detect 50.0." in made.sentence
+    assert (
+        "; too few episodes to detect any difference; 5 episodes an arm would detect 50.0." in made.sentence
+    )
 
 
 def test_at_least_four_an_arm_and_six_pairs():
@@ -396,8 +413,8 @@ def test_the_design_figures_are_those_of_the_familys_first_bar():
     many = adjust([made] * 5)[0]
     assert many.detectable > made.detectable
     assert many.needed > made.needed
-    assert design.power(many.detectable / made.wider, made.spread, 5, 5, family=5) == pytest.approx(
-        0.8, abs=1e-3
+    assert many.detectable == pytest.approx(
+        made.detectable * (stats.norm.isf(0.005) + 0.8416) / (1.96 + 0.8416), rel=1e-3
     )
 
 

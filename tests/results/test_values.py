@@ -10,7 +10,7 @@ from scipy import stats
 import balrog_rag
 from balrog_rag.cli.compare import main
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.results.statistics import permutation, verdict
+from balrog_rag.results.statistics import order, permutation, verdict
 from balrog_rag.results.statistics.comparison import adjust
 
 UNEVEN, STEADY = [0, 0, 0, 6.958, 6.958], [1.2, 1.6] * 50
@@ -24,14 +24,15 @@ def written(path, numbers, heading=None):
 
 
 def test_known_cases():
-    assert balrog_rag.verdict(UNEVEN, STEADY).word == "not distinguishable"
+    assert balrog_rag.verdict(UNEVEN, STEADY).word == "undecided"
     assert balrog_rag.verdict(UNEVEN, STEADY).test.p > 0.4
     assert balrog_rag.verdict([0] * 3, [9] * 3).sentence == (
-        "not distinguishable: -9.00, p = 0.10, n = 3 and 3; so few can detect no difference at all."
+        "undecided: -9.00 (-49.54 to +41.65), p = 0.10, n = 3 and 3; "
+        "too few numbers to detect any difference."
     )
     paper = balrog_rag.verdict(PAPER, BASELINE)
     assert paper.sentence.startswith(
-        "not distinguishable: +0.42, p = 0.69, n = 5 and 5; this design detects "
+        "undecided: +0.42 (-2.56 to +3.11), p = 0.69, n = 5 and 5; this design detects "
     )
     assert paper.sentence.endswith("numbers an arm would detect 0.4.")
 
@@ -72,12 +73,12 @@ def test_fewer_than_six_pairs_are_pairs_that_can_detect_nothing(count):
     made = balrog_rag.verdict(np.arange(count), np.arange(count) + 90 + np.arange(count) ** 2, paired=True)
     assert made.paired == count
     assert made.test.p == pytest.approx(2.0 ** (1 - count))
-    assert "so few can detect no difference at all" in made.sentence
+    assert "too few numbers to detect any difference" in made.sentence
 
 
 def test_solved_or_not_is_told_and_never_guessed():
     a, b = [1, 1, 1, 1, 1, 0], [0] * 6
-    assert balrog_rag.verdict(a, b).word == "undecided"
+    assert balrog_rag.verdict(a, b).word == "higher more often"
     assert balrog_rag.verdict(a, b, solved=True).word == "higher"
     assert "undo" not in balrog_rag.verdict(a, b, solved=True).sentence
     hundred = balrog_rag.verdict([100 * n for n in a], b, solved=True)
@@ -92,12 +93,17 @@ def test_a_larger_difference_of_the_same_arms_stays_one():
     assert {balrog_rag.verdict(a + more, b).word for more in (0, 10, 1_000, 1e6)} == {"higher"}
 
 
-def test_an_arm_that_never_varies_decides_nothing_and_plans_nothing():
-    made = balrog_rag.verdict([9] * 6, [0, 0, 0, 0, 0, 1])
-    assert made.word == "undecided"
-    assert "the test knows only the scores seen, and the interval, which allows for others" in made.sentence
-    assert made.sentence.endswith("an arm hardly varies, so this design detects no difference.")
+@pytest.mark.parametrize(
+    ("a", "b"), [([9] * 6, [0, 0, 0, 0, 0, 1]), ([1] * 21, [0] * 21), ([2] * 300, [0, 1] * 150)]
+)
+def test_an_arm_that_never_varies_decides_nothing_about_means(a, b):
+    made = balrog_rag.verdict(a, b)
+    assert made.word == "higher more often"
+    assert made.sentence.startswith("higher more often: A beats B in 100% of comparisons, p ")
+    assert "means not claimed: an arm that never varies decides nothing about means" in made.sentence
     assert "too little spread" in balrog_rag.verdict([3] * 9, [3] * 9).sentence
+    assert balrog_rag.verdict([1] * 5, [0] * 5).word == "undecided"
+    assert balrog_rag.verdict([1] * 21, [0] * 21, solved=True).word == "higher"
 
 
 @pytest.mark.parametrize("count", [10, 30])
@@ -222,3 +228,126 @@ def test_false_verdicts_of_twelve_arms_by_holm(quick):
         arms = [judged(LONG_TAIL["lognormal"](dice, 10), steady, family=11) for _ in range(11)]
         wrong += any(made.clear for made in adjust(arms))
     assert wrong / (REPEATS // 5) <= 0.06 + 3 * (0.06 * 0.94 / (REPEATS // 5)) ** 0.5
+
+
+STARTS = ("higher: ", "lower: ", "higher more often: ", "lower more often: ", "undecided: ")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_sentence_begins_with_its_claim(seed):
+    dice = np.random.default_rng(seed)
+    size = (5, 6, 12, 40)[seed % 4]
+    made = balrog_rag.verdict(dice.exponential(1 + 4 * (seed % 3), size), dice.exponential(1, size))
+    assert str(made) == made.sentence
+    assert made.sentence.startswith(STARTS)
+    before = made.sentence.partition(",")[0]
+    if made.sentence.startswith("undecided"):
+        assert not any(word in before for word in ("higher", "lower", "more often"))
+    assert made.sentence.startswith(("higher: ", "lower: ")) == made.clear
+    assert ("more often: A beats B" in made.sentence) == made.more_often
+
+
+def test_both_claims_are_named():
+    sentence = balrog_rag.verdict([5, 6, 5, 6, 5, 6], [0, 1, 0, 1, 0, 1]).sentence
+    assert sentence.startswith("higher: +5.00 (+")
+    assert ", and higher more often: A beats B in 100% of comparisons (p = 0.0022)" in sentence
+    apart = balrog_rag.verdict([-9] * 9 + [-8] * 9 + [900, 950], [0, 1] * 60)
+    assert apart.order_word == "lower more often"
+
+
+def test_five_against_five_can_be_decided():
+    made = balrog_rag.verdict([2.1, 3.7, 5.1, 7, 12.6], [0, 0, 1.5, 0, 1.8])
+    assert made.sentence.startswith("higher more often: A beats B in 100% of comparisons, p = 0.0079, means ")
+
+
+def named(design):
+    """Populations of which both claims must not be made too often."""
+    normal = lambda spread: lambda dice, size: dice.normal(0, spread, size)  # noqa: E731
+    lumps = lambda dice, size: dice.choice([0, 0, 0, 1.5, 1.8, 2.1, 4.8], size)  # noqa: E731
+    zeros = lambda dice, size: (dice.random(size) < 0.3) * dice.exponential(1, size)  # noqa: E731
+    flat = lambda dice, size: np.zeros(size)  # noqa: E731
+    return {
+        "normal": (normal(1), normal(1)), "lumps": (lumps, lumps), "zeros": (zeros, zeros),
+        "spreads": (normal(1), normal(5)), "constant": (flat, normal(1)),
+        "two values": (flat, lambda dice, size: dice.choice([-1.0, 1], size)),
+    }[design]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [5, 10, 20])
+@pytest.mark.parametrize("design", ["normal", "lumps", "zeros"])
+def test_equal_arms_are_rarely_told_apart_by_either_claim(quick, monkeypatch, design, count):
+    monkeypatch.setattr(order, "RANDOM", 499)
+    monkeypatch.setattr(order, "LEAST_RANDOM", 499)
+    dice, (ours, theirs) = np.random.default_rng(8), named(design)
+    made = [judged(ours(dice, count), theirs(dice, count)) for _ in range(60)]
+    assert sum(one.claimed for one in made) / 60 <= 0.06 + 3 * (0.06 * 0.94 / 60) ** 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [5, 10, 30])
+@pytest.mark.parametrize("design", ["spreads", "constant", "two values"])
+def test_equal_chances_are_rarely_taken_for_an_order(design, count):
+    dice, (ours, theirs) = np.random.default_rng(9), named(design)
+    arms = ((ours(dice, count), theirs(dice, count)) for _ in range(400))
+    found = [order.independent_order([permutation.Stratum(*pair, 1 / count, 1 / count)]).p for pair in arms]
+    assert np.mean(np.array(found) <= 0.05) <= 0.06 + 2 * (0.06 * 0.94 / 400) ** 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_is_judged_as_by_scipys_statistic(seed):
+    dice = np.random.default_rng(seed)
+    a, b = dice.normal(0, 1, 6), dice.normal(1, 3, 7)
+    made = balrog_rag.verdict(a, b).order
+
+    def statistic(x, y, axis):
+        return np.round(abs(stats.brunnermunzel(x, y, axis=axis).statistic), 9)
+
+    with np.errstate(all="ignore"):
+        exact = stats.permutation_test((a, b), statistic, alternative="greater", n_resamples=np.inf).pvalue
+        asymptotic = stats.brunnermunzel(a, b).pvalue
+    assert made.p == pytest.approx(max(exact, asymptotic), abs=1e-9)
+    assert made.superiority == pytest.approx(np.mean(a[:, None] > b))
+
+
+def test_pairs_have_the_sign_test():
+    made = balrog_rag.verdict([2, 3, 4, 5, 6, 7, 8, 0], [1, 1, 1, 1, 1, 1, 1, 9], paired=True)
+    assert made.order.p == pytest.approx(stats.binomtest(7, 8).pvalue)
+    assert made.order.superiority == 7 / 8
+
+
+def test_what_a_small_arm_could_easily_have_missed_decides_nothing_about_means():
+    small, large = [0, 1.5, 2.1] * 8 + [1.5], [0, 1.5, 2.1] * 63 + [1.5] + [40] * 10
+    why = verdict.withheld(np.array(small), np.array(large))
+    assert why.startswith(
+        "the larger arm has 10 scores beyond the smaller one's that 25 draws miss in 28% of cases"
+    )
+    assert verdict.withheld(np.array(large), np.array(small)) == why
+    assert verdict.withheld(np.array(small) + 40, np.array(large)) == ""
+    assert verdict.withheld(np.array([*small[1:], 41]), np.array(large)) == ""
+    assert not balrog_rag.verdict(small, large).clear
+
+
+def test_a_rare_share_against_its_constant_is_not_a_difference_of_means():
+    dice = np.random.default_rng(7)
+    arms = [(dice.random(25) < 0.02).astype(float) for _ in range(8)]
+    assert not any(balrog_rag.verdict(arm, [0.02] * 200).clear for arm in arms)
+
+
+def test_a_few_scores_that_carry_a_mean_are_pointed_out():
+    made = verdict.dominated(np.array([1.0] * 38 + [90, 95]), np.array([1.0, 1.1] * 20))
+    assert made.startswith("the 2 highest scores carry 100% of the difference")
+    assert verdict.dominated(np.arange(40.0), np.arange(40.0) / 4) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [10, 20])
+def test_a_design_detects_what_it_promises(count):
+    dice, found = np.random.default_rng(6), []
+    for _ in range(12):
+        a, b = dice.exponential(3, (2, count)) + 1
+        promised = balrog_rag.verdict(a, b).detectable
+        for _ in range(10):
+            better, plain = (dice.exponential(3, (2, count)) + 1) * [[1 + promised / 4], [1]]
+            found.append(balrog_rag.verdict(better, plain).claimed)
+    assert np.mean(found) >= 0.75

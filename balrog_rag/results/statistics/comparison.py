@@ -8,8 +8,13 @@ import msgspec
 from balrog_rag.results.statistics import design, permutation
 from balrog_rag.results.statistics.differences import FEW, patience
 from balrog_rag.results.statistics.estimate import Interval
-from balrog_rag.results.statistics.permutation import Test
+from balrog_rag.results.statistics.order import LEAST, Order
+from balrog_rag.results.statistics.permutation import LEAST_PAIRS, Test
+from balrog_rag.results.statistics.prospects import needed, stricter
 from balrog_rag.results.statistics.units import ALPHA
+
+ALONE = 0.02
+"""The level of a claim about means where no claim about the order agrees."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -47,19 +52,29 @@ class Comparison(msgspec.Struct, frozen=True):
     spread: float = 0.0
     """The standard deviation of a draw (of a pair's difference) that makes the difference as uncertain as
     it is; 0: not known."""
-    planned: float = 0.0
-    """The same for arms as large as each other."""
-    wider: float = 1.0
-    """How many times the t test's difference this design needs, since it allows for scores not seen."""
+    detects: float = inf
+    """The true difference that this design finds with a chance of 80 %, where it is the only test."""
+    reference: float = inf
+    """The same for 50 draws an arm."""
     solved_or_not: bool = False
     """Whether nothing lies between the least and the best score."""
     least_p: float = 1.0
     """The smallest p that the test can reach with so many draws."""
     wanted: float = 0.0
+    order: Order = Order()
+    """Which arm scores higher more often."""
+    held: str = ""
+    """Why no difference of means may be claimed, whatever the test says."""
+    warned: str = ""
+    """What a claim about means rests on."""
+    scale: float = inf
+    """How far apart two means can be."""
     adjusted: float | None = None
     """p after Holm's correction over a family of `family` comparisons."""
     settled: float | None = None
     """The same of p or doubt, whichever is larger."""
+    order_settled: float | None = None
+    """The same of the order's p."""
     family: int = 1
     notes: tuple[str, ...] = ()
     why: str = ""
@@ -70,7 +85,8 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def blind(self) -> bool:
         """Whether so few draws can show no difference at all, however large."""
-        return design.too_small(self.least_p, self.family)
+        fewest = min(self.our_draws, self.their_draws)
+        return design.too_small(self.least_p, self.family) or fewest < (LEAST_PAIRS if self.paired else LEAST)
 
     @property
     def few(self) -> bool:
@@ -81,21 +97,12 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def detectable(self) -> float:
         """The true difference that this design finds with a chance of 80 %; infinite where it finds none."""
-        if not self.spread or self.blind:
-            return inf
-        if self.paired:
-            return self.wider * design.detectable_paired(self.spread, self.paired, self.family)
-        return self.wider * design.detectable(self.spread, self.our_draws, self.their_draws, self.family)
+        return inf if self.blind else self.detects * stricter(self.family)
 
     @property
     def needed(self) -> int | None:
         """Draws an arm (or pairs) with which `wanted` would be detected."""
-        if not self.spread:
-            return None
-        seen, more = min(self.our_draws, self.their_draws), self.wider - 1
-        return design.episodes_needed(
-            self.wanted, self.planned, bool(self.paired), self.family, lambda count: 1 + more * seen / count
-        )
+        return needed(self.wanted, self.reference, self.family, LEAST_PAIRS if self.paired else LEAST)
 
     @property
     def p(self) -> float:
@@ -109,8 +116,27 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def clear(self) -> bool:
-        """Whether the arms can be told apart: by the test, and by the interval too."""
-        return self.decisive <= ALPHA
+        """Whether the difference of means is claimed: by the test, and by the interval too.
+
+        Two claims at 5 % each would be wrong more often than one. So means alone, where neither arm scores
+        higher more often, are claimed at a stricter level.
+        """
+        return self.decisive <= (ALPHA if self.more_often else ALONE)
+
+    @property
+    def more_often(self) -> bool:
+        """Whether it is claimed that one arm scores higher more often."""
+        return self.made and self.order_p <= ALPHA
+
+    @property
+    def order_p(self) -> float:
+        """The p of that claim, adjusted where it belongs to a family."""
+        return self.order.p if self.order_settled is None else self.order_settled
+
+    @property
+    def claimed(self) -> bool:
+        """Whether either is claimed."""
+        return self.clear or self.more_often
 
     @property
     def decisive(self) -> float:
@@ -119,17 +145,27 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def undecided(self) -> bool:
-        """Whether the test alone would tell them apart."""
+        """Whether nothing is claimed."""
+        return self.made and not self.claimed
+
+    @property
+    def refused(self) -> bool:
+        """Whether the test alone would claim a difference of means, and the interval does not."""
         return self.made and not self.clear and self.p <= ALPHA
 
     @property
     def word(self) -> str:
-        """The verdict in a word or two."""
+        """The verdict in up to three words."""
         if not self.made:
             return "no verdict"
         if self.clear:
             return "higher" if self.difference > 0 else "lower"
-        return "undecided" if self.undecided else "not distinguishable"
+        return self.order_word if self.more_often else "undecided"
+
+    @property
+    def order_word(self) -> str:
+        """The claim about the order in words."""
+        return "higher more often" if self.order.superiority > 0.5 else "lower more often"
 
     @property
     def sentence(self) -> str:
@@ -138,14 +174,24 @@ class Comparison(msgspec.Struct, frozen=True):
 
         return sentence(self)
 
+    def __str__(self) -> str:
+        return self.sentence
+
 
 def adjust(family: Sequence[Comparison]) -> list[Comparison]:
     """The same comparisons with Holm's correction over those that could be made."""
     made = [comparison for comparison in family if comparison.made]
     adjusted = iter(permutation.holm([comparison.test.p for comparison in made]))
     settled = iter(permutation.holm([max(comparison.test.p, comparison.doubt) for comparison in made]))
+    orders = iter(permutation.holm([comparison.order.p for comparison in made]))
     return [
-        msgspec.structs.replace(comparison, adjusted=next(adjusted), settled=next(settled), family=len(made))
+        msgspec.structs.replace(
+            comparison,
+            adjusted=next(adjusted),
+            settled=next(settled),
+            order_settled=next(orders),
+            family=len(made),
+        )
         if comparison.made
         else comparison
         for comparison in family

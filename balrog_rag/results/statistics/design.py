@@ -1,10 +1,8 @@
-"""What a design can see: power, the smallest difference it detects, the episodes that a difference needs.
+"""The t test's power, and which designs are too small for a permutation test to find anything.
 
-By the t test's power, which tracks the permutation test's closely, times how much wider a verdict's interval
-is than Student's, and nothing where the permutation test cannot reach its bar: three against three have 20
-relabellings, so no p below 0.1. The common normal formula promises too much below ten episodes an arm: for
-five against five, four fifths power turns out to be three.
-Everything here is for one test of `family`, at the bar that Holm's method begins with: later ones are lower.
+Three against three have 20 relabellings, so no p below 0.1. The common normal formula promises too much below
+ten episodes an arm: for five against five, four fifths power turns out to be three. What users see comes
+from `prospects.py`. Everything here is for one test of `family`, at the bar that Holm's method begins with.
 """
 
 from collections.abc import Callable
@@ -14,8 +12,6 @@ from balrog_rag.results.statistics.permutation import least_p, least_paired_p
 from balrog_rag.results.statistics.units import ALPHA
 
 POWER = 0.8
-Z_OF_POWER = 0.8416
-"""The normal deviate of that chance."""
 MOST = 10_000_000
 ROUNDING = 1 + 1e-9
 
@@ -64,19 +60,13 @@ def detectable_paired(spread: float, pairs: int, family: int = 1) -> float:
     return _smallest(lambda gap: paired_power(gap, spread, pairs, family) >= POWER, spread)
 
 
-def episodes_needed(
-    difference: float, spread: float, paired: bool = False, family: int = 1,
-    wider: Callable[[int], float] = lambda count: 1.0,
-) -> int | None:  # fmt: skip
-    """Episodes an arm (or pairs) that detect this difference; None where more than ten million would.
-
-    `wider` is how many times the t test's difference a verdict of so many episodes needs.
-    """
+def episodes_needed(difference: float, spread: float, paired: bool = False, family: int = 1) -> int | None:
+    """Episodes an arm (or pairs) that detect this difference; None where more than ten million would."""
     if difference == 0:
         return None
 
     def enough(count: int) -> bool:
-        gap = abs(difference) / wider(count)
+        gap = abs(difference)
         if paired:
             return paired_power(gap, spread, count, family) >= POWER
         return power(gap, spread, count, count, family) >= POWER

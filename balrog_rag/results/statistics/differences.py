@@ -144,9 +144,9 @@ def correlation(ours: Floats, theirs: Floats, bounds: Bounds) -> float:
     return max(-1.0, min(1.0, together / spreads))
 
 
-def agreeing(made: Interval, p: float) -> Interval:
-    """The interval, stretched to hold zero where the test does not exclude it; never cut."""
-    if p <= ALPHA:
+def agreeing(made: Interval, claimed: bool) -> Interval:
+    """The interval, stretched to hold zero where no difference of means is claimed; never cut."""
+    if claimed:
         return made
     return msgspec.structs.replace(made, low=min(made.low, 0.0), high=max(made.high, 0.0))
 

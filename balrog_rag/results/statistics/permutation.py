@@ -21,6 +21,9 @@ from balrog_rag.results.statistics.units import ALPHA, Floats, constant
 
 EXACT_UP_TO = 200_000
 RANDOM = 19_999
+LEAST_RANDOM = 999
+CELLS = 8_000_000
+"""Scores relabelled at the first stage; arms that are larger have fewer relabellings."""
 FEW = 20
 """So many relabellings as extreme among the first ones settle a p well enough."""
 SPARE = 2
@@ -77,13 +80,14 @@ def stratified(strata: Sequence[Stratum], seed: int = 0, family: int = 1) -> Tes
     observed = float(welch(strata, seen)[0])
     within = " within strata" if len(strata) > 1 else ""
     if len(strata) == 1 and comb(len(pools[0]), sizes[0]) <= EXACT_UP_TO:
-        every = _sums(pools[0][_every_pick(len(pools[0]), sizes[0])])
+        every = _sums(pools[0][every_pick(len(pools[0]), sizes[0])])
         return Test(_share(welch(strata, [every]), observed), "exact permutation")
 
     def draw(count: int, rng: np.random.Generator) -> Floats:
         return welch(strata, [_random_sums(*each, count, rng) for each in zip(pools, sizes, strict=True)])
 
-    return Test(_random_p(draw, observed, seed, family), "Monte-Carlo permutation" + within)
+    size = sum(len(pool) for pool in pools)
+    return Test(_random_p(draw, observed, size, seed, family), "Monte-Carlo permutation" + within)
 
 
 class Cell(NamedTuple):
@@ -156,7 +160,7 @@ def paired(gaps: Floats, seed: int = 0, family: int = 1) -> Test:
         sums: Floats = np.abs(np.concatenate(flips))
         return sums
 
-    return Test(_random_p(draw, observed, seed, family), "Monte-Carlo sign flips")
+    return Test(_random_p(draw, observed, len(moved), seed, family), "Monte-Carlo sign flips")
 
 
 def least_p(sizes: Sequence[tuple[int, int]]) -> float:
@@ -176,7 +180,8 @@ def _sums(rows: Floats) -> Sums:
 
 
 @lru_cache(maxsize=2)  # a family of comparisons is mostly of arms of one size
-def _every_pick(count: int, size: int) -> NDArray[np.int32]:
+def every_pick(count: int, size: int) -> NDArray[np.int32]:
+    """The places that each relabelling gives to an arm of this size."""
     places = (place for pick in combinations(range(count), size) for place in pick)
     return np.fromiter(places, dtype=np.int32).reshape(-1, size)
 
@@ -202,15 +207,16 @@ def _batches(count: int, most: int) -> list[int]:
     return [min(most, count - start) for start in range(0, count, most)]
 
 
-def _random_p(draw: Draw, observed: float, seed: int, family: int) -> float:
+def _random_p(draw: Draw, observed: float, size: int, seed: int, family: int) -> float:
     """A p from random relabellings, in two stages (after Besag and Clifford 1991).
 
     No p is smaller than one in the number of relabellings. That must not decide a family of many tests, so
     a p that may still be far smaller gets as many more as the family's strictest bar calls for.
     """
     rng = np.random.default_rng(seed)
-    count, extreme = RANDOM, _extreme(draw(RANDOM, rng), observed)
-    for rows in _batches(ceil(SPARE * family / ALPHA) - RANDOM, RANDOM) if extreme < FEW else ():
+    count = max(LEAST_RANDOM, min(RANDOM, CELLS // size))
+    extreme = _extreme(draw(count, rng), observed)
+    for rows in _batches(ceil(SPARE * family / ALPHA) - count, RANDOM) if extreme < FEW else ():
         count, extreme = count + rows, extreme + _extreme(draw(rows, rng), observed)
     return (extreme + 1) / (count + 1)
 

@@ -1,71 +1,138 @@
-"""How large a difference must be for a verdict: the interval asks for more than Student's t."""
+"""What a design can see, by simulation from the scores that were observed.
 
-from math import inf, sqrt
-from typing import Protocol
+The smallest true difference that a sentence finds with a chance of 80 %, with the claim about the order. Two
+arms are drawn again and again from all scores observed, one of them multiplied by a factor. Scores that can
+be negative are shifted; where so many are zero that no factor is ever found, some zeros become other scores.
+The bar of the statistic is its 95 % quantile where both are drawn alike, as a permutation test's is. The
+difference is never less than the t test needs. Few scores show too little of the spread that others will
+have, so it is then multiplied by how much larger the spread may be.
+"""
+
+from collections.abc import Callable
+from math import ceil, inf, sqrt
+
+import numpy as np
 
 from balrog_rag.results.statistics import design
-from balrog_rag.results.statistics.differences import DRAWS, FEW, difference
-from balrog_rag.results.statistics.estimate import Estimate
-from balrog_rag.results.statistics.units import ALPHA, Bounds, Floats
+from balrog_rag.results.statistics.design import POWER
+from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats
+
+REPEATS = 300
+MOST_DRAWS = 50
+"""Larger arms are simulated at this size: the difference falls with the root of the number."""
+REFERENCE = 50
+"""The size from which larger plans are computed."""
+SURE = 0.1
+"""The chance that the spread is larger still than what few scores are multiplied by."""
+NORMAL_80 = 0.8416
+HALVINGS, DOUBLINGS = 6, 8
+SIGN = 1.25
+"""How many times the t test's difference a sign test needs, on normal scores."""
 
 
-class Maker(Protocol):
-    """Makes the estimate of a difference."""
-
-    def __call__(self, shift: float, draws: int, family: int = 1) -> Estimate:
-        """As if our scores were `shift` higher, from so many possible means, at a family's level."""
-
-
-ROUGH = 1_000
-"""Means drawn at each step of the search."""
-DOUBLINGS, HALVINGS = 30, 6
-
-
-def wider(
-    found: Estimate, maker: Maker, spread: float, counts: tuple[int, int], pairs: bool, solved: bool
-) -> float:
-    """How many times the t test's smallest difference a verdict needs.
-
-    With few draws the room for scores not seen grows with the difference itself; so the smallest shift
-    that these very scores would be told apart by is searched for. It is infinite where an arm hardly varies,
-    since its room grows as fast.
-    """
-    if not spread or not found.interval.known:
-        return 1.0
-    usual = design.detectable_paired(spread, counts[0]) if pairs else design.detectable(spread, *counts)
-    error = spread * sqrt(1 / counts[0] if pairs else 1 / counts[0] + 1 / counts[1])
-    if solved or min(counts) > FEW:
-        least = found.reach(ALPHA)[found.middle < 0]
-    else:
-        least = _least_shift(maker, found.middle, error)
-    return max(1.0, (least + design.Z_OF_POWER * error) / usual)
+def detects(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
+    """The difference that arms of these sizes tell apart in 4 of 5 cases; infinite where there is none."""
+    if len(drawn) < 2 or np.ptp(drawn) <= NO_SPREAD:
+        return inf
+    if bounds.binary:
+        return _of_shares(drawn, sizes, bounds)
+    largest = max(1.0, min(sizes) / MOST_DRAWS)
+    ours, theirs = (min(4 * MOST_DRAWS, max(1, round(size / largest))) for size in sizes)
+    found = _smallest(drawn, (ours, theirs)) / sqrt(largest)
+    usual = design.detectable(float(drawn.std(ddof=1)), *sizes)
+    return max(found, usual) * unsure(len(drawn))
 
 
-def _least_shift(maker: Maker, middle: float, error: float) -> float:
-    """The smallest difference, on the side where it was seen, whose interval leaves out zero; or infinity."""
-    side = int(middle < 0)
+def detects_paired(spread: float, shown: int, pairs: int) -> float:
+    """The same for so many pairs, from the spread of the differences that were shown."""
+    return SIGN * unsure(shown + 1) * design.detectable_paired(spread, pairs)
 
-    def excluded(gap: float) -> bool:
-        shifted = maker((-gap if side else gap) - middle, ROUGH)
-        return shifted.reach(ALPHA)[side] < gap
 
-    low, high = 0.0, error
+def unsure(count: int) -> float:
+    """How many times larger the spread may be than so many scores show it."""
+    from scipy.special import chdtri
+
+    free = max(1, count - 2)
+    return sqrt(free / float(chdtri(free, 1 - SURE)))
+
+
+def stricter(family: int) -> float:
+    """How many times larger a difference must be for the first bar of Holm's method."""
+    from scipy.special import ndtri
+
+    return float((NORMAL_80 - ndtri(ALPHA / family / 2)) / (NORMAL_80 - ndtri(ALPHA / 2)))
+
+
+def needed(wanted: float, reference: float, family: int, least: int) -> int | None:
+    """Draws an arm that detect this difference; `reference`: what 50 an arm detect."""
+    if wanted == 0 or not np.isfinite(reference):
+        return None
+    return max(least, ceil(REFERENCE * (reference * stricter(family) / abs(wanted)) ** 2))
+
+
+def _of_shares(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
+    """On the arcsine scale, where a share's spread does not depend on it."""
+    share = (float((drawn > bounds.least).sum()) + 0.5) / (len(drawn) + 1)
+    angle = 1.1 * 2.8 * sqrt(1 / sizes[0] + 1 / sizes[1]) / 2
+    middle = np.arcsin(sqrt(share))
+    up, down = (np.sin(np.clip(middle + step, 0, np.pi / 2)) ** 2 for step in (angle, -angle))
+    room = max(middle, np.pi / 2 - middle)
+    gap = max(float(up) - share, share - float(down)) * (bounds.most - bounds.least)
+    return gap if angle <= room else inf
+
+
+def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
+    """By doubling and halving, with the same random numbers throughout."""
+    dice = np.random.default_rng(0)
+    ours, theirs = (drawn[dice.integers(len(drawn), size=(REPEATS, size))] for size in sizes)
+    bar = float(np.quantile(statistic(ours, theirs), 1 - ALPHA, method="higher"))
+    mean = float(drawn.mean())
+
+    def found(better: Floats) -> bool:
+        return float(np.mean(statistic(better, theirs) > bar)) >= POWER
+
+    def times(gap: float) -> bool:
+        return found(ours * (1 + gap / mean))
+
+    def more(gap: float) -> bool:
+        return found(ours + gap)
+
+    spread, positive = float(drawn.std(ddof=1)), drawn[drawn > 0]
+    if drawn.min() < 0:
+        return _searched(more, spread)
+    least = _searched(times, spread)
+    if np.isfinite(least) or len(positive) == len(drawn):
+        return least
+    other, luck = dice.choice(positive, ours.shape), dice.random(ours.shape)
+    room = float(positive.mean()) - mean
+
+    def fewer_zeros(gap: float) -> bool:
+        raised = np.where((ours == 0) & (luck < gap / room), other, ours)
+        return found(raised * max(1.0, (mean + gap) / (mean + room)))
+
+    return _searched(fewer_zeros, spread)
+
+
+def _searched(found: Callable[[float], bool], step: float) -> float:
+    """The smallest difference that is found; infinite where none is."""
+    low, high = 0.0, step
     for _ in range(DOUBLINGS):
-        if excluded(high):
+        if found(high):
             break
         low, high = high, 2 * high
     else:
         return inf
     for _ in range(HALVINGS):
         half = (low + high) / 2
-        low, high = (low, half) if excluded(half) else (half, high)
+        low, high = (low, half) if found(half) else (half, high)
     return high
 
 
-def twice(drawn: Floats, spread: float, bounds: Bounds) -> float:
-    """The same for an arm against another of just these scores."""
-
-    def made(shift: float, draws: int, family: int = 1) -> Estimate:
-        return difference([(drawn + shift, drawn)], bounds, draws, family)
-
-    return wider(made(0.0, DRAWS), made, spread, (len(drawn), len(drawn)), pairs=False, solved=bounds.binary)
+def statistic(ours: Floats, theirs: Floats) -> Floats:
+    """Brunner and Munzel's, row by row; where the arms do not overlap, larger than any other."""
+    size, other = ours.shape[1], theirs.shape[1]
+    beats = np.sign(ours[:, :, None] - theirs[:, None, :]).astype(np.float32)
+    mine, yours = beats.mean(axis=2), beats.mean(axis=1)
+    variance = mine.var(axis=1) / max(1, size - 1) + yours.var(axis=1) / max(1, other - 1)
+    made: Floats = np.abs(mine.mean(axis=1)) / np.sqrt(np.maximum(variance, (size * other) ** -2.0))
+    return made

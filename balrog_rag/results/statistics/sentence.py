@@ -4,38 +4,72 @@ from math import floor, isfinite, isinf, log10
 from typing import TYPE_CHECKING
 
 from balrog_rag.results.statistics.differences import FEW
+from balrog_rag.results.statistics.units import ALPHA
 
 if TYPE_CHECKING:
     from balrog_rag.results.statistics.comparison import Comparison
 
-TOO_FEW = "so few can detect no difference at all"
-NOT_SEEN = "the test knows only the scores seen, and {}, which allows for others, holds zero"
-FLAT = "an arm hardly varies, so this design detects no difference"
+TOO_FEW = "too few {} to detect any difference"
+NOT_TO_TELL = "too few {} to tell"
+NOT_SEEN = "means not claimed: {}, which allows for scores not seen, includes zero"
+NOT_CLAIMED = "means not claimed: {}"
 RARE = f"with {FEW} or fewer in an arm a rare score far beyond those seen would undo this"
 
 
 def sentence(made: "Comparison") -> str:
-    """Which arm is higher, by how much, how surely, and what such a design could have shown."""
+    """Which arm is higher, by how much, how surely, and what such a design could have shown.
+
+    It begins with the claim: `higher` or `lower` for the difference of means, `higher more often` or
+    `lower more often` for the order alone, `undecided` for neither.
+    """
     if not made.made:
         return f"no verdict: {made.why or 'the arms share no task with scored episodes'}."
-    parts = [f"{made.word}: {amounts(made)}", p_text(made.test.p)]
-    if made.adjusted is not None and made.family > 1:
-        parts[-1] += f" ({p_text(made.adjusted)} after Holm over {made.family})"
+    if made.clear or not made.more_often:
+        parts = [f"{made.word}: {amounts(made)}", _means_p(made)]
+        parts += [f"{_order_claim(made)} ({_order_p(made)})"] if made.more_often else []
+    else:
+        parts = [f"{made.word}: {_beaten(made)}", _order_p(made), f"means {amounts(made)}", _means_p(made)]
     parts.append(_counts(made))
-    return "; ".join([", ".join(parts), *_caveats(made), _design_words(made)])
+    return "; ".join([", ".join(parts), *_caveats(made), *_design_words(made)]) + "."
+
+
+def _means_p(made: "Comparison") -> str:
+    said = p_text(made.test.p)
+    if made.adjusted is not None and made.family > 1:
+        said += f" ({p_text(made.adjusted)} after Holm over {made.family})"
+    return said
+
+
+def _order_p(made: "Comparison") -> str:
+    said = p_text(made.order.p)
+    if made.order_settled is not None and made.family > 1:
+        said += f" ({p_text(made.order_settled)} after Holm over {made.family})"
+    return said
+
+
+def _order_claim(made: "Comparison") -> str:
+    """The claim about the order, named after that about means."""
+    link = "and" if (made.order.superiority > 0.5) == (made.difference > 0) else "but"
+    return f"{link} {made.order_word}: {_beaten(made)}"
+
+
+def _beaten(made: "Comparison") -> str:
+    share = f"{made.order.superiority:.0%}"
+    return f"A beats B in {share} of {'pairs' if made.paired else 'comparisons'}"
 
 
 def amounts(made: "Comparison") -> str:
-    """The difference, with its interval where that matters."""
+    """The difference with its interval."""
     said = f"{signed(made.difference, made)} {made.unit}".rstrip()
-    shown = (made.clear or made.undecided) and made.interval.known
-    return said + (f" ({between(made)})" if shown else "")
+    return said + (f" ({between(made)})" if made.interval.known else "")
 
 
 def between(made: "Comparison") -> str:
     """The interval in words; '–' where there is none."""
     if not made.interval.known:
         return "–"
+    if made.interval.low < -made.scale or made.interval.high > made.scale:
+        return NOT_TO_TELL.format(made.things)
     return f"{signed(made.interval.low, made)} to {signed(made.interval.high, made)}"
 
 
@@ -47,10 +81,15 @@ def signed(value: float, made: "Comparison") -> str:
 
 
 def _caveats(made: "Comparison") -> list[str]:
-    """What keeps the verdict from being one, or may undo it."""
-    if made.undecided:
+    """What keeps a claim from being made, or may undo it."""
+    if made.clear:
+        warned = [f"warning: {made.warned}"] if made.warned else []
+        return [*warned, *([RARE] if made.few else [])]
+    if made.held and made.p <= ALPHA:
+        return [NOT_CLAIMED.format(made.held)]
+    if made.refused and made.doubt > ALPHA:
         return [NOT_SEEN.format("the interval" if made.family == 1 else "an interval as strict as Holm's")]
-    return [RARE] if made.clear and made.few else []
+    return []
 
 
 def _counts(made: "Comparison") -> str:
@@ -67,21 +106,22 @@ def _repeats(made: "Comparison") -> bool:
     return (made.our_draws, made.their_draws) != (made.our_count, made.their_count)
 
 
-def _design_words(made: "Comparison") -> str:
-    if made.blind and not made.spread:
-        return TOO_FEW + "."
-    if not made.spread:
-        return "too little spread seen to say what this design detects."
-    if isinf(made.wider) and not made.blind:
-        return FLAT + "."
+def _design_words(made: "Comparison") -> list[str]:
     least = made.detectable
-    words = f"this design detects {short(least)}" if isfinite(least) else TOO_FEW
-    if made.clear or made.wanted == 0:
-        return words + "."
+    if isinf(made.reference) and not made.blind:
+        return ["too little spread seen to say what this design detects"]
+    if made.blind or least > made.scale or isinf(least):
+        words = [] if made.claimed else [TOO_FEW.format(made.things)]
+    else:
+        words = [f"this design detects {short(least)}"]
+    if made.clear or made.wanted == 0 or made.needed is None or made.needed <= _fewest(made):
+        return words
     who = "pairs" if made.paired else f"{made.drawn} an arm" if _repeats(made) else f"{made.things} an arm"
-    if made.needed is None:
-        return words + f"; no feasible number of {who} would detect {short(made.wanted)}."
-    return words + f"; {made.needed:,} {who} would detect {short(made.wanted)}."
+    return [*words, f"{made.needed:,} {who} would detect {short(made.wanted)}"]
+
+
+def _fewest(made: "Comparison") -> int:
+    return min(made.our_draws, made.their_draws)
 
 
 def short(value: float) -> str:

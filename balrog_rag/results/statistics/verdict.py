@@ -1,8 +1,8 @@
 """Two arms compared: are their means different, how far apart may they be, could we have seen it?"""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, sqrt
-from typing import NamedTuple
+from math import ceil, inf, sqrt
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -11,10 +11,20 @@ from balrog_rag.results.statistics import permutation
 from balrog_rag.results.statistics.comparison import Comparison, adjust
 from balrog_rag.results.statistics.differences import DRAWS, agreeing, difference, paired_difference
 from balrog_rag.results.statistics.estimate import NOTHING, Estimate, average, doubt
+from balrog_rag.results.statistics.leverage import dominated, withheld
+from balrog_rag.results.statistics.order import Order, independent_order, paired_order
 from balrog_rag.results.statistics.pairing import Arms, Pairs, match
 from balrog_rag.results.statistics.permutation import SPARE, Stratum, Test
-from balrog_rag.results.statistics.prospects import Maker, wider
-from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, Score, shared_worlds
+from balrog_rag.results.statistics.prospects import REFERENCE, detects, detects_paired
+from balrog_rag.results.statistics.units import (
+    ALPHA,
+    NO_SPREAD,
+    Bounds,
+    Floats,
+    Score,
+    constant,
+    shared_worlds,
+)
 
 __all__ = ["Comparison", "adjust", "compare"]
 
@@ -61,20 +71,86 @@ def weighed(
         made, maker = _independent(base, matched), _arms_shifted(matched, limits)
         test = permutation.stratified(matched.strata, seed, family)
     found, doubted = weigh(maker, family)
+    order = _order(matched, limits, seed, family)
     solved = all(limits.get(env, Bounds()).binary for env in {score.env for score in matched.ours})
-    sizes = made.our_draws, made.their_draws
-    more = wider(found, maker, made.spread, sizes, bool(made.paired), solved) if plan else 1.0
-    return msgspec.structs.replace(
+    held, warned = ("", "") if solved else _carried(matched)
+    made = msgspec.structs.replace(
         made,
         difference=found.middle,
         test=test,
-        doubt=doubted,
-        interval=agreeing(found.interval, test.p),
-        wider=more,
+        doubt=1.0 if held else doubted,
+        held=held,
+        warned=warned,
+        order=order,
+        scale=_scale(limits, matched),
         solved_or_not=solved,
         wanted=round(abs(found.middle), 1) if wanted is None else wanted,
         notes=matched.notes,
     )
+    made = msgspec.structs.replace(made, interval=agreeing(found.interval, made.clear))
+    return _planned(made, matched, limits) if plan else made
+
+
+def _planned(made: Comparison, matched: Pairs | Arms, limits: Mapping[str, Bounds]) -> Comparison:
+    """With what such a design detects."""
+    if isinstance(matched, Pairs):
+        counts = (made.paired, REFERENCE)
+        here, there = (
+            detects_paired(made.spread, made.paired, count) if made.spread else inf for count in counts
+        )
+    else:
+        alike, bounds = _alike(matched.strata), limits.get(matched.strata[0].env, Bounds())
+        bounds = bounds if made.solved_or_not else msgspec.structs.replace(bounds, binary=False)
+        sizes = ((made.our_draws, made.their_draws), (REFERENCE, REFERENCE))
+        here, there = (detects(alike, size, bounds) for size in sizes)
+    return msgspec.structs.replace(made, detects=here, reference=there)
+
+
+def _alike(strata: Sequence[Stratum]) -> Floats:
+    """All scores as if each arm had the same mean in each stratum; without those that show no spread."""
+    cells = [cell for part in strata for cell in (part.ours, part.theirs) if not constant(cell)]
+    if not cells:
+        return np.zeros(0)
+    mean = float(np.concatenate(cells).mean())
+    if min(float(cell.min()) for cell in cells) >= 0 and _in_proportion(cells):
+        return np.concatenate([cell * (mean / cell.mean()) for cell in cells])
+    return np.concatenate([cell - cell.mean() + mean for cell in cells])
+
+
+def _in_proportion(cells: Sequence[Floats]) -> bool:
+    """Whether arms differ by a factor rather than by a shift: their spreads as their means do."""
+    spreads = np.log([cell.std() for cell in cells])
+    return float(np.ptp(spreads - np.log([cell.mean() for cell in cells]))) <= float(np.ptp(spreads))
+
+
+class Maker(Protocol):
+    """Makes the estimate of a difference."""
+
+    def __call__(self, shift: float, draws: int, family: int = 1) -> Estimate:
+        """As if our scores were `shift` higher, from so many possible means, at a family's level."""
+
+
+def _order(matched: Pairs | Arms, limits: Mapping[str, Bounds], seed: int, family: int) -> Order:
+    """Which arm scores higher more often."""
+    if isinstance(matched, Pairs):
+        gaps = [np.where(np.abs(part.gaps) > NO_SPREAD, part.gaps, 0.0) for part in matched.envs]
+        return paired_order(gaps, seed, family)
+    solved = all(limits.get(part.env, Bounds()).binary for part in matched.strata)
+    return independent_order(matched.strata, solved, seed, family)
+
+
+def _carried(matched: Pairs | Arms) -> tuple[str, str]:
+    """Why means may not be compared, and what to warn of where they are."""
+    parts = matched.envs if isinstance(matched, Pairs) else matched.strata
+    arms = [np.concatenate([getattr(part, side) for part in parts]) for side in ("ours", "theirs")]
+    return withheld(*arms), dominated(*arms)
+
+
+def _scale(limits: Mapping[str, Bounds], matched: Pairs | Arms) -> float:
+    """How far apart two means can be."""
+    parts = matched.envs if isinstance(matched, Pairs) else matched.strata
+    bounds = [limits.get(part.env, Bounds()) for part in parts]
+    return max(each.most - each.least for each in bounds)
 
 
 def weigh(maker: Maker, family: int) -> tuple[Estimate, float]:
@@ -166,7 +242,6 @@ def _paired(base: Comparison, pairs: Pairs) -> Comparison:
         paired=count,
         effect=_hedges(ours - theirs, spread, count - 1),
         spread=spread,
-        planned=spread,
         least_p=permutation.least_paired_p(count),
     )
 
@@ -181,9 +256,9 @@ def _independent(base: Comparison, arms: Arms) -> Comparison:
     spreads = [_spreads(own) for own in parts]
     counts = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     share = 1 / counts[0] + 1 / counts[1]
-    pooled, here, planned = (
+    pooled, here = (
         _averaged([(spread[which], spread.share) if spread else None for spread in spreads], share)
-        for which in range(3)
+        for which in range(2)
     )
     return msgspec.structs.replace(
         base,
@@ -194,20 +269,17 @@ def _independent(base: Comparison, arms: Arms) -> Comparison:
         within=arms.games,
         effect=_hedges(ours - theirs, pooled, sum(counts) - 2 * len(sizes)),
         spread=here,
-        planned=planned,
         least_p=permutation.least_p(sizes),
     )
 
 
 class Spreads(NamedTuple):
-    """The standard deviation within arms and strata of one environment, in three ways."""
+    """The standard deviation within arms and strata of one environment, in two ways."""
 
     pooled: float
     """Of all draws together."""
     here: float
     """The one that both arms would have if their difference were as uncertain as it is."""
-    planned: float
-    """The same if both arms were as large as each other."""
     share: float
     """The share of a draw's variance that the difference has."""
 
@@ -224,7 +296,7 @@ def _spreads(strata: Sequence[Stratum]) -> Spreads | None:
     ours, theirs = (squares[side] / free[side] for side in known)
     share = 1 / counts[0] + 1 / counts[1]
     here = (ours / counts[0] + theirs / counts[1]) / share
-    return Spreads(sqrt(sum(squares) / sum(free)), sqrt(here), sqrt((ours + theirs) / 2), share)
+    return Spreads(sqrt(sum(squares) / sum(free)), sqrt(here), share)
 
 
 def _envs(strata: Sequence[Stratum]) -> list[str]:

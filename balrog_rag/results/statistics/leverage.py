@@ -1,0 +1,68 @@
+"""Scores that carry a mean: when they forbid a claim about means, and when they are only pointed out.
+
+A claim about means is withheld
+- where an arm never varies (solved-or-not scores aside): it shows nothing of what else it may score;
+- where the larger arm has scores beyond the smaller one's range that the smaller could easily have missed
+  (with a chance above 5 %), and the claim does not survive when these are cut to that range.
+
+It is made with a warning where the highest twentieth of the higher arm's scores, cut to the next one below
+them, carry half the difference or more.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from balrog_rag.results.statistics.units import ALPHA, Floats, constant
+
+TOP = 0.05
+"""The share of an arm's scores that are few."""
+HALF = 0.5
+CONSTANT = "an arm that never varies decides nothing about means"
+
+
+def withheld(ours: Floats, theirs: Floats) -> str:
+    """Why the difference of means may not be claimed; empty where it may."""
+    if constant(ours) or constant(theirs):
+        return CONSTANT
+    smaller, larger = sorted((ours, theirs), key=len)
+    if len(smaller) == len(larger):
+        return ""
+    low, high = float(smaller.min()), float(smaller.max())
+    beyond = int(((larger < low) | (larger > high)).sum())
+    missed = (1 - beyond / len(larger)) ** len(smaller)
+    if not beyond or missed <= ALPHA or _differ(smaller, np.clip(larger, low, high)):
+        return ""
+    return (
+        f"the larger arm has {beyond} scores beyond the smaller one's that {len(smaller)} draws miss in "
+        f"{missed:.0%} of cases, and the difference rests on them"
+    )
+
+
+def _differ(ours: Floats, theirs: Floats) -> bool:
+    """Whether Welch's t test tells these means apart."""
+    from scipy.special import stdtr
+
+    parts = [float(arm.var(ddof=1)) / len(arm) for arm in (ours, theirs)]
+    variance = sum(parts)
+    if variance == 0 or min(len(ours), len(theirs)) < 2:
+        return False
+    freedom = variance**2 / sum(
+        part**2 / (len(arm) - 1) for part, arm in zip(parts, (ours, theirs), strict=True)
+    )
+    return bool(2 * stdtr(freedom, -abs(ours.mean() - theirs.mean()) / np.sqrt(variance)) <= ALPHA)
+
+
+def dominated(ours: Floats, theirs: Floats) -> str:
+    """A warning where a few scores carry the difference; empty where none do."""
+    higher, lower = (ours, theirs) if ours.mean() > theirs.mean() else (theirs, ours)
+    count = max(1, ceil(TOP * len(higher)))
+    if count >= len(higher):
+        return ""
+    ranked = np.sort(higher)
+    cut = np.minimum(ranked, ranked[-count - 1])
+    whole, left = float(higher.mean() - lower.mean()), float(cut.mean() - lower.mean())
+    if whole <= 0 or left > HALF * whole:
+        return ""
+    few = "the highest score carries" if count == 1 else f"the {count} highest scores carry"
+    return f"{few} {min(1.0, 1 - left / whole):.0%} of the difference"
