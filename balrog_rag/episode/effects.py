@@ -214,11 +214,11 @@ class JournaledLLM:
             raise
         except Exception as error:  # the model may be anybody's
             line, trace = blame_of(error)
-            raise PluginError(f"{self._at.where()}: model {model.name!r} raised {line}", trace) from error
+            raise PluginError(f"{self._at.where()}: model {model.name} raised {line}", trace) from error
 
     def _checked(self, reply: Reply, model: Model) -> Reply:
         """An answer that a journal can hold: lone surrogates are replaced, wrong types refused."""
-        where = f"{self._at.where()}: model {model.name!r}"
+        where = f"{self._at.where()}: model {model.name}"
         if not isinstance(reply, Reply):
             raise PluginError(f"{where} returned {reply!r:.60}; return a balrog_rag Reply from complete()")
         try:

@@ -95,8 +95,8 @@ def test_an_answer_with_half_a_character_is_played_and_journaled(tmp_path: Path)
 @pytest.mark.parametrize(
     ("value", "line"),
     [
-        (KeyError("text"), "model 'speaks' raised"),
-        (None, "model 'speaks' returned None"),
+        (KeyError("text"), "model speaks raised"),
+        (None, "model speaks returned None"),
         (Reply(None), "Expected `str`, got `null` - at `$.text`"),  # type: ignore[arg-type]
         (Reply("east", attempts=1.5), "Expected `int`, got `float` - at `$.attempts`"),  # type: ignore[arg-type]
     ],
@@ -108,7 +108,7 @@ def test_a_faulty_model_is_blamed_by_its_name(tmp_path: Path, value: Any, line: 
     Faulty.value = value
     balrog_rag.register.model("faulty")(Faulty)
     run = balrog_rag.evaluate("agent=naive", "model.backend=faulty", *SHORT, folder=tmp_path / "run")
-    (told,) = [trouble for trouble in run.troubles if "step 0: model 'speaks'" in trouble]
+    (told,) = [trouble for trouble in run.troubles if "step 0: model speaks" in trouble]
     assert line in told
 
 
