@@ -23,7 +23,7 @@ class Register:
         return self._decorator(registry.agents, name)
 
     def model(self, name: str) -> Callable[[T], T]:
-        """Decorator of a model's factory, which takes a ModelConfig: model.backend=NAME."""
+        """Decorator of a model's factory, which takes a ModelConfig: model=NAME."""
         return self._decorator(registry.models, name)
 
     def program(self, kind: ProgramKind) -> ProgramKind:

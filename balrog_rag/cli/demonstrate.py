@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from balrog_rag.agents.demonstrations import Demonstration, Shown
-from balrog_rag.contracts.data import Observation, Part
+from balrog_rag.contracts.behaviour import Game
+from balrog_rag.contracts.data import Burst, Observation, Part, ProgramPlayer
 from balrog_rag.contracts.errors import ConfigError, ReplayError
+from balrog_rag.episode.journal import Step
 
 Screen: TypeAlias = Any
 """An array of characters or of places; NumPy is only loaded where there is one."""
@@ -25,16 +27,36 @@ async def from_journal(path: Path) -> Demonstration:
         raise ConfigError(f"{path}: the journal is empty")
     spec, steps = recording.header.spec, recording.steps
     game = await InlineGames().open(spec.game)
-    transitions = [game.start, *await game.play([step.taken for step in steps])]
-    await game.close()
-    for step, transition in zip(steps, transitions[1:], strict=True):
-        if step.obs != transition.observation.digest:
-            raise ReplayError(f"{path}: step {step.n}: the game shows another screen than the journal says")
-    turns = [
-        Shown(before.observation.long_term, step.taken)
-        for before, step in zip(transitions, steps, strict=False)
-    ]
+    seen, turns = game.start.observation, list[Shown]()
+    try:
+        for step in steps:
+            shown, seen = await _shown(game, step, seen)
+            if shown and step.obs != seen.digest:
+                raise ReplayError(
+                    f"{path}: step {step.n}: the game shows another screen than the journal says"
+                )
+            turns += shown
+    finally:
+        await game.close()
     return Demonstration(f"{spec.game.env}/{spec.game.task}", f"journal of {spec.episode}", tuple(turns))
+
+
+async def _shown(game: Game, step: Step, seen: Observation) -> tuple[list[Shown], Observation]:
+    """What was seen and done in a step, press by press where a program played, and what is seen after it.
+
+    A program itself is never run: its recorded presses are made one by one.
+    """
+    if step.stopped and not step.pressed and not game.view.takes(step.taken):
+        return [], seen  # the program failed before it pressed anything
+    if not step.pressed:
+        (after,) = await game.play([step.taken])
+        return [Shown(seen.long_term, step.taken)], after.observation
+    player, turns = ProgramPlayer(step.taken, {}, 0), list[Shown]()
+    for press in step.pressed:
+        named = press if isinstance(press, str) else _action(press, seen.text("message"))
+        turns.append(Shown(seen.long_term, named))
+        seen = (await game.run(player, 1, Burst(1, (press,)))).observation
+    return turns, seen
 
 
 def from_ttyrec(path: Path) -> Demonstration:

@@ -1,4 +1,4 @@
-"""The groups of conf/ with their options; an installed agent is one too, by its registered name."""
+"""The groups of conf/ with their options; registered agents and models are options, too, by their names."""
 
 from copy import deepcopy
 from functools import cache
@@ -19,6 +19,7 @@ def group_options() -> dict[str, list[str]]:
         if folder.is_dir()
     }
     found["agent"] |= set(plugged_agents())
+    found["model"] |= set(registry.models.plugged())
     return {group: sorted(options) for group, options in found.items()}
 
 
@@ -30,7 +31,7 @@ def plugged_agents() -> tuple[str, ...]:
 
 
 def register_schema() -> None:
-    """Tell Hydra the types that conf/ must keep, and the agents that other packages bring."""
+    """Tell Hydra the types that conf/ must keep, and the agents and models that were registered."""
     from hydra.core.config_store import ConfigStore
 
     store = ConfigStore.instance()
@@ -38,6 +39,9 @@ def register_schema() -> None:
     for name in plugged_agents():
         preset: dict[str, Any] = {"defaults": ["common/defaults@_here_", "_self_"], "name": name}
         store.store(name, preset, group="agent", provider=f"agent plug-in {name}")
+    for name in registry.models.plugged():
+        preset = {"defaults": ["common/defaults@_here_", "_self_"], "backend": name, "name": name}
+        store.store(name, preset, group="model", provider=f"model plug-in {name}")
 
 
 @cache

@@ -66,6 +66,10 @@ class Registry(Generic[T]):
         """Every name that can be used, plug-ins included; imports none of them."""
         return sorted({*self._builtin, *self._added, *self._points()})
 
+    def plugged(self) -> list[str]:
+        """The names that are not built in."""
+        return sorted({*self._added, *self._points()} - {*self._builtin})
+
     def rank(self, name: str) -> int:
         """The place of a built-in among those of its kind; a plug-in comes after all of them."""
         places = list(self._builtin)

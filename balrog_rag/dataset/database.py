@@ -128,6 +128,40 @@ def save(path: Path, name: str, of: str, gameids: Sequence[int]) -> None:
         db.add_games(name, *gameids, conn=connection)
 
 
+_KEPT = "balrog_rag_kept_cut"
+
+
+def keep_cut(path: Path, name: str, cut: Sequence[Path]) -> None:
+    """Write down which games are in a dataset although a recording of theirs lacks its end."""
+    wanted = {file.resolve() for file in cut}
+    rows = [
+        (game, part.name)
+        for game, parts in files(path, name).items()
+        for part in parts
+        if part.resolve() in wanted
+    ]
+    with opened(path, write=True) as connection:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_KEPT} (gameid INTEGER, file TEXT)")
+        connection.executemany(f"INSERT INTO {_KEPT} VALUES (?, ?)", rows)
+        connection.commit()
+
+
+def kept_cut(path: Path) -> set[tuple[int, str]]:
+    """Games, and the names of their recordings, that were kept although these lack their end."""
+    with opened(path) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_KEPT,)).fetchall():
+            return set()
+        return set(connection.execute(f"SELECT gameid, file FROM {_KEPT}").fetchall())
+
+
+def forget(path: Path, name: str) -> None:
+    """Take a dataset out of the database; its files stay."""
+    from nle.dataset import db
+
+    with opened(path, write=True) as connection:
+        db.delete_dataset(name, conn=connection)
+
+
 def refuse_taken(path: Path, name: str) -> None:
     """Two datasets of a database cannot have one name."""
     if path.exists() and name in {each.name for each in datasets(path)}:

@@ -25,12 +25,26 @@ class Imported(msgspec.Struct, frozen=True):
 
 def import_folder(folder: Path, path: Path, name: str | None = None, keep_cut: bool = False) -> Imported:
     """Bring a folder in under a name; `keep_cut` keeps recordings that lack their end."""
+    new = not path.exists()
+    done = _imported(folder, path, name, keep_cut)
+    if not done.games:
+        database.forget(path, done.name)
+        if new:
+            path.unlink(missing_ok=True)
+        why = "; ".join(done.notes) or "its xlogfiles name no recordings"
+        raise DatasetError(f"{folder}: no games to import ({why})")
+    return done
+
+
+def _imported(folder: Path, path: Path, name: str | None = None, keep_cut: bool = False) -> Imported:
     layout = layout_of(folder)
     name = name or usual_name(folder)
     database.refuse_taken(path, name)
     found = look_through(layout)
     _populate(layout, database.made(path), name)
     dropped = 0 if keep_cut else _drop(path, name, found.cut)
+    if keep_cut:
+        database.keep_cut(path, name, found.cut)
     games = database.dataset(path, name).games
     notes = []
     if unlisted := len(found.recordings) - found.lines if not layout.altorg else 0:
@@ -47,7 +61,7 @@ def write_database(recordings: Path, name: str) -> list[str]:
     if not any(recordings.glob("*/*.xlogfile")):
         return []
     path.unlink(missing_ok=True)
-    return list(import_folder(recordings, path, name).notes)
+    return list(_imported(recordings, path, name).notes)
 
 
 def usual_name(folder: Path) -> str:

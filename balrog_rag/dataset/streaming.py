@@ -74,9 +74,12 @@ def playable(path: Path, name: str, games: Sequence[int] | None = None) -> list[
     every = [part for game in chosen for part in found[game]]
     if missing := [part for part in every if not part.is_file()]:
         raise DatasetError(f"{name}: {many(len(missing), 'recordings')} missing: {named(missing)}")
-    if cut := [part for part in every if is_cut(part)]:
+    kept = database.kept_cut(path)
+    checked = [part for game in chosen for part in found[game] if (game, part.name) not in kept]
+    if cut := [part for part in checked if is_cut(part)]:
         raise DatasetError(
-            f"{name}: {many(len(cut), 'recordings')} cut short; nle would read shorter games: {named(cut)}"
+            f"{name}: {many(len(cut), 'recordings')} cut short; nle would read shorter games: {named(cut)}; "
+            "import the folder again, with --keep-cut to read them all the same"
         )
     return chosen
 

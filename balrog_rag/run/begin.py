@@ -164,6 +164,10 @@ LONGEST_NAME = 200
 
 def folder_for(run: RunConfig, what: str) -> Path:
     """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
+    if re.match(r"[A-Za-z][\w.+-]*://", run.folder):
+        raise ConfigError(
+            f"run.folder={run.folder}: an address, not a folder; name a local one, copy the run later"
+        )
     if run.name:
         if not run.name.isprintable():
             raise ConfigError(f"run.name={one_line(run.name)}: contains control characters; use plain text")

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,8 @@ from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.episode.journal import Header, Start, Step, Writer
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
+from balrog_rag.results.run_folder import journal_path
+from balrog_rag.workers.host import HostedGame
 from balrog_rag.workers.inline import InlineGames
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
@@ -171,3 +174,26 @@ def test_older_recordings_become_one_where_they_hold_keys(
     without = theirs / "2012-02-16.21_09_51.ttyrec.bz2"
     assert main(["demonstrate", str(without), str(tmp_path / "none.json")]) != 0
     assert "no key presses in it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "some"),
+    [
+        (("env.tasks=[nle/NetHackChallenge-v0]", "agent=random"), set()),
+        (("env.tasks=[nle/NetHackChallenge-v0]", "agent=delver"), set()),
+        (("env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]", "agent=scripted"), {"go forward"}),
+    ],
+)
+def test_a_programs_episode_is_a_demonstration_of_its_presses(
+    tmp_path: Path, specs: Callable, player: Callable, words: tuple[str, ...], some: set[str]
+) -> None:
+    """What it pressed, each by the name of an action, with what was seen before it."""
+    (spec,) = specs(*words, steps=30)
+    end = asyncio.run(player()(spec))
+    path = journal_path(tmp_path / "run", spec.episode)
+    assert main(["demonstrate", str(path), str(tmp_path / "d.json")]) == 0
+    (made,) = load([str(tmp_path / "d.json")], None)
+    assert len(made.turns) == end.steps
+    actions = HostedGame(spec.game).view.accepted
+    assert some <= {turn.action for turn in made.turns} <= actions
+    assert len({turn.observation for turn in made.turns}) > 1

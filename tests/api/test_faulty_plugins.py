@@ -83,7 +83,7 @@ def test_an_answer_with_half_a_character_is_played_and_journaled(tmp_path: Path)
         value = Reply("east \ud83d", "thought \ud83d\ude00", model="m\udc00")
 
     balrog_rag.register.model("surrogates")(Surrogates)
-    run = balrog_rag.evaluate("agent=naive", "model.backend=surrogates", *SHORT, folder=tmp_path / "run")
+    run = balrog_rag.evaluate("agent=naive", "model=surrogates", *SHORT, folder=tmp_path / "run")
     assert run.troubles == []
     (path,) = run.folder.rglob("*.journal.jsonl")
     (reply, *_) = [entry.reply for entry in journal.read(path).entries if hasattr(entry, "reply")]
@@ -140,3 +140,10 @@ def test_a_run_with_closed_streams_ends_as_any_other(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads((tmp_path / "results/r/summary.json").read_text())
     assert summary["environments"]["minihack"]
+
+
+def test_an_address_is_not_a_run_folder(tmp_path: Path) -> None:
+    done = command(tmp_path, "agent=random", *SHORT, "run.folder=s3://bucket/runs")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: run.folder=s3://bucket/runs: an address, not a folder; ")
+    assert list(tmp_path.iterdir()) == []

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from nle import dataset as nld
 
+from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.dataset.database import dataset as database
-from balrog_rag.dataset.database import games
+from balrog_rag.dataset.database import datasets, files, games, save
+from balrog_rag.dataset.importing import import_folder
 from balrog_rag.dataset.layouts import is_cut
-from balrog_rag.dataset.streaming import frames, stream
+from balrog_rag.dataset.streaming import frames, playable, stream
 from tests.dataset.support import dataset, older
 
 ALTORG = Path(nle.__file__).parent / "tests" / "altorg"
@@ -121,8 +123,34 @@ def test_a_recording_that_is_cut_short_is_named(root, tmp_path, capsys, keep):
     path.write_bytes(path.read_bytes()[:-200])
     assert is_cut(path)
     assert dataset("import", root, "--db", tmp_path / "t.db", *keep) == 0
-    assert f"cut short: {path}" in (said := told(capsys))
+    said = told(capsys)
+    assert f"cut short: {path}" in said
     assert ("6 games" if keep else "5 games") in said
+    (listed,) = datasets(tmp_path / "t.db")
+    with stream(tmp_path / "t.db", listed.name, 5, 512, 0) as batches:
+        seen = {game for batch in batches for game in batch["gameids"].ravel().tolist() if game}
+    assert len(playable(tmp_path / "t.db", listed.name)) == (6 if keep else 5)
+    assert len(seen) == 5  # the file is a single block, so that nothing is left of the one that is cut
+
+
+def test_a_subset_of_kept_games_can_be_read_and_what_is_cut_later_is_refused(root, tmp_path):
+    path, other = (root / f"game{n}/nle.{n}.0.ttyrec3.bz2" for n in (2, 3))
+    db = tmp_path / "t.db"
+    path.write_bytes(path.read_bytes()[:-200])
+    name = import_folder(root, db, "all", keep_cut=True).name
+    save(db, "some", name, list(files(db, name))[:3])
+    assert len(playable(db, "some")) == 3
+    other.write_bytes(other.read_bytes()[:-200])
+    with pytest.raises(DatasetError, match=r"1 recording cut short; .*--keep-cut"):
+        playable(db, name)
+
+
+def test_an_import_without_games_is_an_error_and_leaves_nothing(root, tmp_path, capsys):
+    for line in root.rglob("*.xlogfile"):
+        line.write_text("")
+    assert dataset("import", root, "--db", tmp_path / "t.db") == 1
+    assert "no games to import (" in told(capsys)
+    assert not (tmp_path / "t.db").exists()
 
 
 def test_every_recording_of_nle_itself_is_whole():
