@@ -17,7 +17,7 @@ from balrog_rag.cli.main import main
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import folder
+from balrog_rag.results.run_folder import journals
 from tests.run.support import running, scripted
 from tests.support import edit_journal, evaluate
 
@@ -119,7 +119,7 @@ def bombed(run: Path, place: Path, bomb: str) -> Path:
         header["config_digest"] = digest
         header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
 
-    edit_journal(folder.journals(theirs)[0], "header", changed)
+    edit_journal(journals(theirs)[0], "header", changed)
     return theirs
 
 
@@ -131,10 +131,10 @@ def test_a_bomb_in_another_persons_folder_ends_no_command(
     what = f"agent.prompts.answer_naive: {BOMBS[bomb].split(',')[0]}"
     assert episode.main(["verify", str(run)]) == 1
     assert what in capsys.readouterr().out
-    assert episode.main(["show", str(folder.journals(run)[0])]) != 0
+    assert episode.main(["show", str(journals(run)[0])]) != 0
     assert what in capsys.readouterr().err
     view.main([str(run), "--out", str(tmp_path / "view.html")])
-    path = folder.journals(run)[0]
+    path = journals(run)[0]
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
     capsys.readouterr()
     assert main([f"resume={run}", "runner.log=none"]) != 0
@@ -146,7 +146,7 @@ def test_a_run_that_renders_costly_templates_still_hears_sigterm(tmp_path: Path)
     words = [f"agent.prompts.answer_naive='{slow}'", "agent=naive", "env=corridor", "limits.steps=500"]
     words += ["env.episodes=40", "runner.concurrency=20", "run.name=r", "runner.log=none"]
     with running(tmp_path, *scripted(0.01), *words) as process:
-        while not folder.journals(tmp_path / "results/r"):
+        while not journals(tmp_path / "results/r"):
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -49,6 +50,31 @@ def test_data_travels_in_the_wheel_and_nothing_else_does(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"balrog_rag"}
     assert not [name for name in names if "/built/" in name or name.endswith((".pyc", ".faiss"))]
+
+
+def nethack_license() -> bytes:
+    """The NetHack General Public License as the game's own package installs it."""
+    import nle
+
+    return (Path(nle.__file__).parent / "nethackdir/dat/license").read_bytes()
+
+
+def test_nethacks_license_travels_unchanged_with_its_texts(wheel: Path, tmp_path: Path) -> None:
+    build = "import sys; from hatchling.build import build_sdist; build_sdist(sys.argv[1])"
+    run(sys.executable, "-c", build, tmp_path, cwd=ROOT)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+        top = packed.getnames()[0].split("/")[0]
+        found = packed.extractfile(f"{top}/wiki_index/NETHACK-LICENSE")
+        assert found is not None
+        assert found.read() == nethack_license()
+    with zipfile.ZipFile(wheel) as packed_wheel:
+        info = next(name for name in packed_wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        assert b"License-File: wiki_index/NETHACK-LICENSE" in packed_wheel.read(info)
+        for name in (
+            info.replace("METADATA", "licenses/wiki_index/NETHACK-LICENSE"),
+            "balrog_rag/_data/wiki_index/NETHACK-LICENSE",
+        ):
+            assert packed_wheel.read(name) == nethack_license()
 
 
 def test_an_episode_plays_from_the_unpacked_wheel(wheel: Path, tmp_path: Path) -> None:
