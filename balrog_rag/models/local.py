@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -18,6 +18,7 @@ from balrog_rag.models.grammar import grammar
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
 from balrog_rag.models.weights import weights
+from balrog_rag.util.stopping import in_thread
 
 
 class LocalOptions(msgspec.Struct, frozen=True):
@@ -43,8 +44,6 @@ class LocalModel:
         self._options = read_options(config.options, LocalOptions)
         self._prices = Prices.of_config(config)
         self.pace = Pace(self._options.slots, setting="")
-        # llama.cpp's calls block: each slot has a thread of its own that waits for it.
-        self._threads = ThreadPoolExecutor(self._options.slots, "balrog-rag-local")
         self._server: Any = None
         self._starting: asyncio.Task[None] | None = None
 
@@ -83,11 +82,10 @@ class LocalModel:
 
     async def _ask(self, messages: tuple[Message, ...], form: AnswerFormat | None) -> Reply:
         body = self._body(messages, form)
-        loop = asyncio.get_running_loop()
         # Without model.timeout, which is for networks: a slow machine is not a lost connection.
         async with self.pace.slot(0):
             begun = time.monotonic()
-            response = await loop.run_in_executor(self._threads, self._server.handle_chat_completions, body)
+            response = await in_thread(partial(self._server.handle_chat_completions, body))
         if "error" in response:
             raise _failure(self.name, response["error"])
         return self._reply(response, form, time.monotonic() - begun)
@@ -132,10 +130,9 @@ class LocalModel:
         )
 
     async def close(self) -> None:
-        """Let the calls in flight end and give the memory back."""
+        """Give the memory back; a call that was cut off keeps it until it ends."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        await asyncio.to_thread(self._threads.shutdown)
         self._server = None
 
 

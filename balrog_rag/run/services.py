@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
-from threading import Thread
 from typing import Any, TypeVar
 
 from balrog_rag import agents, knowledge
@@ -19,7 +17,7 @@ from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.knowledge.progress import end_bars
 from balrog_rag.models.fit import fit
 from balrog_rag.models.pace import Hold, Pace
-from balrog_rag.util.stopping import leave_behind
+from balrog_rag.util import stopping
 
 T = TypeVar("T")
 
@@ -180,24 +178,11 @@ def fitting(limit: int | None) -> Fit:
 
 
 async def in_thread(make: Callable[[], T]) -> T:
-    """Have it made in a thread; who is cancelled meanwhile, e.g. by Ctrl-C, does not wait for the thread."""
-    made: Future[T] = Future()
-
-    def work() -> None:
-        if not made.set_running_or_notify_cancel():
-            return
-        try:
-            made.set_result(make())
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            made.set_exception(error)
-
-    thread = Thread(target=work, name="in_thread", daemon=True)
-    thread.start()
+    """Have it made in a thread of its own; if cancelled meanwhile, give the screen back."""
     try:
-        return await asyncio.wrap_future(made)
+        return await stopping.in_thread(make)
     except asyncio.CancelledError:
         end_bars()
-        leave_behind(thread)
         raise
 
 

@@ -3,8 +3,12 @@
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from threading import Thread
-from typing import NoReturn
+from typing import NoReturn, TypeVar
+
+T = TypeVar("T")
 
 _left_behind: list[Thread] = []
 
@@ -18,6 +22,27 @@ def being_cancelled() -> bool:
 def leave_behind(thread: Thread) -> None:
     """Not wait for a thread, although it may be busy until the process ends."""
     _left_behind.append(thread)
+
+
+async def in_thread(make: Callable[[], T]) -> T:
+    """Have it made in a thread; a task that is cancelled meanwhile, e.g. by Ctrl-C, does not wait for it."""
+    made: Future[T] = Future()
+
+    def work() -> None:
+        if not made.set_running_or_notify_cancel():
+            return
+        try:
+            made.set_result(make())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            made.set_exception(error)
+
+    thread = Thread(target=work, name="in_thread", daemon=True)
+    thread.start()
+    try:
+        return await asyncio.wrap_future(made)
+    except asyncio.CancelledError:
+        leave_behind(thread)
+        raise
 
 
 def leave(code: int) -> NoReturn:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from dataclasses import replace
 
 import pytest
@@ -217,6 +218,27 @@ def test_the_embedded_model_may_take_longer_than_a_network(embedded):
     )
     (reply,) = complete(model, Request(question().messages, "act", FORMATS["{}"]))
     assert reply.text in ACTIONS
+
+
+@pytest.mark.slow
+def test_who_stops_at_once_does_not_wait_for_what_the_embedded_model_writes(embedded):
+    options = {"slots": 1, "threads": 1, "slot_context": 1024}
+    endless = {"max_tokens": 600, "constrain": False, "stop": [], "extra_body": {"ignore_eos": True}}
+
+    async def cut_off():
+        model = build(model_config("local", options=options, **endless))
+        await model.warm()
+        asking = asyncio.create_task(model.complete(question()))
+        while not (writing := [each for each in threading.enumerate() if each.name == "in_thread"]):
+            await asyncio.sleep(0.01)
+        asking.cancel()
+        await asyncio.wait([asking])
+        await model.close()
+        return writing[0], writing[0].is_alive()
+
+    thread, still_writing = asyncio.run(cut_off())
+    thread.join()
+    assert still_writing
 
 
 def test_the_embedded_model_does_not_read_anew_what_a_call_of_another_purpose_came_after(embedded):
