@@ -13,6 +13,7 @@ from balrog_rag.envs.textworld.building import build, missing
 from balrog_rag.envs.textworld.game import make
 from balrog_rag.envs.textworld.games import TASKS, games
 from balrog_rag.envs.textworld.player import play
+from balrog_rag.envs.textworld.story import Story
 from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
 from balrog_rag.episode.outcome import Outcome
 
@@ -110,6 +111,35 @@ def test_its_own_commands_win(coin):
         assert moment.progression == 0.0
     assert (moment.ended, moment.reward, moment.progression) == (Outcome.SOLVED, 1.0, 1.0)
     assert moment.long.endswith("command?\n>")
+
+
+TYPED = ["look", "go south", "take coin", "look. look", "undo", "score", "quit", "y", "restart", "n", "i", ""]
+
+
+def test_what_a_game_says_is_what_textworlds_own_wrappers_say(cache):
+    textworld = pytest.importorskip("textworld")
+    path = cache / "textworld" / COIN[0] / f"{COIN[1]}.z8"
+    story = Story(path)
+    wanted = textworld.EnvInfos(objective=True, score=True, max_score=True, won=True, lost=True)
+    theirs = textworld.start(str(path), wanted)
+    winning = textworld.start(str(path), textworld.EnvInfos(policy_commands=True)).reset().policy_commands
+    for typed in (TYPED, winning):
+        story.reset()
+        state = theirs.reset()
+        assert (story.text, story.goal, story.max_score) == (state.feedback, state.objective, state.max_score)
+        for command in typed:
+            story.step(command)
+            state, score, _ = theirs.step(command)
+            assert (story.text, story.score) == (state.feedback, score)
+            assert (story.won, story.lost) == (state.won, state.lost)
+    assert (story.won, story.score) == (True, 1)
+    story.close()
+    theirs.close()
+
+
+def test_a_game_is_built_without_informs_runtime_checks(cache):
+    path = cache / "textworld" / COIN[0] / f"{COIN[1]}.z8"
+    assert path.stat().st_size < 400_000, "it has 421 kB with the checks, and a step takes 1.6 times as long"
 
 
 def test_a_game_ends_at_its_limit(coin):

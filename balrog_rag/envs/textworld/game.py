@@ -8,6 +8,7 @@ from typing import Any
 
 from balrog_rag.envs.small_engine import Moment
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
+from balrog_rag.envs.textworld.story import Story
 from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.extras import require as require_library
@@ -55,14 +56,13 @@ class TextWorld:
     def __init__(self, task: str, path: Path) -> None:
         self.goal = GOALS[task]
         self._path, self._glulx = path, task in _GLULX
-        self._game = _start(path)
+        self._story = Story(path)
         self._guide: _Guide | None = None
         self._typed: list[str] = []
 
     def reset(self) -> Moment:
         """Begin the game."""
-        self._state = self._game.reset()
-        self._objective = self._state.objective
+        self._story.reset()
         self._typed.clear()
         self._guide = None
         return Moment(self._text(False), numbers=self._numbers(""))
@@ -71,11 +71,11 @@ class TextWorld:
         """Type a line."""
         command = safe_command(action)
         self._typed.append(command)
-        self._state, _, over = self._game.step(command)
-        ended = self._ended(bool(over))
+        self._story.step(command)
+        over = self._story.won or self._story.lost
+        ended = self._ended(over)
         value = self._progression() if ended else 0.0
-        numbers = self._numbers(ended)
-        return Moment(self._text(bool(over)), "", float(self._score), ended, value, numbers)
+        return Moment(self._text(over), "", float(self._story.score), ended, value, self._numbers(ended))
 
     def policy(self) -> list[str]:
         """The commands that win from here, by the game's own account.
@@ -92,29 +92,30 @@ class TextWorld:
 
     def close(self) -> None:
         """Give back the interpreter."""
-        self._game.close()
+        self._story.close()
         if self._guide is not None:
             self._guide.close()
 
-    @property
-    def _score(self) -> int:
-        return int(self._state.score or 0)
-
     def _numbers(self, ended: str) -> dict[str, int]:
-        most, won = int(self._state.max_score), int(bool(self._state.won))
-        return {"score": self._score, "most": most, "won": won, "over": int(bool(ended))}
+        story = self._story
+        return {
+            "score": story.score,
+            "most": story.max_score,
+            "won": int(story.won),
+            "over": int(bool(ended)),
+        }
 
     def _ended(self, over: bool) -> str:
         if over:
-            return Outcome.SOLVED if self._state.won else Outcome.FAILED
+            return Outcome.SOLVED if self._story.won else Outcome.FAILED
         return Outcome.STEPS if len(self._typed) >= MAX_STEPS else ""
 
     def _progression(self) -> float:
         """BALROG counts at the end only."""
-        return max(self._score / int(self._state.max_score), float(bool(self._state.won)))
+        return max(self._story.score / self._story.max_score, float(self._story.won))
 
     def _text(self, over: bool) -> str:
-        text = without_goal(self._state.feedback, self._objective)
+        text = without_goal(self._story.text, self._story.goal)
         return as_glulx(text, over) if self._glulx else text
 
 
@@ -123,7 +124,7 @@ class _Guide:
 
     def __init__(self, path: Path) -> None:
         _sort_alike()
-        self._game = _start(path, policy_commands=True)
+        self._game = _advised(path)
         self._state = self._game.reset()
         self._followed = 0
 
@@ -157,10 +158,10 @@ def _inserted(items: Iterable[Any]) -> list[Any]:
     return made
 
 
-def _start(path: Path, **also: bool) -> Any:
+def _advised(path: Path) -> Any:
+    """The game under TextWorld's own wrappers, which follow its world and advise."""
     import textworld
 
-    wanted = textworld.EnvInfos(objective=True, score=True, max_score=True, won=True, lost=True, **also)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the interpreter does not know these games by name
-        return textworld.start(str(path), wanted)
+        return textworld.start(str(path), textworld.EnvInfos(policy_commands=True))

@@ -1,0 +1,101 @@
+"""A game of TextWorld in its interpreter: what it says, its score, and how it ends.
+
+Typed into the interpreter directly. TextWorld's own wrappers describe the whole game anew at every step and
+keep a model of its world for each game, which nothing here asks for.
+"""
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_SCORE = re.compile(r"<score>\n(.*)</score>", re.DOTALL)
+_MOVES = re.compile(r"<moves>\n(.*)</moves>", re.DOTALL)
+_REPORTS = ("moves", "score")
+"""What the game adds to every page once it was asked, in this order."""
+_ANY_SEED = -1
+"""The games draw nothing by chance."""
+_WON, _LOST = "*** The End ***", "*** You lost! ***"
+
+
+class _Quest(msgspec.Struct):
+    reward: int = 0
+    desc: str | None = ""
+    optional: bool = False
+
+
+class Description(msgspec.Struct):
+    """What the file beside a game says of it."""
+
+    quests: list[_Quest]
+    objective: str | None = None
+
+    @property
+    def goal(self) -> str:
+        """The goal, as the first page tells it."""
+        if self.objective is not None:
+            return self.objective
+        return "\nAND\n".join(quest.desc for quest in self.quests if quest.desc)
+
+    @property
+    def max_score(self) -> int:
+        """The points of all quests."""
+        return sum(quest.reward for quest in self.quests if not quest.optional or quest.reward > 0)
+
+
+class Story:
+    """One game being played."""
+
+    def __init__(self, path: Path) -> None:
+        """`path`: the .z8 file, with its description beside it."""
+        self._path = path
+        self._machine: Any = None
+        described = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Description)
+        self.goal, self.max_score = described.goal, described.max_score
+        self.text, self.score = "", 0
+        self.won = self.lost = False
+
+    def reset(self) -> None:
+        """Begin the game."""
+        self.close()
+        self._machine, said = _begun(self._path)
+        self.score = 0
+        self._end(said)
+        for report in _REPORTS:
+            answer, *_ = self._machine.step(f"tw-extra-infos {report}")
+            self._take_score(answer)
+
+    def step(self, command: str) -> None:
+        """Type a line."""
+        said, *_ = self._machine.step(command)
+        said = _MOVES.sub("", said)
+        self._take_score(said)
+        self._end(_SCORE.sub("", said))
+
+    def _take_score(self, said: str) -> None:
+        if found := _SCORE.search(said):
+            self.score = int(found[1].strip().partition("\n")[0])
+
+    def _end(self, said: str) -> None:
+        self.text, self.won, self.lost = said, _WON in said, _LOST in said
+
+    def close(self) -> None:
+        """Give back the interpreter."""
+        if self._machine is not None:
+            self._machine.close()
+            self._machine = None
+
+
+def _begun(path: Path) -> tuple[Any, str]:
+    """A fresh interpreter and the game's first page."""
+    import jericho
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the interpreter does not know these games by name
+        machine = jericho.FrotzEnv(str(path), _ANY_SEED)
+    said, _ = machine.reset()
+    # Its copy of the file is for another reset, which makes a new interpreter here: 0.4 MB a game.
+    vars(machine).get("_cache", {}).clear()
+    return machine, said
