@@ -61,7 +61,7 @@ class BaseAgent:
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         kind = kind_of(view.env)
         self.prompts = Prompts(config.prompts, kind, {**of_kind(kind), **self.own_prompts})
-        self.history = History(config, self.prompts, kind.senses)
+        self.history = History(config, self.prompts, kind.hints.signals)
         self._head = self.head()
         if config.fallback == "letters" and self.style is TAGS:
             self.style = TAGS_OR_LETTERS
@@ -130,7 +130,7 @@ class Wrapper:
         """`inner` may be a wrapper itself."""
         self.inner = inner
         self.style, self.prompts, self.view = inner.style, inner.prompts, inner.view
-        self.senses = kind_of(inner.view.env).senses
+        self.signals = kind_of(inner.view.env).hints.signals
 
     async def act(self, observation: Observation) -> Decision:
         """Decide what to do now."""

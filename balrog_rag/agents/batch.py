@@ -27,7 +27,7 @@ class Batch(Wrapper):
     async def act(self, observation: Observation) -> Decision:
         """The next action of the plan, or a new one where none is left or something has changed."""
         before, self._last = self._last, observation
-        reason = danger(self.senses, before, observation, self.config.low) if before and self._queue else ""
+        reason = danger(self.signals, before, observation, self.config.low) if before and self._queue else ""
         if self._queue and not reason:
             decision = Decision(self._queue.popleft(), notes={"batch": "queued"})
             self.inner.recall(observation, decision)
@@ -40,7 +40,7 @@ class Batch(Wrapper):
         prompt = await self.inner.ask(observation)
         if self._stopped:
             prompt.before.append(self._stopped)
-        if self.senses.health(observation.numbers) >= self.config.low:
+        if self.signals.health(observation.numbers) >= self.config.low:
             prompt.more.append(self._order)
         return prompt
 

@@ -24,7 +24,7 @@ class Loops(Wrapper):
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with a warning where it has been here too often."""
-        self._screen = self.senses.screen(observation)
+        self._screen = self.signals.screen(observation)
         prompt = await self.inner.ask(observation)
         answers = Counter(action for place, action in self._past if place == self._screen)
         action, times = answers.most_common(1)[0] if answers else ("", 0)
@@ -42,5 +42,5 @@ class Loops(Wrapper):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Take note of what somebody else answered."""
-        self._past.append((self.senses.screen(observation), decision.action))
+        self._past.append((self.signals.screen(observation), decision.action))
         self.inner.recall(observation, decision)

@@ -143,7 +143,7 @@ class NetPlay:
         kind = kind_of(view.env)
         self.prompts = Prompts(config.prompts, kind, of_kind(kind))
         self.style: Style = OneAnswer(*WHOLE)
-        self._name = kind.guide
+        self._name = kind.hints.guide
         self._skills = self._offered()
         self._head = (Message("system", self._context(), stable=True),)
         self._memory = Memory(self.options.memory_tokens)
@@ -154,7 +154,7 @@ class NetPlay:
     @staticmethod
     def refuses(game: GameSpec) -> str:
         """Why it cannot play the game; empty if the game offers NetPlay's skills."""
-        return "" if _has_skills(kind_of(game.env).programs(game)) else NO_SKILLS
+        return "" if _has_skills(kind_of(game.env).hints.programs(game)) else NO_SKILLS
 
     @staticmethod
     def looks_up(config: AgentConfig) -> bool:

@@ -27,7 +27,7 @@ class Notebook(Wrapper):
 
     async def ask(self, observation: Observation) -> Prompt:
         """What the inner agent asks, with the notes and how to write one."""
-        self._time = self.senses.time(observation.numbers)
+        self._time = self.signals.time(observation.numbers)
         prompt = await self.inner.ask(observation)
         prompt.before.append(self.prompts.render("notebook", notes=list(self._notes)))
         prompt.order = f"{self._order}\n\n{prompt.order}"
@@ -41,7 +41,7 @@ class Notebook(Wrapper):
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Keep the notes of a decision made elsewhere, if it has any."""
-        self._time = self.senses.time(observation.numbers)
+        self._time = self.signals.time(observation.numbers)
         _, rest = self._keep(decision.answer)
         self.inner.recall(observation, replace(decision, answer=rest))
 

@@ -3,7 +3,7 @@
 import re
 
 from balrog_rag.contracts.data import Observation
-from balrog_rag.contracts.kinds import Numbers, Senses
+from balrog_rag.contracts.kinds import EnvironmentSignals, Numbers
 
 _MOST = 4096
 
@@ -11,13 +11,13 @@ _MOST = 4096
 class Noticer:
     """Remembers what has been seen, and says what of a moment is new."""
 
-    def __init__(self, senses: Senses, forget: int, low: float, states: bool = False) -> None:
+    def __init__(self, signals: EnvironmentSignals, forget: int, low: float, states: bool = False) -> None:
         """Things unseen for `forget` steps are new again; hit points below the share `low` are noticed.
 
         With `states` the kind's lasting states are, too, and messages of every day are not.
         """
         self._states = states
-        self._senses, self._forget, self._low = senses, forget, low
+        self._signals, self._forget, self._low = signals, forget, low
         self._last: dict[str, int] = {}
         self._numbers: Numbers = {}
         self._step = 0
@@ -25,14 +25,14 @@ class Noticer:
     def new(self, observation: Observation) -> list[str]:
         """What was not there lately; from now on it is known."""
         self._step += 1
-        things = self._senses.things(observation)
+        things = self._signals.things(observation)
         found = [f"{thing} came into view" for thing in things if self._unknown(thing)]
-        said = (self._senses.news if self._states else self._senses.message)(observation)
+        said = (self._signals.news if self._states else self._signals.message)(observation)
         message = re.sub(r"\d+", "#", said.strip())
         if message and self._unknown(f"message: {message}"):
             found.append("a new message")
         found.extend(self._worse(observation.numbers))
-        lasting = self._senses.states(observation) if self._states else []
+        lasting = self._signals.states(observation) if self._states else []
         found.extend(state for state in lasting if self._due(state))
         self._prune()
         return found
@@ -52,9 +52,9 @@ class Noticer:
 
     def _worse(self, now: Numbers) -> list[str]:
         before, self._numbers = self._numbers, now
-        senses, first = self._senses, self._step == 1
-        low = senses.health(now) < self._low and (first or senses.health(before) >= self._low)
-        return [*(["hit points are low"] if low else []), *senses.ailments(before, now)]
+        signals, first = self._signals, self._step == 1
+        low = signals.health(now) < self._low and (first or signals.health(before) >= self._low)
+        return [*(["hit points are low"] if low else []), *signals.ailments(before, now)]
 
     def _prune(self) -> None:
         """Forget what would count as new anyway, so that long games do not fill the memory."""
@@ -63,20 +63,20 @@ class Noticer:
             self._last = {name: step for name, step in self._last.items() if step >= oldest}
 
 
-def danger(senses: Senses, before: Observation, now: Observation, low: float) -> str:
+def danger(signals: EnvironmentSignals, before: Observation, now: Observation, low: float) -> str:
     """Why a plan made at one moment should not be followed blindly at the next; empty where nothing speaks
     against it."""
-    if senses.hurt(before.numbers, now.numbers):
+    if signals.hurt(before.numbers, now.numbers):
         return "hit points fell"
-    if senses.health(now.numbers) < low:
+    if signals.health(now.numbers) < low:
         return "hit points are low"
     if now.notice:
         return "the last action was not valid"
-    if senses.message(now).strip():
+    if signals.message(now).strip():
         return "there is a message"
-    known = set(senses.things(before))
-    if arrived := [thing for thing in senses.things(now) if thing not in known]:
+    known = set(signals.things(before))
+    if arrived := [thing for thing in signals.things(now) if thing not in known]:
         return f"{arrived[-1]} came into view"
-    if senses.moved(before.numbers, now.numbers):
+    if signals.moved(before.numbers, now.numbers):
         return "this is another level"
     return "" if now.digest != before.digest else "nothing changed"

@@ -48,7 +48,7 @@ class Retrieval(Wrapper):
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
         made_here = config.query in ("noticed", "truth")
-        self._noticer = Noticer(self.senses, config.forget, config.low, states=made_here)
+        self._noticer = Noticer(self.signals, config.forget, config.low, states=made_here)
         self._worth = Worth(config.every, config.forget, config.gate)
         self._called = 0
         """Tokens of this step's calls for queries and summaries."""
@@ -108,11 +108,11 @@ class Retrieval(Wrapper):
     def _due(self, observation: Observation) -> bool:
         """Whether this step looks something up by itself."""
         self._steps += 1
-        self._done.update(self.senses.deeds(observation))
+        self._done.update(self.signals.deeds(observation))
         if self.config.when == "novelty":
             return bool(self._noticer.new(observation))
         if self.config.when == "adaptive":
-            return self._worth.due(self._steps, self.senses.health(observation.numbers))
+            return self._worth.due(self._steps, self.signals.health(observation.numbers))
         if self.config.when == "interval":
             return self._looked_at is None or self._steps - self._looked_at >= self.config.every
         return self.config.when == "every"
@@ -159,7 +159,7 @@ class Retrieval(Wrapper):
         oldest = self._steps - self.config.forget
         self._questions = {question: step for question, step in self._questions.items() if step > oldest}
         truth = self.config.query == "truth"
-        all_ = self.senses.truth(observation, self._done) if truth else self.senses.questions(observation)
+        all_ = self.signals.truth(observation, self._done) if truth else self.signals.questions(observation)
         open_ = [each for each in all_ if each not in self._questions]
         asked = open_[: self.config.queries]
         self._questions.update(dict.fromkeys(asked, self._steps))

@@ -52,17 +52,17 @@ def check_together(config: Any) -> None:
 def _check_pictures(env: Any, agent: Any) -> None:
     """Pictures are made where an agent looks at them, and looked at where they are made."""
     kinds = [kind_of(name) for name in dict.fromkeys(task.partition("/")[0] for task in env.tasks)]
-    shown = [kind for kind in kinds if kind.pictures(resolved_options(kind, env.options, kinds))]
+    shown = [kind for kind in kinds if kind.hints.pictures(resolved_options(kind, env.options, kinds))]
     if agent.max_image_history and not shown:
-        hints = dict.fromkeys(f"; add {kind.picture_hint}" for kind in kinds if kind.picture_hint)
+        hints = dict.fromkeys(f"; add {kind.hints.picture_hint}" for kind in kinds if kind.hints.picture_hint)
         raise ConfigError(
             f"agent.max_image_history={agent.max_image_history}: "
             f"{' and '.join(kind.title for kind in kinds)} makes no images as it is set{''.join(hints)}"
         )
     if shown and not agent.max_image_history and agent.name in registry.agents.names():
         raise ConfigError(
-            f"{shown[0].picture_hint or 'env.options'}: agent.max_image_history=0 shows none of the images; "
-            "add agent.max_image_history=1, or ask for none"
+            f"{shown[0].hints.picture_hint or 'env.options'}: agent.max_image_history=0 shows none of the "
+            "images; add agent.max_image_history=1, or ask for none"
         )
 
 

@@ -16,7 +16,7 @@ from balrog_rag.dataset.layouts import RECORDING
 from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.game_end import parse_log_line
 from balrog_rag.envs.nethack.logged import numbers_in
-from balrog_rag.envs.nethack.senses import STATUS_LINES, key_name
+from balrog_rag.envs.nethack.signals import STATUS_LINES, key_name
 
 VERSIONS = {"": 1, "1": 1, "2": 2, "3": 3}
 """Of recordings, by what their names end in: 1 holds what the terminal was sent and when (as NLD-NAO has it),
@@ -40,7 +40,11 @@ def recorded_kind() -> EnvironmentKind:
     """NetHack, as far as a terminal tells of it."""
     kind = kind_of("nle")
     seconds = Measure("seconds", "seconds since the first frame", "s", "seconds", "last", counted=True)
-    return replace(kind, measures=(*kind.measures, seconds), blank=lambda numbers: not numbers)
+    return replace(
+        kind,
+        scoring=replace(kind.scoring, measures=(*kind.scoring.measures, seconds)),
+        display=replace(kind.display, blank=lambda numbers: not numbers),
+    )
 
 
 def version_of(path: Path) -> int | None:

@@ -162,7 +162,7 @@ ACTION = 18
 
 def _columns(rows: Sequence[EpisodeRow], room: int) -> list[Column]:
     """Those that leave room for the action; a kind of game's own columns stand behind the step."""
-    counted = {column.title: column.width for row in rows for column in row.kind.columns}
+    counted = {column.title: column.width for row in rows for column in row.kind.display.columns}
     own: list[Column] = [(title, width, _counted(title)) for title, width in counted.items()]
     columns = [COLUMNS[0], *own, *COLUMNS[1:]]
     narrow_first = sorted(counted, key=lambda title: counted[title])
@@ -177,7 +177,7 @@ def _counted(title: str) -> Callable[[EpisodeRow], str]:
     """A cell of a kind's own column; empty for games of kinds that have none of that title."""
 
     def cell(row: EpisodeRow) -> str:
-        found = next((column for column in row.kind.columns if column.title == title), None)
+        found = next((column for column in row.kind.display.columns if column.title == title), None)
         return found.text(row.observation.numbers) if found else ""
 
     return cell
@@ -214,7 +214,7 @@ def _row(row: EpisodeRow, name_width: int, cells: str, width: int, selected: boo
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
     style = CHOSEN if selected else PLAIN
-    in_danger = row.kind.danger(row.observation.numbers)
+    in_danger = row.kind.display.danger(row.observation.numbers)
     rest = set_cell_size(f"  {action}{waiting}", max(0, width - name_width - len(cells) - 1))
     return [
         Segment(f" {name}", style + ACCENT),
@@ -252,12 +252,12 @@ def _screen(row: EpisodeRow, width: int, room: int) -> list[Line]:
     seen = row.observation
     facts = [
         f" {_short(row.episode)}", f"   step {row.step}",
-        f"   {row.kind.headline(seen.numbers)}",
+        f"   {row.kind.display.headline(seen.numbers)}",
         f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
     ]  # fmt: skip
     above = [
         *_flowed([Segment(fact, BOLD) for fact in facts], width),
-        *_texts(row.kind.senses.message(seen), PLAIN, width),
+        *_texts(row.kind.hints.signals.message(seen), PLAIN, width),
     ]
     below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
     if row.query:

@@ -63,7 +63,7 @@ class Printer:
         message = after.observation.text("message")
         print(
             f"step {event.step}: {terminal_safe(taken)}{note}  "
-            f"{kind.headline(after.observation.numbers)} reward {after.reward:g}"
+            f"{kind.display.headline(after.observation.numbers)} reward {after.reward:g}"
             + (f"  {one_line(message)[:MESSAGE]}" if self._brief else "")
         )
         if not self._brief:

@@ -297,7 +297,7 @@ def finish(context: EpisodeContext, end: End, why: str = "") -> End:
             f"{context.at.where()}: ends with {end.outcome} after {end.steps} steps, "
             f"the journal has {recorded.outcome} after {recorded.steps}"
         )
-    elif (comparable := kind_of(context.spec.game.env).comparable)(recorded.facts) != comparable(
+    elif (comparable := kind_of(context.spec.game.env).retrospect.comparable)(recorded.facts) != comparable(
         msgspec.to_builtins(end.facts)
     ):
         raise ReplayError(f"{context.at.where()}: the facts of the end are not the journal's")

@@ -38,14 +38,15 @@ def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> S
     has no such episode.
     """
     mine, yours = (
-        [_lasted(episode) for episode in arm if kind_of(episode.env).preventable] for arm in (ours, theirs)
+        [_lasted(episode) for episode in arm if kind_of(episode.env).retrospect.preventable]
+        for arm in (ours, theirs)
     )
     return compare_censored(mine, yours) if mine and yours else None
 
 
 def _lasted(episode: Episode) -> Lasted:
     """How long the hero lived in the game's own time, or in steps where the kind has none."""
-    clock = kind_of(episode.env).timeline
+    clock = kind_of(episode.env).display.timeline
     time = episode.most.get(clock.clock, episode.steps) if clock else episode.steps
     return Lasted(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
 

@@ -72,7 +72,7 @@ def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, 
         for key, value in limits.items():
             found.setdefault(key, set()).add(short(value))
     for episode in _distinct(runs, tasks):
-        game, interface = episode.game, kind_of(episode.env).interface
+        game, interface = episode.game, kind_of(episode.env).sampling.interface
         found.setdefault(f"env.max_steps.{game.env}", set()).add(str(game.max_steps))
         for key, value in flat(game.options).items():
             if key not in interface:

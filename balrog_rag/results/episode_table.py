@@ -65,8 +65,8 @@ def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
 
 def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
     """What these kinds of game count; blank where the episode's kind does not."""
-    own = {measure.name: measure for measure in kind_of(episode.env).measures}
-    names = dict.fromkeys(measure.name for kind in kinds for measure in kind.measures)
+    own = {measure.name: measure for measure in kind_of(episode.env).scoring.measures}
+    names = dict.fromkeys(measure.name for kind in kinds for measure in kind.scoring.measures)
     found = {name: episode.measured(own[name]) for name in names if name in own}
     return {name: None if isnan(value := found.get(name, nan)) else value for name in names}
 

@@ -165,12 +165,12 @@ class Episode(msgspec.Struct, dict=True):
     @property
     def game_name(self) -> str:
         """Names the game played: equal names are the same world."""
-        return kind_of(self.game.env).identity(self.game)
+        return kind_of(self.game.env).sampling.identity(self.game)
 
     @property
     def world_name(self) -> str:
         """Names the world that its game shares with others; empty where the kind declares none."""
-        shared = kind_of(self.game.env).world
+        shared = kind_of(self.game.env).sampling.world
         return "" if shared is None else shared(self.game)
 
     def measured(self, measure: Measure) -> float:
@@ -183,17 +183,17 @@ class Episode(msgspec.Struct, dict=True):
     @property
     def ended_by(self) -> str:
         """How the game ended in its own words, such as what killed the player."""
-        return kind_of(self.game.env).ending(self.facts)
+        return kind_of(self.game.env).display.ending(self.facts)
 
     @property
     def cause(self) -> str:
         """The class of what ended the game, as its kind has it; empty where nothing did."""
-        return kind_of(self.game.env).cause(self.outcome, self.facts)
+        return kind_of(self.game.env).retrospect.cause(self.outcome, self.facts)
 
     @property
     def preventable(self) -> bool:
         """Whether a paragraph read in time would have prevented that end."""
-        return self.cause in kind_of(self.game.env).preventable
+        return self.cause in kind_of(self.game.env).retrospect.preventable
 
     @property
     def seconds(self) -> float:

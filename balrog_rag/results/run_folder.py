@@ -73,7 +73,7 @@ RECORDINGS = "nld"
 def recording_path(run: Path, episode: str) -> Path | None:
     """The recording of an episode; None where its kind of game makes none."""
     env, task, number = _parts(run, episode)
-    name = kind_of(env).recording
+    name = kind_of(env).retrospect.recording
     folder = run / RECORDINGS / f"{env}_{task}_{number}".replace("/", "_")
     return folder / name.format(number=int(number)) if name else None
 

@@ -121,7 +121,7 @@ class LoadedRun(msgspec.Struct):
             header = journal.read(self.folder / f"{stem}.journal.jsonl").header
             if header is not None:
                 game = header.spec.game
-                found.add((game.env, game.task, kind_of(game.env).identity(game)))
+                found.add((game.env, game.task, kind_of(game.env).sampling.identity(game)))
         return found
 
     @property
@@ -162,7 +162,7 @@ def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
     """How many episodes of each task a configuration plans."""
     env = config.get("env", {})
     return [
-        (task, env.get("episodes") or kind_of(task.partition("/")[0]).episodes)
+        (task, env.get("episodes") or kind_of(task.partition("/")[0]).sampling.episodes)
         for task in env.get("tasks", [])
     ]
 

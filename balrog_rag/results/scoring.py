@@ -47,7 +47,11 @@ COMMON = (
 
 def measures_of(envs: Iterable[str]) -> list[Scale]:
     """Progression, what the kinds of these names count themselves, and what every episode has."""
-    return [PROGRESSION, *(_own(env, each) for env in envs for each in kind_of(env).measures), *COMMON]
+    return [
+        PROGRESSION,
+        *(_own(env, each) for env in envs for each in kind_of(env).scoring.measures),
+        *COMMON,
+    ]
 
 
 def _own(env: str, counted: Measure) -> Scale:
@@ -82,7 +86,7 @@ def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str
     if measure.name != PROGRESSION.name:
         return dict.fromkeys(envs, measure.bounds)
     kinds = [kind_of(env) for env in envs]
-    return {kind.name: Bounds(binary=kind.solved_or_not, rise=kind.rise) for kind in kinds}
+    return {kind.name: Bounds(binary=kind.scoring.solved_or_not, rise=kind.scoring.rise) for kind in kinds}
 
 
 def interval(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Interval:
@@ -121,7 +125,7 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
         return f"{said}; too few {what} to compare with anything.{one_game_note(episodes)}"
     if isinf(least):
         return f"{said}; too little spread seen to say what such a run could detect.{one_game_note(episodes)}"
-    aim, size = kind_of(episodes[0].env).detect, prospects.REFERENCE
+    aim, size = kind_of(episodes[0].env).scoring.detect, prospects.REFERENCE
     needed = prospects.needed(aim, prospects.detects(drawn, (size, size), bounds), 1, LEAST)
     told = f"{against}detects {least:.1f} points"
     asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""

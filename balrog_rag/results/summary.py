@@ -154,7 +154,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
         "num_steps": episode.steps,
         "failed_candidates": episode.failed_candidates,
     }
-    record |= kind_of(episode.env).record(episode)
+    record |= kind_of(episode.env).retrospect.record(episode)
     return record | {
         "progression": episode.progression,
         "end_reason": end_reason(episode),

@@ -47,7 +47,9 @@ class _Tally:
         self._progress = self._kind.progress(spec.game)
         self._sparse = header.v <= journal.SPARSE
         self._following = {
-            measure.name: measure.follow() for measure in self._kind.measures if measure.follow is not None
+            measure.name: measure.follow()
+            for measure in self._kind.scoring.measures
+            if measure.follow is not None
         }
 
     def take(self, entry: journal.Event) -> None:
@@ -83,7 +85,7 @@ class _Tally:
 
     def _rise(self, rise: Rise) -> None:
         """Take in a press within a step; the numbers after the step, which may be lower, come behind it."""
-        if not self._kind.blank(rise.numbers):
+        if not self._kind.display.blank(rise.numbers):
             self._progress.see(rise.numbers, rise.reward, "")
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
@@ -99,7 +101,7 @@ class _Tally:
     ) -> None:
         """Take over the numbers that moved, and note a new height, where it is one."""
         last, most = self.episode.last, self.episode.most
-        if self._kind.blank(moved):
+        if self._kind.display.blank(moved):
             return
         for name, number in moved.items():
             last[name] = number
@@ -119,7 +121,7 @@ class _Tally:
 
     def _note_height(self, at_end: bool = False) -> None:
         """Draw the timeline on where a new height is reached, and up to the end."""
-        line, last, course = self._kind.timeline, self.episode.last, self.episode.course
+        line, last, course = self._kind.display.timeline, self.episode.last, self.episode.course
         if line is None or line.clock not in last:
             return
         height = max(last[line.height], course[-1][1] if course else 0)

@@ -23,7 +23,7 @@ def _compared(config: Config) -> Iterator[tuple[str, Any, Any]]:
     yield "runner.worker_memory", runner.worker_memory, usual.runner.worker_memory
     kinds = kinds_in(config)
     if config.env.episodes is not None and kinds:
-        yield "env.episodes", config.env.episodes, max(kind.episodes for kind in kinds)
+        yield "env.episodes", config.env.episodes, max(kind.sampling.episodes for kind in kinds)
     for kind in kinds:
         if kind.name in config.env.max_steps:
             longest = max(kind.max_steps(task) for task in _tasks(config, kind.name))

@@ -84,7 +84,7 @@ def split(qualified: str) -> tuple[str, str]:
 
 def episodes_of(config: Config, qualified: str) -> int:
     """How many episodes of a task are played."""
-    return config.env.episodes or kind_of(split(qualified)[0]).episodes
+    return config.env.episodes or kind_of(split(qualified)[0]).sampling.episodes
 
 
 def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
@@ -104,7 +104,7 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
 def seeds_for(config: Config, episode: str, number: int) -> Seeds:
     """The game seeds of one episode, by env.seeding."""
     given, seeding = config.env.seeds, config.env.seeding
-    if seeding == "balrog" and kind_of(split(episode)[0]).counted:
+    if seeding == "balrog" and kind_of(split(episode)[0]).sampling.counted:
         return Seeds(core=number + 1, disp=number + 1)
     if seeding in ("spread", "balrog"):
         return episode_seeds(config.run.seed, episode)

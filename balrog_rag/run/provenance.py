@@ -23,7 +23,7 @@ PACKAGES = ("numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
 def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
     """The versions that can change what an episode of these kinds is, by package."""
     found = {"balrog_rag": __version__, "python": platform.python_version()}
-    for package in dict.fromkeys([*PACKAGES, *(name for kind in kinds for name in kind.packages)]):
+    for package in dict.fromkeys([*PACKAGES, *(name for kind in kinds for name in kind.sampling.packages)]):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

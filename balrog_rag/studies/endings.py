@@ -228,7 +228,7 @@ async def _walk(
         await agent.act(moment)
         made.take(agent.showing, found.queries, len(game.last) - 1 - place)
     return Case(
-        game.file, game.end, game.cause, game.cause in kind.preventable,
+        game.file, game.end, game.cause, game.cause in kind.retrospect.preventable,
         made.steps, made.looked_up, made.shown, made.saving, made.query, made.before_end, made.later,
     )  # fmt: skip
 
@@ -255,9 +255,9 @@ class _Tally:
 
 
 def _read(kind: EnvironmentKind, text: str, file: str) -> Observation:
-    if kind.read_logged is None:
+    if kind.retrospect.read_logged is None:
         raise ConfigError(f"{file}: {kind.title} has no reader of logged observations")
-    return kind.read_logged(text)
+    return kind.retrospect.read_logged(text)
 
 
 class _Answers:

@@ -119,9 +119,9 @@ def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
     spec = recording.header.spec
     retrieval = spec.last_player.agent["retrieval"]
     worth = Worth(int(retrieval["every"]), int(retrieval["forget"]), {})
-    senses = kind_of(spec.game.env).senses
+    signals = kind_of(spec.game.env).hints.signals
     for step, numbers, ids in _moments(recording):
-        known = worth.features(step, senses.health(numbers))
+        known = worth.features(step, signals.health(numbers))
         if step == one.step:
             return known
         if ids is not None:

@@ -179,7 +179,7 @@ class Collector:
         made |= {name: value for name, value in facts.items() if value}
         made |= {"keys": after.keys} if after.keys != after.count else {}
         self._marks += self._marker.decision(at, decision, event.taken)
-        presses = [self._kind.senses.press(press) for press in after.pressed]
+        presses = [self._kind.hints.signals.press(press) for press in after.pressed]
         for place, action in enumerate(presses or [event.taken]):
             if presses:
                 self._marks += self._marker.press(self.count, action)
@@ -205,13 +205,15 @@ class Collector:
         else:
             chunk.screens.append([screen.whole, screen.cursor, screen.picture])
         self._screen = screen
-        chunk.lines.append("" if self._kind.blank(seen.numbers) else self._kind.headline(seen.numbers))
+        chunk.lines.append(
+            "" if self._kind.display.blank(seen.numbers) else self._kind.display.headline(seen.numbers)
+        )
         progress = value_of(self._progress, self._kind)
         self._curves.see(seen.numbers, progress)
         self._marks += self._marker.moment(at, seen.numbers, observation, progress)
 
     def _progress_sees(self, seen: Seen, after: Transition | None = None) -> None:
-        if not self._kind.blank(seen.numbers):
+        if not self._kind.display.blank(seen.numbers):
             self._last = seen.numbers
             if after is None:
                 self._progress.see(seen.numbers, 0.0, "")

@@ -165,7 +165,9 @@ def row(episode: Episode) -> dict[str, Any]:
         "searches": episode.lookups.count,
         "agent": episode.agent_name,
         "model": episode.model_name if episode.calls else None,
-        "measures": [[measure.title, episode.measured(measure), measure.unit] for measure in kind.measures],
+        "measures": [
+            [measure.title, episode.measured(measure), measure.unit] for measure in kind.scoring.measures
+        ],
     }
 
 

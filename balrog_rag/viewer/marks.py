@@ -45,7 +45,7 @@ class Marker:
 
     def __init__(self, kind: EnvironmentKind) -> None:
         self._kind = kind
-        self._senses = self._kind.senses
+        self._signals = self._kind.hints.signals
         self._before: Numbers = {}
         self._things: set[str] = set()
         self._highest: dict[str, int] = {}
@@ -53,7 +53,7 @@ class Marker:
 
     def moment(self, at: int, numbers: Numbers, seen: Observation | None, progress: float) -> Iterator[Mark]:
         """What is new at a moment; `seen` is missing between the presses of a program."""
-        if not self._kind.blank(numbers):
+        if not self._kind.display.blank(numbers):
             yield from self._numbers(at, numbers)
             self._before = dict(numbers)
         if progress > self._progress:
@@ -68,7 +68,7 @@ class Marker:
         """What is remarkable about an answer and what was done."""
         if decision.player is None and decision.action != taken:
             yield Mark(at, "invalid", f"{decision.action or 'an empty answer'}: {taken} was taken")
-        if deed := self._senses.deed(taken):
+        if deed := self._signals.deed(taken):
             yield Mark(at, "deed", deed)
         if decision.notes.get("notes"):
             yield Mark(at, "note", "writes into its notebook")
@@ -77,7 +77,7 @@ class Marker:
 
     def press(self, at: int, press: str) -> Iterator[Mark]:
         """What is remarkable about a press of a program that plays the episode."""
-        if deed := self._senses.deed(press):
+        if deed := self._signals.deed(press):
             yield Mark(at, "deed", deed)
 
     def end(self, at: int, outcome: str, words: str) -> Mark:
@@ -85,24 +85,24 @@ class Marker:
         return Mark(at, "cap" if outcome in RESUMABLE else "end", words)
 
     def _numbers(self, at: int, now: Numbers) -> Iterator[Mark]:
-        senses, before = self._senses, self._before
+        signals, before = self._signals, self._before
         if not before:
             self._rises(now)
             return
-        headline = self._kind.headline(now)
-        if senses.moved(before, now):
+        headline = self._kind.display.headline(now)
+        if signals.moved(before, now):
             yield Mark(at, "place", headline or "another place")
         for measure, value in self._rises(now):
             yield Mark(at, "height", f"{measure.title}: {value}")
-        lost = senses.health(before) - senses.health(now)
-        if lost > 0 and (lost >= SEVERE or self._kind.danger(now)):
-            yield Mark(at, "hurt", headline or f"health falls to {100 * senses.health(now):.0f} %")
-        for ailment in senses.ailments(before, now):
+        lost = signals.health(before) - signals.health(now)
+        if lost > 0 and (lost >= SEVERE or self._kind.display.danger(now)):
+            yield Mark(at, "hurt", headline or f"health falls to {100 * signals.health(now):.0f} %")
+        for ailment in signals.ailments(before, now):
             yield Mark(at, "ailment", ailment)
 
     def _rises(self, now: Numbers) -> list[tuple[Measure, int]]:
         found = []
-        for measure in self._kind.measures:
+        for measure in self._kind.scoring.measures:
             value = now.get(measure.number, 0)
             if measure.counted or value <= self._highest.get(measure.name, 0):
                 continue
@@ -112,7 +112,7 @@ class Marker:
         return found
 
     def _new_things(self, seen: Observation) -> list[str]:
-        new = [thing for thing in dict.fromkeys(self._senses.things(seen)) if thing not in self._things]
+        new = [thing for thing in dict.fromkeys(self._signals.things(seen)) if thing not in self._things]
         self._things.update(new)
         return new
 
@@ -128,20 +128,20 @@ class Curves:
         self._kind = kind
         self._health: list[float] = []
         self._progress: list[float] = []
-        self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.measures}
+        self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.scoring.measures}
         self._clock: list[int] = []
         self._last: Numbers = {}
 
     def see(self, numbers: Numbers, progress: float) -> None:
         """Take in a moment; one that is blank is drawn as the one before."""
-        if not self._kind.blank(numbers):
+        if not self._kind.display.blank(numbers):
             self._last = numbers
         now = self._last
-        self._health.append(round(100 * self._kind.senses.health(now)) if now else 100)
+        self._health.append(round(100 * self._kind.hints.signals.health(now)) if now else 100)
         self._progress.append(round(100 * progress, 3))
-        time = self._kind.senses.clock(now) if now else None
+        time = self._kind.hints.signals.clock(now) if now else None
         self._clock.append(max(time or 0, self._clock[-1] if self._clock else 0))
-        for measure in self._kind.measures:
+        for measure in self._kind.scoring.measures:
             self._measures[measure.name].append(now.get(measure.number, 0))
 
     def last(self, progress: float) -> None:
@@ -158,7 +158,7 @@ class Curves:
         made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self._health)]
         made += [
             (measure.name, measure.title, measure.unit, list(self._measures[measure.name]))
-            for measure in self._kind.measures
+            for measure in self._kind.scoring.measures
         ]
         return [
             {"name": name, "title": title, "unit": unit, "values": values, **RANGES.get(name, {})}

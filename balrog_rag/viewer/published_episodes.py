@@ -46,7 +46,11 @@ def plain_kind(name: str) -> EnvironmentKind:
     """A kind that is called as ours, but of whose moments only the text is known."""
     title = kind_of(name).title if name in environments.names() else name
     return EnvironmentKind(
-        name=name, title=title, tasks=tuple, make=lambda spec, ttyrec: None, progress=lambda game: Unknown()
+        name=name,
+        title=title,
+        tasks=tuple,
+        make=lambda spec, ttyrec: None,
+        progress=lambda game: Unknown(),
     )
 
 

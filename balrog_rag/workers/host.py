@@ -26,7 +26,7 @@ class HostedGame:
         self._alive = alive
         self._name, self._spec = f"{spec.env}/{spec.task}", spec
         self._kind = kind_of(spec.env)
-        self._programs = {**{own.name: own for own in self._kind.programs(spec)}, **offered(spec)}
+        self._programs = {**{own.name: own for own in self._kind.hints.programs(spec)}, **offered(spec)}
         with _one_line(self._name, "cannot be made"):
             self._environment: Environment = self._kind.make(spec, ttyrec)
         try:
@@ -108,7 +108,7 @@ class HostedGame:
 
     def _see(self, transition: Transition) -> None:
         """Follow the progression, so that a press of a program is known to raise it."""
-        if not self._kind.blank(numbers := transition.observation.numbers):
+        if not self._kind.display.blank(numbers := transition.observation.numbers):
             self._progress.see(numbers, transition.reward, "")
 
     def _called(self, call: Call, beat: Beat) -> Transition:
@@ -119,7 +119,9 @@ class HostedGame:
 
     def _driver(self, program: Program) -> Driver:
         kind = self._kind
-        return Driver(self._game, program, self._progress, kind.senses.place, kind.crash_scores)
+        return Driver(
+            self._game, program, self._progress, kind.hints.signals.place, kind.scoring.crash_scores
+        )
 
     def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
         return kind.make(

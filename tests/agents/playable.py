@@ -56,7 +56,7 @@ def _action_sets(kind: EnvironmentKind) -> list[str]:
 def _ready(env: str, actions: str) -> GameSpec | None:
     """The first game of the kind whose files and libraries are on this machine."""
     config, options = _default(), {env: {"actions": actions}} if actions else {}
-    for task in kind_of(env).listed or kind_of(env).tasks():
+    for task in kind_of(env).sampling.listed or kind_of(env).tasks():
         chosen = replace(config.env, tasks=[f"{env}/{task}"], options=options)
         game = game_spec(replace(config, env=chosen), f"{env}/{task}", 0)
         try:

@@ -61,9 +61,12 @@ PAIRS = pairwise(*GROUPS)
 def chess(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind of game without prompts of its own."""
     kind = EnvironmentKind(
-        name="chess", title="Chess", tasks=lambda: ["Chess-v0"], make=lambda spec, ttyrec: None,
+        name="chess",
+        title="Chess",
+        tasks=lambda: ["Chess-v0"],
+        make=lambda spec, ttyrec: None,
         progress=lambda game: Solved(),
-    )  # fmt: skip
+    )
     monkeypatch.setattr(registry.environments, "_added", {"chess": kind})
 
 

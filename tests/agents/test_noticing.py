@@ -4,10 +4,10 @@ import pytest
 
 from balrog_rag.agents.noticing import Noticer, danger
 from balrog_rag.envs.nethack.glyphs import glyph_names
-from balrog_rag.envs.nethack.senses import PET, TERRAIN, NetHackSenses
+from balrog_rag.envs.nethack.signals import PET, TERRAIN, NetHackSignals
 from tests.agents.support import moment
 
-SENSES = NetHackSenses()
+SENSES = NetHackSignals()
 
 
 def test_every_monster_and_object_is_a_thing() -> None:

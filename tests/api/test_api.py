@@ -45,8 +45,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> balrog_rag.Run:
     return balrog_rag.evaluate(*SHORT, folder=tmp_path_factory.mktemp("api") / "run")
 
 
-LOADED_AT_ONCE = ("builtins", "contracts", "contracts.registry", "contracts.errors")
-"""The names of the built-in plug-ins, and where they are kept."""
+LOADED_AT_ONCE = (
+    *("builtins", "contracts", "contracts.registry", "contracts.errors"),
+    *("util", "util.interpreter"),
+)
+"""The names of the built-in plug-ins, where they are kept, and the check of the interpreter."""
 
 
 def test_importing_costs_nothing() -> None:
@@ -279,7 +282,13 @@ class Thirds:
 
 def counting(name: str) -> EnvironmentKind:
     """The kind of that game."""
-    return EnvironmentKind(name=name, title="Count", tasks=lambda: ["three"], make=Counting, progress=Thirds)
+    return EnvironmentKind(
+        name=name,
+        title="Count",
+        tasks=lambda: ["three"],
+        make=Counting,
+        progress=Thirds,
+    )
 
 
 def test_what_a_notebook_defines_is_played_and_replayed(tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ def shaft(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
             return "done"
 
         kind = EnvironmentKind(
-            name="shaft", title="Shaft", tasks=lambda: ("one",), make=lambda *_: Shaft(), progress=progress
+            name="shaft",
+            title="Shaft",
+            tasks=lambda: ("one",),
+            make=lambda *_: Shaft(),
+            progress=progress,
         )
         monkeypatch.setattr(registry.environments, "_added", {"shaft": kind})
         monkeypatch.setattr(registry.programs, "_added", {"press": ProgramKind(name="press", make=press)})

@@ -37,9 +37,9 @@ def spec(env, task, seed, **options):
 )
 def test_a_kind_has_balrogs_tasks_episodes_and_limits(env, tasks, episodes, limits):
     kind = kind_of(env)
-    assert (len(kind.tasks()), kind.episodes) == (tasks, episodes)
+    assert (len(kind.tasks()), kind.sampling.episodes) == (tasks, episodes)
     assert Counter(map(kind.max_steps, kind.tasks())) == limits
-    assert "instruction" in kind.prompts()
+    assert "instruction" in kind.hints.prompts()
 
 
 def test_all_six_are_balrogs_255_episodes():
@@ -110,7 +110,7 @@ def test_a_game_of_textworld_that_is_not_here_is_one_line(monkeypatch, tmp_path)
 
 
 def test_games_of_textworld_whose_seeds_mean_one_game_are_one():
-    identity = kind_of("textworld").identity
+    identity = kind_of("textworld").sampling.identity
     same = [spec("textworld", "coin_collector", seed) for seed in (3, 28)]
     assert identity(same[0]) == identity(same[1]) != identity(spec("textworld", "coin_collector", 4))
 

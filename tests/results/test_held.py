@@ -72,7 +72,7 @@ def test_rebuild_says_where_an_old_journal_lacks_what_is_needed(new_run, capsys)
 
 def test_curves_over_the_games_own_time(arms):
     episodes = load(arms[0]).episodes
-    timeline = kind_of("nle").timeline
+    timeline = kind_of("nle").display.timeline
     assert survival_curve(episodes, timeline)[-1] == (350.0, 0.0)
     episodes[0].outcome = "steps"  # seen up to turn 350, and alive
     episodes[0].course = [(1, 1), (200, 12)]

@@ -69,7 +69,7 @@ def test_netplays_highest_values(builder):
 def test_protocols_of_nethack_say_nothing_of_minihack(builder):
     builder.minihack("MiniHack-Corridor-R3-v0", 0, True)
     episodes = load(builder.path).episodes
-    assert kind_of("minihack").rules == ()
+    assert kind_of("minihack").scoring.rules == ()
     assert protocol_section(load_arms([builder.path])).tables == []
     assert [episode.env for episode in episodes] == ["minihack"]
 

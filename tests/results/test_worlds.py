@@ -64,7 +64,7 @@ def episode(number, identity, progression=0.25):
 
 
 def test_the_sexes_of_an_identity_and_all_identities_share_a_numbered_world_of_nethackers():
-    identities = kind_of("nethackers").listed[:6]
+    identities = kind_of("nethackers").sampling.listed[:6]
     played = [episode(n, name, 0.2 + n / 100) for n in range(5) for name in identities]
     assert len({score.game for score in scores_of(played)}) == len(played)
     assert {score.world for score in scores_of(played)} == {"0", "1", "2", "3", "4"}

@@ -11,7 +11,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause_of_death
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.questions import news, states
-from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.envs.nethack.signals import NetHackSignals
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.studies.endings import check_saving, read_saving
@@ -41,7 +41,7 @@ def screen(message: str = "", seen: str = "vertical wall near east", **shown: ob
 
 def test_a_logged_text_is_read_back() -> None:
     seen = read_logged(screen("You hear bells.", "newt near east", hp=9, signs="Weak Burdened FoodPois Conf"))
-    assert NetHackSenses().things(seen) == ["newt"]
+    assert NetHackSignals().things(seen) == ["newt"]
     assert seen.text("message").strip() == "You hear bells."
     wanted = {"hp": 9, "max_hp": 16, "depth": 2, "turn": 90, "hunger": 3, "encumbrance": 1, "condition": 264}
     assert wanted.items() <= seen.numbers.items()

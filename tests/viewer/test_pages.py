@@ -12,7 +12,7 @@ import pytest
 
 from balrog_rag.contracts.events import Answered, Asked, Searched, Stepped
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.envs.nethack.senses import key_name
+from balrog_rag.envs.nethack.signals import key_name
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Lookup
 from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep
@@ -247,5 +247,5 @@ def test_a_programs_presses_are_called_by_their_keys(tmp_path: Path) -> None:
     assert shown == [key_name(press) if isinstance(press, int) else press for press in pressed]
     prayer = Mark(7, "deed", "M-p, the key for prayer")
     kind = kind_of("nle")
-    assert list(Marker(kind).press(7, kind.senses.press(0x80 | ord("p")))) == [prayer]
-    assert list(Marker(kind).press(7, kind.senses.press(ord("p")))) == []
+    assert list(Marker(kind).press(7, kind.hints.signals.press(0x80 | ord("p")))) == [prayer]
+    assert list(Marker(kind).press(7, kind.hints.signals.press(ord("p")))) == []

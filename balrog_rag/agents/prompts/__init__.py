@@ -32,7 +32,7 @@ def source(name: str) -> str:
 
 def of_kind(kind: EnvironmentKind) -> dict[str, str]:
     """The words of a kind of game, under the names by which they can be replaced: `instruction_NAME`."""
-    return {f"{name}_{kind.name}": text for name, text in kind.prompts().items()}
+    return {f"{name}_{kind.name}": text for name, text in kind.hints.prompts().items()}
 
 
 def sources(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Prompts:
         `own`: prompts that are no file of this package but come with the agent or the kind of game.
         """
         self._replaced, self._own = dict(replaced or {}), dict(own or {})
-        self._of_kind = {"guide": kind.guide, "reading": kind.reading} if kind else {}
+        self._of_kind = {"guide": kind.hints.guide, "reading": kind.hints.reading} if kind else {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a prompt."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from balrog_rag.agents.prompts import Prompts
 from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.data import Message, Observation
-from balrog_rag.contracts.kinds import Senses
+from balrog_rag.contracts.kinds import EnvironmentSignals
 
 
 class Seen:
@@ -58,9 +58,9 @@ class Done:
 class History:
     """The window of turns that a prompt shows, kept as BALROG keeps it or dropped in blocks."""
 
-    def __init__(self, config: AgentConfig, prompts: Prompts, senses: Senses) -> None:
-        """`prompts` has the words that stand in for a map that is left out; `senses` finds that map."""
-        self._senses = senses
+    def __init__(self, config: AgentConfig, prompts: Prompts, signals: EnvironmentSignals) -> None:
+        """`prompts` has the words that stand in for a map that is left out; `signals` finds that map."""
+        self._signals = signals
         self._texts, self._images = config.max_text_history, config.max_image_history
         self._reasons = config.max_cot_history if config.remember_cot else 0
         self._turns = max(self._texts, self._images, 1)
@@ -73,9 +73,9 @@ class History:
 
     def see(self, observation: Observation) -> None:
         """The game shows this now."""
-        seen = Seen(self._senses.trimmed(observation) if self._trim else observation)
+        seen = Seen(self._signals.trimmed(observation) if self._trim else observation)
         if self._newest is not None and self._map_goes(self._newest, seen):
-            self._newest.past_as(self._senses.without_map(self._newest.observation, self._no_map))
+            self._newest.past_as(self._signals.without_map(self._newest.observation, self._no_map))
         self._newest = seen
         self._events.append(seen)
         if self._block and self._observations() > self._turns:
@@ -114,7 +114,7 @@ class History:
     def _map_goes(self, last: Seen, now: Seen) -> bool:
         """Whether an observation that has become past loses its map."""
         if self._past_maps == "changed":
-            return self._senses.map(last.observation) == self._senses.map(now.observation)
+            return self._signals.map(last.observation) == self._signals.map(now.observation)
         return self._past_maps == "none"
 
     def _observations(self) -> int:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import EnvironmentKind
+from balrog_rag.contracts.kinds import AgentHints, EnvironmentKind, Sampling, Scoring
 from balrog_rag.envs.babaisai.tasks import TASKS
 from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
@@ -22,17 +22,22 @@ BABAISAI = EnvironmentKind(
     tasks=lambda: tuple(TASKS),
     make=play,
     progress=lambda game: Won(),
-    solved_or_not=True,
     options=PictureOptions,
     max_steps=lambda task: 100,
-    episodes=3,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=by_seed,
-    prompts=lambda: templates("balrog_rag.envs.babaisai"),
-    guide="Baba Is AI",
-    departures=(
-        "Baba Is AI is played by this project's own rules, held against recordings of BALROG's. Its pictures "
-        "are drawn otherwise; after a lost level the new one is shown; BALROG prints a Python dictionary."
+    scoring=Scoring(
+        solved_or_not=True,
+    ),
+    sampling=Sampling(
+        episodes=3,
+        identity=by_seed,
+        departures="Baba Is AI is played by this project's own rules, held against recordings of BALROG's. "
+        "Its pictures are drawn otherwise; after a lost level the new one is shown; BALROG prints a "
+        "Python dictionary.",
+    ),
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        prompts=lambda: templates("balrog_rag.envs.babaisai"),
+        guide="Baba Is AI",
     ),
 )

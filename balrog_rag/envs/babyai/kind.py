@@ -3,7 +3,7 @@
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import EnvironmentKind
+from balrog_rag.contracts.kinds import AgentHints, EnvironmentKind, Sampling, Scoring
 from balrog_rag.envs.babyai.game import ACTIONS, DEFAULT_ACTION, TASKS, limit, make
 from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
@@ -20,15 +20,21 @@ BABYAI = EnvironmentKind(
     tasks=lambda: TASKS,
     make=play,
     progress=lambda game: Won(),
-    solved_or_not=True,
     options=PictureOptions,
     max_steps=limit,
-    episodes=10,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=by_seed,
-    packages=("minigrid",),
-    prompts=lambda: templates("balrog_rag.envs.babyai"),
-    guide="BabyAI",
-    departures="BabyAI is played by the package minigrid; BALROG plays its fork of Minigrid 2.3.1.",
+    scoring=Scoring(
+        solved_or_not=True,
+    ),
+    sampling=Sampling(
+        episodes=10,
+        identity=by_seed,
+        packages=("minigrid",),
+        departures="BabyAI is played by the package minigrid; BALROG plays its fork of Minigrid 2.3.1.",
+    ),
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        prompts=lambda: templates("balrog_rag.envs.babyai"),
+        guide="BabyAI",
+    ),
 )

@@ -3,7 +3,18 @@
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Senses, Share
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    Column,
+    DisplayHints,
+    EnvironmentKind,
+    EnvironmentSignals,
+    Measure,
+    Numbers,
+    Sampling,
+    Scoring,
+    Share,
+)
 from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
 
@@ -20,7 +31,7 @@ class Achieved(Share):
         self.value = max(self.value, numbers["achievements"] / ACHIEVEMENTS)
 
 
-class CrafterSenses(Senses):
+class CrafterSignals(EnvironmentSignals):
     """What wrappers may notice of a moment of Crafter."""
 
     def health(self, numbers: Numbers) -> float:
@@ -45,28 +56,36 @@ CRAFTER = EnvironmentKind(
     tasks=lambda: ("default",),
     make=play,
     progress=lambda game: Achieved(),
-    rise=100 / ACHIEVEMENTS,
     options=PictureOptions,
     max_steps=lambda task: 2000,
-    episodes=10,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=by_seed,
-    measures=(Measure("achievements", "achievements", "achievements", "achievements", high=ACHIEVEMENTS),),
-    columns=(
-        Column("Ach", 3, lambda numbers: str(numbers.get("achievements", "?"))),
-        Column("HP", 3, lambda numbers: str(numbers.get("health", "?"))),
+    scoring=Scoring(
+        rise=100 / ACHIEVEMENTS,
+        measures=(
+            Measure("achievements", "achievements", "achievements", "achievements", high=ACHIEVEMENTS),
+        ),
     ),
-    headline=lambda numbers: (
-        f"achievements {numbers.get('achievements', '?')} health {numbers.get('health', '?')}"
+    sampling=Sampling(
+        episodes=10,
+        identity=by_seed,
+        packages=("crafter", "opensimplex"),
+        departures="Crafter's world follows from the episode's seed and its creatures move in the order in "
+        "which they came; in BALROG chance decides both.",
     ),
-    danger=lambda numbers: numbers.get("health", _MOST_HEALTH) <= _LOW_HEALTH,
-    packages=("crafter", "opensimplex"),
-    prompts=lambda: templates("balrog_rag.envs.crafter"),
-    guide="Crafter",
-    departures=(
-        "Crafter's world follows from the episode's seed and its creatures move in the order in which they "
-        "came; in BALROG chance decides both."
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        prompts=lambda: templates("balrog_rag.envs.crafter"),
+        guide="Crafter",
+        signals=CrafterSignals(),
     ),
-    senses=CrafterSenses(),
+    display=DisplayHints(
+        columns=(
+            Column("Ach", 3, lambda numbers: str(numbers.get("achievements", "?"))),
+            Column("HP", 3, lambda numbers: str(numbers.get("health", "?"))),
+        ),
+        headline=lambda numbers: (
+            f"achievements {numbers.get('achievements', '?')} health {numbers.get('health', '?')}"
+        ),
+        danger=lambda numbers: numbers.get("health", _MOST_HEALTH) <= _LOW_HEALTH,
+    ),
 )

@@ -5,14 +5,23 @@ from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Share
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    DisplayHints,
+    EnvironmentKind,
+    Numbers,
+    Retrospect,
+    Sampling,
+    Scoring,
+    Share,
+)
 from balrog_rag.envs.minihack.boxoban import require_levels
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options, shows_pictures
-from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.envs.nethack.signals import NetHackSignals
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
@@ -83,32 +92,41 @@ MINIHACK = EnvironmentKind(
     title="MiniHack",
     tasks=tasks,
     make=make,
-    recording="nle.{number}.0.ttyrec3.bz2",
     progress=lambda game: Solved(),
-    solved_or_not=True,
     options=MiniHackOptions,
-    interface=INTERFACE,
     check=check,
-    listed=BALROG_TASKS,
     max_steps=lambda task: 100,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=nethack.identity,
-    columns=nethack.COLUMNS,
-    headline=nethack.headline,
-    danger=nethack.in_danger,
-    ending=nethack.ending,
-    programs=nethack.own_programs,
-    cause=cause,
-    preventable=PREVENTABLE,
-    read_logged=read_logged,
-    packages=("nle", "minihack"),
-    prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
-    guide="NetHack",
-    reading=nethack.READING,
-    comparable=nethack.comparable,
-    departures=(
-        "MiniHack is played by the packages minihack and nle; BALROG plays minihack 0.1.6 on its fork of nle."
+    retrospect=Retrospect(
+        recording="nle.{number}.0.ttyrec3.bz2",
+        cause=cause,
+        preventable=PREVENTABLE,
+        read_logged=read_logged,
+        comparable=nethack.comparable,
     ),
-    senses=NetHackSenses(),
+    scoring=Scoring(
+        solved_or_not=True,
+    ),
+    sampling=Sampling(
+        interface=INTERFACE,
+        listed=BALROG_TASKS,
+        identity=nethack.identity,
+        packages=("nle", "minihack"),
+        departures="MiniHack is played by the packages minihack and nle; BALROG plays minihack 0.1.6 "
+        "on its fork of nle.",
+    ),
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        programs=nethack.own_programs,
+        prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
+        guide="NetHack",
+        reading=nethack.READING,
+        signals=NetHackSignals(),
+    ),
+    display=DisplayHints(
+        columns=nethack.COLUMNS,
+        headline=nethack.headline,
+        danger=nethack.in_danger,
+        ending=nethack.ending,
+    ),
 )

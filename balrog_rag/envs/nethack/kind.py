@@ -5,7 +5,18 @@ from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers, Timeline
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    Column,
+    DisplayHints,
+    EnvironmentKind,
+    Measure,
+    Numbers,
+    Retrospect,
+    Sampling,
+    Scoring,
+    Timeline,
+)
 from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
@@ -15,7 +26,7 @@ from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
-from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.envs.nethack.signals import NetHackSignals
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
@@ -153,39 +164,47 @@ NETHACK = EnvironmentKind(
     title="NetHack",
     tasks=lambda: TASKS,
     make=make,
-    recording="nle.{number}.0.ttyrec3.bz2",
     progress=lambda game: Progression(),
-    rise=2.0,
     options=NetHackOptions,
-    interface=INTERFACE,
     check=check,
     max_steps=lambda task: 100_000,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=identity,
-    measures=MEASURES,
-    timeline=Timeline("turn", "depth", "turn", "deepest level", (str(Outcome.DIED),)),
-    columns=COLUMNS,
-    blank=lambda moved: moved.get("depth") == 0,
-    headline=headline,
-    danger=in_danger,
-    ending=ending,
-    cause=cause,
-    preventable=PREVENTABLE,
-    read_logged=read_logged,
-    record=record,
-    programs=own_programs,
-    packages=("nle",),
-    prompts=lambda: templates("balrog_rag.envs.nethack"),
-    guide="NetHack",
-    reading=READING,
-    senses=NetHackSenses(),
-    rules=RULES,
-    worth=lambda reached: {"none": 0.0, **table()}[reached],
-    comparable=comparable,
-    departures=(
-        "NetHack is played by the package nle; BALROG plays its fork balrog-nle 0.9.0. Score, depth, gold, "
-        "experience level and time are the living game's; BALROG's records hold zeros."
+    retrospect=Retrospect(
+        recording="nle.{number}.0.ttyrec3.bz2",
+        cause=cause,
+        preventable=PREVENTABLE,
+        read_logged=read_logged,
+        record=record,
+        comparable=comparable,
     ),
-    detect=0.4,
+    scoring=Scoring(
+        rise=2.0,
+        measures=MEASURES,
+        rules=RULES,
+        worth=lambda reached: {"none": 0.0, **table()}[reached],
+        detect=0.4,
+    ),
+    sampling=Sampling(
+        interface=INTERFACE,
+        identity=identity,
+        packages=("nle",),
+        departures="NetHack is played by the package nle; BALROG plays its fork balrog-nle 0.9.0. Score, "
+        "depth, gold, experience level and time are the living game's; BALROG's records hold zeros.",
+    ),
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        programs=own_programs,
+        prompts=lambda: templates("balrog_rag.envs.nethack"),
+        guide="NetHack",
+        reading=READING,
+        signals=NetHackSignals(),
+    ),
+    display=DisplayHints(
+        timeline=Timeline("turn", "depth", "turn", "deepest level", (str(Outcome.DIED),)),
+        columns=COLUMNS,
+        blank=lambda moved: moved.get("depth") == 0,
+        headline=headline,
+        danger=in_danger,
+        ending=ending,
+    ),
 )

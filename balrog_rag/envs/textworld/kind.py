@@ -6,7 +6,15 @@ from typing import Annotated, Any
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Observation
-from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Senses, Share
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    DisplayHints,
+    EnvironmentKind,
+    EnvironmentSignals,
+    Numbers,
+    Sampling,
+    Share,
+)
 from balrog_rag.envs.small_game import PlayedEngine, seed_of
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
 from balrog_rag.util.extras import require as require_library
@@ -30,7 +38,7 @@ class Scored(Share):
             self.value = max(numbers["score"] / numbers["most"], float(numbers["won"]))
 
 
-class TextWorldSenses(Senses):
+class TextWorldSignals(EnvironmentSignals):
     """What wrappers may notice of a moment of TextWorld."""
 
     def message(self, seen: Observation) -> str:
@@ -67,19 +75,23 @@ TEXTWORLD = EnvironmentKind(
     make=play,
     progress=lambda game: Scored(),
     options=TextWorldOptions,
-    interface=frozenset({"games"}),
     check=check,
     max_steps=lambda task: 80,
-    episodes=10,
-    counted=True,
-    identity=game_of,
-    headline=lambda numbers: f"score {numbers.get('score', '?')} of {numbers.get('most', '?')}",
-    packages=("textworld", "jericho"),
-    prompts=lambda: templates("balrog_rag.envs.textworld"),
-    guide="TextWorld",
-    departures=(
-        "TextWorld's games are BALROG's, built anew from their seeds for textworld 1.7; with "
-        "env.seeding=balrog they are counted as one process of BALROG counts them, not sixteen."
+    sampling=Sampling(
+        interface=frozenset({"games"}),
+        episodes=10,
+        counted=True,
+        identity=game_of,
+        packages=("textworld", "jericho"),
+        departures="TextWorld's games are BALROG's, built anew from their seeds for textworld 1.7; with "
+        "env.seeding=balrog they are counted as one process of BALROG counts them, not sixteen.",
     ),
-    senses=TextWorldSenses(),
+    display=DisplayHints(
+        headline=lambda numbers: f"score {numbers.get('score', '?')} of {numbers.get('most', '?')}",
+    ),
+    hints=AgentHints(
+        prompts=lambda: templates("balrog_rag.envs.textworld"),
+        guide="TextWorld",
+        signals=TextWorldSignals(),
+    ),
 )

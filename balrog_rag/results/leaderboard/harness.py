@@ -120,7 +120,7 @@ def card(run: LoadedRun, protocol: Mapping[str, Any], counted: list[str]) -> str
 def by_kind(run: LoadedRun) -> list[str]:
     """What is never BALROG's of the kinds of game that were played."""
     played = {task.partition("/")[0] for task in run.config["env"]["tasks"]}
-    return [said for name in in_order(played) if (said := kind_of(name).departures)]
+    return [said for name in in_order(played) if (said := kind_of(name).sampling.departures)]
 
 
 def told(run: LoadedRun, protocol: Mapping[str, Any]) -> list[str]:

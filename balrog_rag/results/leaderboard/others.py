@@ -15,7 +15,7 @@ def rules_sections(arms: Sequence[Arm]) -> list[Section]:
     return [
         Section(rules.title, tables=[rules_table(arms, env, rules)])
         for env in played
-        for rules in kind_of(env).rules
+        for rules in kind_of(env).scoring.rules
         if rules.published
     ]
 

@@ -31,7 +31,7 @@ class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def scores(self, env: str) -> list[Score]:
         """Its episodes of an environment, where they are published."""
-        worth = kind_of(env).worth
+        worth = kind_of(env).scoring.worth
         return [Score(100 * worth(reached), env) for reached in self.episodes.get(env, ())]
 
 

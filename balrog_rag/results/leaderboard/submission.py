@@ -170,7 +170,9 @@ def _balrogs(protocol: dict[str, Any]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {}
     for named in protocol["env"]["tasks"]:
         env, _, task = named.partition("/")
-        counts.setdefault(env, Counter())[task] = protocol["env"]["episodes"] or kind_of(env).episodes
+        counts.setdefault(env, Counter())[task] = (
+            protocol["env"]["episodes"] or kind_of(env).sampling.episodes
+        )
     return counts
 
 

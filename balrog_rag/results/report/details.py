@@ -63,21 +63,21 @@ SHARE_NOTE = (
 def protocol_section(arms: Sequence[Arm]) -> Section:
     """Each kind of game by the protocols of others."""
     kinds = [kind_of(env) for env in in_order({env for arm in arms for env in arm.by_env()})]
-    tables = [_rules_table(kind, arms) for kind in kinds if kind.rules]
-    apart = [(kind.name, rules) for kind in kinds for rules in kind.rules if rules.apart]
+    tables = [_rules_table(kind, arms) for kind in kinds if kind.scoring.rules]
+    apart = [(kind.name, rules) for kind in kinds for rules in kind.scoring.rules if rules.apart]
     tables += [rules_table(arms, env, rules) for env, rules in apart]
     named = dict.fromkeys(where for _, rules in apart for where in sources_of(rules))
     return Section("Other protocols", [f"† {where}." for where in named], tables)
 
 
 def _rules_table(kind: EnvironmentKind, arms: Sequence[Arm]) -> Table:
-    headings = ["arm", *[heading for rules in kind.rules for heading in rules.headings]]
+    headings = ["arm", *[heading for rules in kind.scoring.rules for heading in rules.headings]]
     rows: list[list[Cell]] = [
-        [arm.name, *[cell for rules in kind.rules for cell in rules.figures(runs)]]
+        [arm.name, *[cell for rules in kind.scoring.rules for cell in rules.figures(runs)]]
         for arm in arms
         if any(runs := _of_kind(arm, kind))
     ]
-    return Table(headings, rows, " ".join(rules.note for rules in kind.rules))
+    return Table(headings, rows, " ".join(rules.note for rules in kind.scoring.rules))
 
 
 def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[list[Episode]]:

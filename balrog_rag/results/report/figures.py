@@ -164,7 +164,9 @@ def _curve(axis: Any, curve: Sequence[tuple[float, float]], place: int, name: st
 
 def survival_figure(arms: Sequence[Arm]) -> Any:
     """Over the game's own time: how many are alive, and how far they had come."""
-    envs = [env for env in in_order(env for arm in arms for env in arm.by_env()) if kind_of(env).timeline]
+    envs = [
+        env for env in in_order(env for arm in arms for env in arm.by_env()) if kind_of(env).display.timeline
+    ]
     if not envs:
         return None
     figure, axes = _figure(1.0 + 8.0 * len(envs), 3.2, 2 * len(envs), same=False)
@@ -175,7 +177,7 @@ def survival_figure(arms: Sequence[Arm]) -> Any:
 
 
 def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
-    timeline = kind_of(env).timeline
+    timeline = kind_of(env).display.timeline
     assert timeline is not None
     for place, arm in enumerate(arms):
         episodes = arm.by_env().get(env, [])

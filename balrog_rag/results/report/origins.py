@@ -115,7 +115,7 @@ def _way(path: Path, at: Path) -> str:
 
 def _measured(episode: Episode) -> str:
     """What the kind counted of an episode, but for what its journal does not tell."""
-    found = {each.name: episode.measured(each) for each in kind_of(episode.env).measures}
+    found = {each.name: episode.measured(each) for each in kind_of(episode.env).scoring.measures}
     return ", ".join(f"{name} {value:,.10g}" for name, value in found.items() if not isnan(value))
 
 

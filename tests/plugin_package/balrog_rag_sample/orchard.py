@@ -7,7 +7,16 @@ from typing import Annotated
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Transition, digest
-from balrog_rag.contracts.kinds import Column, EnvironmentKind, Measure, Numbers
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    Column,
+    DisplayHints,
+    EnvironmentKind,
+    Measure,
+    Numbers,
+    Sampling,
+    Scoring,
+)
 
 WAYS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 ACTIONS = {**{way: f"walk {way}" for way in WAYS}, "pick": "pick an apple here", "eat": "eat an apple"}
@@ -110,14 +119,22 @@ ORCHARD = EnvironmentKind(
     progress=lambda game: Achieved(),
     options=Options,
     max_steps=lambda task: 60,
-    episodes=2,
-    measures=(
-        Measure("achievements", "things done", "things", "done", high=4.0),
-        Measure("apples", "apples left", "apples", "apples", "last", counted=True),
+    sampling=Sampling(
+        episodes=2,
+        packages=("balrog-rag-sample-plugin",),
     ),
-    columns=(Column("apples", 6, lambda numbers: str(numbers["apples"])),),
-    headline=lambda numbers: f"{numbers['apples']} apples, {numbers['done']} of {len(ACHIEVEMENTS)} done",
-    packages=("balrog-rag-sample-plugin",),
-    prompts=lambda: {"instruction": "You are in an orchard.\n{{ actions | join(', ') }}\n{{ goal }}"},
-    guide="orchard",
+    scoring=Scoring(
+        measures=(
+            Measure("achievements", "things done", "things", "done", high=4.0),
+            Measure("apples", "apples left", "apples", "apples", "last", counted=True),
+        ),
+    ),
+    display=DisplayHints(
+        columns=(Column("apples", 6, lambda numbers: str(numbers["apples"])),),
+        headline=lambda numbers: f"{numbers['apples']} apples, {numbers['done']} of {len(ACHIEVEMENTS)} done",
+    ),
+    hints=AgentHints(
+        prompts=lambda: {"instruction": "You are in an orchard.\n{{ actions | join(', ') }}\n{{ goal }}"},
+        guide="orchard",
+    ),
 )

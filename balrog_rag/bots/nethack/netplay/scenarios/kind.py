@@ -7,11 +7,22 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.kinds import EnvironmentKind, Measure, Numbers, Played, Rules, Share
+from balrog_rag.contracts.kinds import (
+    AgentHints,
+    DisplayHints,
+    EnvironmentKind,
+    Measure,
+    Numbers,
+    Played,
+    Rules,
+    Sampling,
+    Scoring,
+    Share,
+)
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
-from balrog_rag.envs.nethack.senses import NetHackSenses
+from balrog_rag.envs.nethack.signals import NetHackSignals
 from balrog_rag.util.templates import templates
 
 TASKS = (
@@ -86,32 +97,40 @@ NETPLAY = EnvironmentKind(
     name="netplay",
     title="NetPlay's scenarios",
     tasks=lambda: TASKS,
-    listed=TASKS,
     make=make,
     progress=lambda game: Judged(),
-    solved_or_not=True,
     options=ScenarioOptions,
-    interface=INTERFACE,
     check=check,
     max_steps=lambda task: 500 if task in LONG else 200,
-    pictures=shows_pictures,
-    picture_hint="env.layout=image",
-    identity=identity,
-    measures=(
-        Measure("subgoals", "sub-goals reached", "sub-goals", "subgoals", "last"),
-        Measure("finished", "ended by finish_task", "games", "finished", "last", high=1.0),
-        Measure("premature", "finish_task before it was solved", "games", "premature", "last", high=1.0),
-        Measure("keys", "key presses", "key presses", "keys", "last"),
+    sampling=Sampling(
+        listed=TASKS,
+        interface=INTERFACE,
+        identity=identity,
+        packages=("nle", "minihack"),
     ),
-    columns=nethack.COLUMNS,
-    rules=(RULES,),
-    blank=lambda moved: moved.get("depth") == 0,
-    headline=nethack.headline,
-    danger=nethack.in_danger,
-    ending=nethack.ending,
-    programs=nethack.own_programs,
-    packages=("nle", "minihack"),
-    prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
-    guide="NetHack",
-    senses=NetHackSenses(),
+    scoring=Scoring(
+        solved_or_not=True,
+        measures=(
+            Measure("subgoals", "sub-goals reached", "sub-goals", "subgoals", "last"),
+            Measure("finished", "ended by finish_task", "games", "finished", "last", high=1.0),
+            Measure("premature", "finish_task before it was solved", "games", "premature", "last", high=1.0),
+            Measure("keys", "key presses", "key presses", "keys", "last"),
+        ),
+        rules=(RULES,),
+    ),
+    hints=AgentHints(
+        pictures=shows_pictures,
+        picture_hint="env.layout=image",
+        programs=nethack.own_programs,
+        prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
+        guide="NetHack",
+        signals=NetHackSignals(),
+    ),
+    display=DisplayHints(
+        columns=nethack.COLUMNS,
+        blank=lambda moved: moved.get("depth") == 0,
+        headline=nethack.headline,
+        danger=nethack.in_danger,
+        ending=nethack.ending,
+    ),
 )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Mapping
 
 from balrog_rag.contracts.data import Observation
-from balrog_rag.contracts.kinds import Numbers, Senses
+from balrog_rag.contracts.kinds import EnvironmentSignals, Numbers
 from balrog_rag.envs.nethack import questions
 
 _NOUNS = (
@@ -31,7 +31,7 @@ STATUS_LINES = 2
 _NOUN = re.compile(r"^(.+?) (?:very )?(?:far|near|adjacent)\b", re.MULTILINE)
 
 
-class NetHackSenses(Senses):
+class NetHackSignals(EnvironmentSignals):
     """Reads the parts and numbers of NetHack's observations."""
 
     def message(self, seen: Observation) -> str:
