@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,6 +36,11 @@ from tests.results.conftest import RunBuilder
 MONK = "mon-hum-neu-mal"
 
 
+def package(module: str) -> Any:
+    """A module of the package nethackers."""
+    return pytest.importorskip(module, reason="the extra [autoascend] (nethackers) is not installed")
+
+
 def spec(identity: str = MONK, number: int = 0) -> GameSpec:
     kind = kind_of("nethackers")
     return GameSpec("nethackers", identity, Seeds(number, number), kind.max_steps(identity))
@@ -42,8 +48,8 @@ def spec(identity: str = MONK, number: int = 0) -> GameSpec:
 
 def theirs(identity: str, number: int):
     """A game in the package's own environment, free of the wall clock as ours is; begun."""
-    environment = pytest.importorskip("nethackers.arena.environment")
-    seeds = pytest.importorskip("nethackers.arena.seeds")
+    environment = package("nethackers.arena.environment")
+    seeds = package("nethackers.arena.seeds")
     made = environment.make_environment(1_000_000, 10_000, identity)
     trajectory = seeds.trajectory_spec("public", "local", number)
     pin_clock(made._env.nethack, trajectory.core_seed)
@@ -59,9 +65,9 @@ def keyed(game, keys: list[int]) -> list[int]:
 
 
 def test_its_figures_are_the_packages() -> None:
-    objectives = pytest.importorskip("nethackers.hub.objectives")
-    progress = pytest.importorskip("nethackers.arena.progress")
-    seeds = pytest.importorskip("nethackers.arena.seeds")
+    objectives = package("nethackers.hub.objectives")
+    progress = package("nethackers.arena.progress")
+    seeds = package("nethackers.arena.seeds")
     assert objectives.IDENTITIES == board.IDENTITIES
     assert dict(board.worths()) == progress.ACHIEVEMENTS
     for identity in board.IDENTITIES:
@@ -178,7 +184,7 @@ def test_what_the_board_counts() -> None:
 
 
 def test_it_is_counted_as_the_package_counts() -> None:
-    progress = pytest.importorskip("nethackers.arena.progress")
+    progress = package("nethackers.arena.progress")
     luck = np.random.default_rng(1)
     for _ in range(200):
         standing, best, their = Standing(), board.nothing_yet(), progress.NetHackProgress()
@@ -220,9 +226,9 @@ def test_a_program_plays_as_in_the_packages_own_runner(
     specs: Callable, player: Callable, tmp_path: Path, misdeed: str
 ) -> None:
     """The same dice for the program, too; its failures score nothing on either side."""
-    trajectory = pytest.importorskip("nethackers.arena.trajectory")
-    models = pytest.importorskip("nethackers.contracts.models")
-    seeds = pytest.importorskip("nethackers.arena.seeds")
+    trajectory = package("nethackers.arena.trajectory")
+    models = package("nethackers.contracts.models")
+    seeds = package("nethackers.arena.seeds")
     folder = guest(tmp_path / "guest", misdeed) if misdeed else WALKER
     (episode,) = specs(
         f"env.tasks=[nethackers/{MONK}]", "env.seeding=list", "env.seeds=[1]",

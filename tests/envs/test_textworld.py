@@ -27,7 +27,7 @@ COOKED = ["go north", "take orange bell pepper", "go south", "cook orange bell p
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     """A cache folder with one game in it."""
-    pytest.importorskip("textworld")
+    pytest.importorskip("textworld", reason="the extra [textworld] is not installed")
     folder = tmp_path_factory.mktemp("cache")
     build([COIN], folder=folder / "textworld")
     return folder
@@ -57,7 +57,7 @@ def test_every_recorded_state_is_ours(cache, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_every_recorded_state_of_the_other_games_is_ours(tmp_path, monkeypatch):
-    pytest.importorskip("textworld")
+    pytest.importorskip("textworld", reason="the extra [textworld] is not installed")
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path))
     build([COIN, *OTHERS])
     assert main(["conform", str(RECORDINGS)]) == 0

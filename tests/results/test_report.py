@@ -314,7 +314,7 @@ def browse(page, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is missing: apt-get install chromium")
 def test_a_browser_finds_no_fault_and_asks_nobody(sweep, tmp_path):
     main([str(sweep), "--out", str(tmp_path / "out")])
     assert browse(tmp_path / "out/report.html", tmp_path) == ([], set())
@@ -322,7 +322,7 @@ def test_a_browser_finds_no_fault_and_asks_nobody(sweep, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is missing: apt-get install chromium")
 def test_the_browser_would_have_told(tmp_path):
     loud = "<script>console.error('here')</script><img src='http://127.0.0.1:9/picture'>"
     (tmp_path / "loud.html").write_text(loud)
