@@ -117,6 +117,10 @@ class BaseAgent:
         self.history.do(found.action, reply.text)
         return Decision(found.action, reply.text, reply.reasoning, {"read": found.how})
 
+    def invalid_notice(self, taken: str) -> str:
+        """What precedes the next observation after an answer without a valid action."""
+        return self.prompts.exact("invalid", action=taken)
+
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Take into memory a turn that somebody else decided."""
         self.history.see(observation)
@@ -147,6 +151,10 @@ class Wrapper:
     def read(self, reply: Reply) -> Decision:
         """What the inner agent reads."""
         return self.inner.read(reply)
+
+    def invalid_notice(self, taken: str) -> str:
+        """What precedes the next observation after an answer without a valid action."""
+        return self.prompts.exact("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Take into memory a turn that somebody else decided."""

@@ -29,6 +29,16 @@ class Demonstration(msgspec.Struct, frozen=True):
     source: str
     """Where it was taken from, for the reader of the file."""
     turns: tuple[Shown, ...]
+    last: str | None = None
+    """What the last action led to; None in files of earlier versions, which end with that action."""
+
+
+def shortened(demonstration: Demonstration, turns: int | None) -> Demonstration:
+    """The first turns, and what the last of them led to; None: all turns."""
+    if turns is None or turns >= len(demonstration.turns):
+        return demonstration
+    last = demonstration.turns[turns].observation
+    return msgspec.structs.replace(demonstration, turns=demonstration.turns[:turns], last=last)
 
 
 def write(path: Path, demonstration: Demonstration) -> None:

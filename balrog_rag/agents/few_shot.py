@@ -26,15 +26,19 @@ class FewShot(Naive):
         episodes = load(config.demonstrations, config.demonstrations_digest)
         for number, episode in enumerate(episodes, start=1):
             yield Message("user", self.prompts.render("demonstration_begins", number=number))
-            messages = list(_messages(episode))
+            messages = list(self._messages(episode))
             yield from messages[:left]
             yield Message("user", self.prompts.render("demonstration_ends", number=number))
             left -= len(messages)
             if left < 0:
                 return
 
+    def _messages(self, episode: Demonstration) -> Iterator[Message]:
+        for turn in episode.turns:
+            yield self._observed(turn.observation)
+            yield Message("assistant", turn.action)
+        if episode.last is not None:
+            yield self._observed(episode.last)
 
-def _messages(episode: Demonstration) -> Iterator[Message]:
-    for turn in episode.turns:
-        yield Message("user", f"Observation:\n{turn.observation}")
-        yield Message("assistant", turn.action)
+    def _observed(self, text: str) -> Message:
+        return Message("user", self.prompts.exact("demonstration_observation", text=text))

@@ -66,6 +66,7 @@ def read(checkout: Path, games: Collection[str]) -> ImportedPrompts:
             keep(f"instruction_{env}", partial(_instruction, root, env, folder))
     for name, agent in ANSWERS.items():
         keep(name, partial(_answer, root / "agents" / f"{agent}.py"))
+    keep("invalid", partial(_notice, root / "evaluator.py"))
     _demonstrations(root / "agents" / "few_shot.py", keep)
     _closings(found, root / "agents" / "few_shot.py")
     return found
@@ -90,7 +91,7 @@ def _instruction(root: Path, env: str, folder: str) -> str:
     function = _function(module, "get_instruction_prompt")
     tables = _tables(module)
     described = tables.get("ACTIONS") or _other_table(root, env)
-    values = {"mission": "{{ goal }}"}
+    values = {"mission": "{{ goal }}", **_by_task(tables)}
     for statement in function.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_call(value, "join"):
@@ -102,6 +103,21 @@ def _instruction(root: Path, env: str, folder: str) -> str:
             case ast.Return(value=ast.expr() as value):
                 return _text(value, values).strip()
     raise _Unlike("get_instruction_prompt returns no text")
+
+
+def _by_task(tables: Mapping[str, dict[str, str]]) -> dict[str, str]:
+    """What `TABLE[task].strip()` stands for: one text for each task, exactly named."""
+    chosen = {}
+    for name, table in tables.items():
+        word, made = "if", ""
+        for task, text in table.items():
+            made += f"{{% {word} task == {msgspec.json.encode(task).decode()} %}}{_literal(text.strip())}"
+            word = "elif"
+        otherwise = (
+            "{% else %}{{ instruction_of_this_task }}{% endif %}"  # undefined: a mistake, as in BALROG
+        )
+        chosen[f"{name}[task].strip()"] = f"{made}{otherwise}{KEEP_BREAK}"
+    return chosen
 
 
 def _other_table(root: Path, env: str) -> dict[str, str]:
@@ -194,6 +210,15 @@ def _answer(path: Path) -> str:
     raise _Unlike("its act has no text that is called an instruction")
 
 
+def _notice(path: Path) -> str:
+    """What the evaluator puts before an observation that follows an invalid answer."""
+    for node in ast.walk(_function(_parsed(path), "run_episode")):
+        match node:
+            case ast.BinOp(left=ast.JoinedStr() as notice, op=ast.Add()):
+                return _text(notice, {"action": "{{ action }}"})
+    raise _Unlike("run_episode puts no text before an observation")
+
+
 def _demonstrations(path: Path, keep: Callable[[str, Callable[[], str]], None]) -> None:
     """The lines before, between and after demonstrations."""
 
@@ -203,9 +228,19 @@ def _demonstrations(path: Path, keep: Callable[[str, Callable[[], str]], None]) 
             raise _Unlike(f"{function} says nothing there")
         return _text(shown[place], {"len(self.icl_episodes) + 1": "{{ number }}"}).strip()
 
+    keep("demonstration_observation", lambda: _before_observations(_function(_parsed(path), "wrap_episode")))
     keep("demonstration_begins", lambda: said("wrap_episode", 0))
     keep("demonstration_ends", lambda: said("wrap_episode", -1))
     keep("demonstrations_over", lambda: said("get_icl_prompt", -1))
+
+
+def _before_observations(function: ast.FunctionDef) -> str:
+    """The word before an observation, and its place."""
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(left=ast.Constant(value=str(before)), op=ast.Add(), right=ast.Subscript()):
+                return f"{_literal(before)}{{{{ text }}}}"
+    raise _Unlike("it puts no text before an observation")
 
 
 def _contents(function: ast.FunctionDef) -> Iterator[ast.expr]:
@@ -268,6 +303,13 @@ def _tables(module: ast.Module) -> dict[str, dict[str, str]]:
     found = {}
     for node in module.body:
         match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=ast.Name(id="dict"), args=[], keywords=given),
+            ):
+                words = {each.arg: each.value.value for each in given if isinstance(each.value, ast.Constant)}
+                if len(words) == len(given) and all(isinstance(word, str) for word in words.values()):
+                    found[name] = dict[Any, Any](words)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys, values=values)):
                 pairs = [
                     (key.value, value.value)
@@ -290,6 +332,8 @@ def _text(expression: ast.expr, values: Mapping[str, str]) -> str:
             return values[ast.unparse(value)]
         case ast.Name(id=name) if name in values:
             return values[name]
+        case ast.Call() if ast.unparse(expression) in values:
+            return values[ast.unparse(expression)]
         case ast.Call(func=ast.Attribute(value=value, attr="strip"), args=[]):
             return _text(value, values).strip()
     raise _Unlike(f"not understood: {_shown(expression)}")

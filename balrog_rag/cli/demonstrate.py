@@ -38,7 +38,8 @@ async def from_journal(path: Path) -> Demonstration:
             turns += shown
     finally:
         await game.close()
-    return Demonstration(f"{spec.game.env}/{spec.game.task}", f"journal of {spec.episode}", tuple(turns))
+    task = f"{spec.game.env}/{spec.game.task}"
+    return Demonstration(task, f"journal of {spec.episode}", tuple(turns), seen.long_term)
 
 
 async def _shown(game: Game, step: Step, seen: Observation) -> tuple[list[Shown], Observation]:

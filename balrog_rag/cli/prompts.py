@@ -80,7 +80,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _demonstrate(options: argparse.Namespace) -> int:
-    from balrog_rag.agents.demonstrations import write
+    from balrog_rag.agents.demonstrations import shortened, write
     from balrog_rag.cli.demonstrate import from_journal, from_ttyrec
     from balrog_rag.dataset.recordings import version_of
 
@@ -88,9 +88,9 @@ def _demonstrate(options: argparse.Namespace) -> int:
     file_to_write("demonstrate", options.file)
     recorded = version_of(options.source) is not None
     made = from_ttyrec(options.source) if recorded else asyncio.run(from_journal(options.source))
-    turns = made.turns[: options.steps]
-    write(options.file, type(made)(made.task, made.source, turns))
-    print(f"{options.file}: {len(turns)} turns of {made.task}")
+    made = shortened(made, options.steps)
+    write(options.file, made)
+    print(f"{options.file}: {len(made.turns)} turns of {made.task}")
     return 0
 
 

@@ -23,9 +23,18 @@ def key(
     names: registry.Registry[Any] | None = None,
 ) -> Any:
     """A schema field: its one-line meaning and what values are possible; no default."""
-    return field(
-        default=MISSING, metadata={"doc": doc, "ge": ge, "le": le, "choices": choices, "names": names}
-    )
+    return field(default=MISSING, metadata=described(doc, ge, le, choices, names))
+
+
+def described(
+    doc: str,
+    ge: float | None = None,
+    le: float | None = None,
+    choices: tuple[str, ...] = (),
+    names: registry.Registry[Any] | None = None,
+) -> dict[str, Any]:
+    """What a schema field says of itself."""
+    return {"doc": doc, "ge": ge, "le": le, "choices": choices, "names": names}
 
 
 MOST_SEED = 2**63 - 1
@@ -93,6 +102,10 @@ class ShownConfig:
         "which past observations keep their map: all, as BALROG; changed: those whose next one shows "
         "another; none: only the newest observation has a map",
         choices=("all", "changed", "none"),
+    )
+    # The default is for specs of earlier versions, whose prompts must not change; conf/ has that of new runs.
+    keep_empty: bool = field(
+        default=False, metadata=described("an observation without text still takes its line, as in BALROG")
     )
 
 

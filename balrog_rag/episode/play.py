@@ -178,7 +178,7 @@ async def play(context: EpisodeContext) -> End:
         if forks:
             turns.append((observation, decision))
         before = observation.numbers
-        observation, transition = await take(context, n, decision, before)
+        observation, transition = await take(context, agent, n, decision, before)
         n += transition.count
         outcome = transition.ended or (
             Outcome.STEPS if context.spec.steps and n >= context.spec.steps else ""
@@ -213,7 +213,7 @@ def take_over(
 
 
 async def take(
-    context: EpisodeContext, n: int, decision: Decision, before: Mapping[str, int]
+    context: EpisodeContext, agent: Agent, n: int, decision: Decision, before: Mapping[str, int]
 ) -> tuple[Observation, Transition]:
     """Take the decided action, or the default where it is none; journal or check what came of it."""
     if decision.player is not None:
@@ -226,7 +226,7 @@ async def take(
     record(context, n, decision, taken, valid, before, transition)
     after = transition.observation
     if not valid:
-        after = msgspec.structs.replace(after, notice=invalid_notice(taken))
+        after = msgspec.structs.replace(after, notice=invalid_notice(agent, taken))
     elif transition.stopped:
         after = msgspec.structs.replace(after, notice=stopped_notice(taken, transition.stopped))
     return after, transition
@@ -268,9 +268,12 @@ def record(
     context.watcher.see(Stepped(context.spec.episode, n, decision, taken, transition))
 
 
-def invalid_notice(taken: str) -> str:
-    """What the agent reads next when its answer held no valid action."""
-    return f"Your last answer held no valid action, so the default was taken: {taken}\n\n"
+def invalid_notice(agent: Agent, taken: str) -> str:
+    """What the agent reads next after an answer without a valid action; an agent may word it itself."""
+    own: Callable[[str], str] | None = getattr(agent, "invalid_notice", None)
+    return (
+        own(taken) if own else f"Your last answer held no valid action, so the default was taken: {taken}\n\n"
+    )
 
 
 def stopped_notice(taken: str, stopped: str) -> str:

@@ -16,6 +16,7 @@ import msgspec
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays
+from balrog_rag.episode.outcome import Outcome
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
@@ -147,7 +148,8 @@ def episode_record(episode: Episode) -> dict[str, Any]:
         "input_tokens": total.input,
         "output_tokens": total.output,
     }
-    if episode.outcome in ENDED_BY_GAME:
+    at_its_limit = episode.outcome == Outcome.STEPS and episode.keys >= episode.game.max_steps
+    if episode.outcome in ENDED_BY_GAME or at_its_limit:
         record["done"] = True
     record |= {
         "episode_return": episode.total_reward,

@@ -73,7 +73,7 @@ class Renderer:
             if size > MOST_OUTPUT:
                 raise TemplateError(f"makes more than {MOST_OUTPUT:,} characters")
             parts.append(part)
-        return "".join(parts).strip("\n")
+        return "".join(parts)
 
     def wants(self, text: str) -> str:
         """The names of the values that a template uses, separated by spaces."""

@@ -10,7 +10,7 @@ import nle
 import pytest
 
 from balrog_rag.agents import resolve
-from balrog_rag.agents.demonstrations import Demonstration, Shown, load, write
+from balrog_rag.agents.demonstrations import Demonstration, Shown, load, shortened, write
 from balrog_rag.cli.prompts import main
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
@@ -87,6 +87,15 @@ def test_demonstrations_are_bounded_by_messages_as_in_balrog(
     ]
 
 
+def test_a_demonstration_ends_with_what_its_last_action_led_to(tmp_path: Path) -> None:
+    turns = tuple(Shown(f"saw {number}", "north") for number in range(3))
+    write(tmp_path / "1.json", Demonstration("nle/x", "a test", turns, "saw the end"))
+    write(tmp_path / "2.json", shortened(load([str(tmp_path / "1.json")], None)[0], 1))
+    texts = few_shot(str(tmp_path / "1.json"), str(tmp_path / "2.json"))
+    assert texts[7:9] == ("north", "Observation:\nsaw the end")
+    assert texts[-6:-3] == ("Observation:\nsaw 0", "north", "Observation:\nsaw 1")
+
+
 def test_few_shot_without_demonstrations_says_what_to_do() -> None:
     with pytest.raises(ConfigError, match=r"python -m balrog_rag\.prompts demonstrate"):
         resolve(agent_config("few_shot"))
@@ -137,6 +146,7 @@ def test_a_journal_becomes_a_demonstration(tmp_path: Path) -> None:
     made_of = msgspec.json.decode((tmp_path / "d.json").read_bytes(), type=Demonstration)
     assert [turn.action for turn in made_of.turns] == ACTIONS
     assert [turn.observation for turn in made_of.turns] == texts[:-1]
+    assert made_of.last == texts[-1]
 
 
 def test_a_journal_of_another_game_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
+from balrog_rag.config.frozen import plain, thaw
+from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.behaviour import Agent
-from balrog_rag.contracts.data import Decision, Message, Request
+from balrog_rag.contracts.data import Decision, Message, Observation, Part, Request
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 
@@ -42,6 +44,20 @@ def test_balrogs_window_keeps_twice_as_many_events_as_observations() -> None:
 
 def test_a_full_window_of_the_default_has_as_many_turns_as_balrogs() -> None:
     assert len(prompts("naive", 20)[-1].messages) == 33
+
+
+def test_an_observation_without_text_keeps_its_line_as_in_balrog() -> None:
+    """Specs of earlier versions do not have the key, and their prompts stay as they were."""
+    empty = Observation((Part("text", "", heading=False),))
+    config = agent_config("naive")
+    earlier = plain(config)
+    del earlier["observation"]["keep_empty"]
+    for each, kept in ((config, True), (thaw(earlier, AgentConfig), False)):
+        script = Script(act="north")
+        perform(made(each, VIEW, script), [empty, empty])
+        _, past, _, now = (message.text for message in script.requests[1].messages)
+        assert past == "Observation:\n"
+        assert now.startswith("Current Observation:\n\n\n" if kept else "Current Observation:\n\nAnswer")
 
 
 def test_only_the_newest_observation_shows_the_short_part() -> None:

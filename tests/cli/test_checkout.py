@@ -1,6 +1,8 @@
 """The prompts of a BALROG checkout, to the letter: a made one, in its layouts and in words of our own."""
 
+import asyncio
 import importlib.util
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -12,8 +14,10 @@ from balrog_rag.agents.prompts import Prompts
 from balrog_rag.cli.checkout import read
 from balrog_rag.cli.prompts import main
 from balrog_rag.config.compose import compose
-from balrog_rag.contracts.data import TaskView
+from balrog_rag.contracts.data import Request, TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.events import Asked, Event
+from balrog_rag.run.watchers import Unwatched
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 ACTIONS = """ACTIONS = {
@@ -104,6 +108,27 @@ def get_instruction_prompt(env, mission="x"):
     return text
 """
 )
+TEXTWORLD = """
+said = dict(
+    first="\\n    Look for {{it}}.\\n    ",
+    second="   Cook it.",
+)
+
+
+def get_instruction_prompt(env, task=None):
+    text = said[task].strip()
+
+    return text
+"""
+EVALUATOR = """
+class Evaluator:
+    def run_episode(self, task):
+        obs["long"] = (
+            f"\\n\\nThat was not one of them. Played: {action}\\n\\nSeen:\\n" + obs["long"]
+            if action != response
+            else obs["long"]
+        )
+"""
 AGENT = '''
 class Agent:
     def act(self, obs, prev_action=None):
@@ -136,6 +161,8 @@ FILES = {
     "environments/crafter/__init__.py": CRAFTER,
     "environments/babyai_text/__init__.py": BABYAI,
     "environments/babaisai/__init__.py": "def get_instruction_prompt(env): return make(env)",
+    "environments/textworld/__init__.py": TEXTWORLD,
+    "evaluator.py": EVALUATOR,
     "agents/naive.py": AGENT.format(name="naive_instruction"),
     "agents/chain_of_thought.py": AGENT.format(name="cot_instructions"),
     "agents/robust_naive.py": AGENT.format(name="naive_instruction"),
@@ -216,8 +243,31 @@ def test_other_games_are_read_as_far_as_they_are_alike(tmp_path: Path) -> None:
     assert crafter == "Made craft.\nzap: make light\nnorth: up the hill\nGo!"
     assert prompts.render("instruction_babyai", goal="go there") == "Your errand is to go there."
     assert found.left_out["instruction_babaisai"] == "not understood: make(env)"
-    assert found.left_out["instruction_textworld"].endswith("__init__.py: No such file or directory")
+    assert prompts.render("instruction_textworld", task="first") == "Look for {{it}}."
+    assert prompts.render("instruction_textworld", task="second") == "Cook it."
+    with pytest.raises(ConfigError, match="instruction_of_this_task"):
+        prompts.render("instruction_textworld", task="third")
     assert found.left_out["answer_robust_cot"] == "has no function act"
+
+
+def test_the_notice_after_an_invalid_answer_is_the_checkouts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], specs: Callable, player: Callable
+) -> None:
+    word, _ = brought(tmp_path, capsys)
+    asked: list[Request] = []
+
+    class Requests(Unwatched):
+        def see(self, event: Event) -> None:
+            if isinstance(event, Asked):
+                asked.append(event.request)
+
+    tasks = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
+    (spec,) = specs(tasks, word, "agent=naive", "model.options.answers=[fly]", steps=2)
+    asyncio.run(player(watcher=Requests())(spec))
+    newest = asked[1].messages[-1].text
+    before = "Current Observation:\n\n\nThat was not one of them. Played: go forward\n\nSeen:\n"
+    assert newest.startswith(before)
+    assert newest.removeprefix(before).strip()
 
 
 def test_few_shot_says_what_the_checkout_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,6 +280,7 @@ def test_few_shot_says_what_the_checkout_says(tmp_path: Path, capsys: pytest.Cap
     texts = [message.text for message in script.requests[0].messages]
     assert texts[0].endswith("\n\nLook first!")
     assert (texts[1], *texts[-3:-1]) == ("== showing 1 ==", "== shown 1 ==", "== you now ==")
+    assert texts[2].startswith("Saw:")
 
 
 def test_nothing_of_a_checkout_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """Every figure of summary.json is BALROG's, on the same episodes."""
 
+import asyncio
 import csv
 import json
 import random
@@ -14,8 +15,10 @@ import pytest
 from balrog_rag import evaluate
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.envs.nethack.progression import table
+from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.runs import load
-from balrog_rag.results.summary import mean_and_error, write_all
+from balrog_rag.results.summary import episode_record, mean_and_error, write_all
+from balrog_rag.results.tally import read_episode
 
 PAPER = [
     [{"experience_level": 2}],
@@ -234,3 +237,13 @@ def test_a_run_of_a_program_names_no_model(tmp_path):
     for name in ("summary.json", "episodes.csv", "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.json"):
         assert configured not in (run.folder / name).read_text()
     assert json.loads((run.folder / "summary.json").read_text())["client"]["model_id"] is None
+
+
+@pytest.mark.parametrize(("limit", "done"), [("env.max_steps.babyai=3", True), ("limits.steps=3", False)])
+def test_an_episode_is_done_at_the_games_own_limit_alone(specs, player, tmp_path, limit, done):
+    task = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
+    (spec,) = specs(task, "agent=dummy", limit, steps=None)
+    asyncio.run(player()(spec))
+    record = episode_record(read_episode(journal_path(tmp_path / "run", spec.episode)))
+    assert (record["num_steps"], record["end_reason"]) == (3, "steps")
+    assert record.get("done", False) is done

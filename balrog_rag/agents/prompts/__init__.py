@@ -102,13 +102,17 @@ class Prompts:
         return text
 
     def render(self, name: str, **values: object) -> str:
+        """The prompt with these values, without line breaks around it."""
+        return self.exact(name, **values).strip("\n")
+
+    def exact(self, name: str, **values: object) -> str:
         """The prompt with these values; a name that it uses and is not given is an error."""
         values = {**self._of_kind, **values}
         try:
             if name in self._replaced:
                 return sandbox.render(self._replaced[name], values)
             text = self._own[name] if name in self._own else source(name)
-            return str(_compiled(text).render(values)).strip("\n")
+            return str(_compiled(text).render(values))
         except sandbox.TemplateRefused as error:
             raise ConfigError(_wrong(f"agent.prompts.{name}", str(error), values)) from error
         except ConfigError:  # no such prompt

@@ -21,14 +21,12 @@ class Seen:
         self._past = observation
         self._messages: dict[tuple[bool, bool], Message] = {}
 
-    def current(self, text: bool = True, image: bool = False) -> str:
-        """How it reads while it is the newest."""
-        parts = [
-            "Current Observation:",
-            self.observation.short_term,
-            self.observation.long_term if text else "",
-        ]
-        return "\n".join([*filter(None, parts), *_picture_line(image)])
+    def current(self, text: bool = True, image: bool = False, keep_empty: bool = True) -> str:
+        """How it reads while it is the newest; `keep_empty`: with a line for an observation without text."""
+        lines = ["Current Observation:", *filter(None, [self.observation.short_term])]
+        if text and (keep_empty or self.observation.long_term):
+            lines.append(self.observation.long_term)
+        return "\n".join([*lines, *_picture_line(image)])
 
     def past_as(self, shown: Observation) -> None:
         """Read otherwise once it is past, e.g. without its map."""
@@ -67,6 +65,7 @@ class History:
         self._block = config.history.block if config.history.window == "blocks" else 0
         self._trim = config.observation.map == "trimmed"
         self._past_maps = config.observation.past_maps
+        self._keep_empty = config.observation.keep_empty
         self._no_map = prompts.fixed("unchanged_map" if self._past_maps == "changed" else "past_map")
         self._events: deque[Seen | Done] = deque(maxlen=None if self._block else 2 * self._turns)
         self._newest: Seen | None = None
@@ -89,7 +88,7 @@ class History:
     def current(self) -> str:
         """The newest observation as text."""
         assert self._newest is not None, "see() comes first"
-        return self._newest.current(self._texts > 0, bool(self.picture()))
+        return self._newest.current(self._texts > 0, bool(self.picture()), self._keep_empty)
 
     def picture(self) -> tuple[bytes, ...]:
         """The newest observation's image, where images are shown."""
