@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.cli.compare_values import compare_values
 from balrog_rag.contracts.errors import ConfigError
@@ -63,6 +65,7 @@ def compare(options: argparse.Namespace) -> int:
     from balrog_rag.results import terminal
     from balrog_rag.results.arms import departures
     from balrog_rag.results.comparing import compared
+    from balrog_rag.results.looks import noted
     from balrog_rag.results.report.details import preventable_sentence
     from balrog_rag.results.terminal import say
 
@@ -72,6 +75,9 @@ def compare(options: argparse.Namespace) -> int:
             "--paired and --solved are for --values; runs that share their games are paired anyway"
         )
     arms, found = compared((options.ours, options.theirs), options.measure, options.detect, options.partial)
+    seen = noted(arms, found.whole)
+    if options.planned is None:
+        found = msgspec.structs.replace(found, whole=seen)
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
@@ -139,7 +145,7 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
     before: Look | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
-    now = look(found.whole.decisive, count, planned, before)
+    now = look(min(found.whole.decisive, found.whole.order_p), count, planned, before)
     told = (
         "stop: the verdict is clear" if now.clear else "stop: the plan is played out" if now.stop else "go on"
     )

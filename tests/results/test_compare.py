@@ -7,6 +7,8 @@ from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.comparing import duel
 from balrog_rag.results.diverging import partings
+from balrog_rag.results.looks import LOOKS
+from balrog_rag.results.made_here import mark
 
 
 @pytest.fixture
@@ -61,6 +63,29 @@ def test_another_measure_may_be_compared(pair, capsys):
 def test_a_look_before_the_end_spends_little(pair, capsys, planned, told):
     assert main([str(pair[1]), str(pair[0]), "--planned", planned]) == 0
     assert f"; {told}." in capsys.readouterr().out
+
+
+def told(capsys, runs):
+    assert main([str(run.path) for run in runs]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_repeated_looks_are_counted_in_a_folder_of_ones_own(new_run, capsys):
+    runs = [new_run(name, agent=name) for name in ("one", "two")]
+    mark(runs[0].path)
+    for number in range(12):
+        for run, level in zip(runs, (1 + number % 3, 1 + number % 2), strict=True):
+            run.nethack(number, [{"experience_level": level}])
+        if number == 5:
+            assert "look 2" not in told(capsys, runs) + told(capsys, runs)
+        if number == 8:
+            assert "look 2 at these arms (earlier: at 6 episodes), so a claim is" in told(capsys, runs)
+    assert "look 3 at these arms (earlier: at 6, 9 episodes)" in told(capsys, runs)
+    assert "look" not in told(capsys, runs[::-1])
+    assert not (runs[1].path / LOOKS).exists()
+    for broken in (b"{", b"[{}]", b"[" * 100_000):
+        (runs[0].path / LOOKS).write_bytes(broken)
+        assert "look" not in told(capsys, runs)
 
 
 def test_each_task_has_its_own_verdict(new_run):

@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_path, capsys):
     assert main([str(sweep), "--out", str(tmp_path / "out"), "--baseline", "plain"]) == 0
-    assert "rag against plain: undecided: +" in capsys.readouterr().out
+    assert "rag against plain: higher more often: A beats B in 100% of pairs, " in capsys.readouterr().out
     text = (tmp_path / "out/report.html").read_text()
     page = Page(text)
     headings = re.findall(r"<h2>(.*?)</h2>", text)
@@ -62,7 +62,7 @@ def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_pat
         "Verdicts", "Scores", "Other protocols", "Costs", "How episodes ended", "Retrieval",
         "Settings that differ", "Provenance", "Episodes",
     ]  # fmt: skip
-    assert "rag against plain: undecided: +" in "".join(page.texts)
+    assert "rag against plain: higher more often: A beats B in 100% of pairs, " in "".join(page.texts)
     assert sum(tag == "img" for tag, _ in page.tags) == 7
 
 

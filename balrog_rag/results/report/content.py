@@ -30,6 +30,7 @@ VERDICTS = (
     "p",
     "p (Holm)",
     "test",
+    "p (more often)",
     "effect g",
     "beats an episode of the baseline",
 )
@@ -121,6 +122,7 @@ def _verdict_row(made: Comparison, on: str) -> list[Cell]:
         p_text(made.test.p).removeprefix("p = ").removeprefix("p "),
         "" if made.adjusted is None else p_text(made.adjusted).removeprefix("p = ").removeprefix("p "),
         made.test.method,
+        p_text(made.order_p).removeprefix("p = ").removeprefix("p "),
         "" if made.effect is None else f"{made.effect:+.2f}",
         f"{made.superiority:.0%}",
     ]

@@ -105,6 +105,8 @@ def verdict_row(made: Comparison) -> dict[str, Any]:
         "p_interval": made.doubt,
         "verdict": made.word,
         "test": made.test.method,
+        "p_order": made.order_p,
+        "order_test": made.order.method,
         "hedges_g": made.effect,
         "superiority": made.superiority,
         "detectable": made.detectable,

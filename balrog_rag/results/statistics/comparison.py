@@ -67,6 +67,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """Why no difference of means may be claimed, whatever the test says."""
     warned: str = ""
     """What a claim about means rests on."""
+    earlier: tuple[int, ...] = ()
+    """Our episodes at earlier looks at the same two arms."""
     scale: float = inf
     """How far apart two means can be."""
     adjusted: float | None = None

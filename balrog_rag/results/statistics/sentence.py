@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from balrog_rag.results.statistics.comparison import Comparison
 
 TOO_FEW = "too few {} to detect any difference"
+SHOWN = 5
+"""Earlier looks that are listed."""
 NOT_TO_TELL = "too few {} to tell"
 NOT_SEEN = "means not claimed: {}, which allows for scores not seen, includes zero"
 NOT_CLAIMED = "means not claimed: {}"
@@ -30,7 +32,7 @@ def sentence(made: "Comparison") -> str:
     else:
         parts = [f"{made.word}: {_beaten(made)}", _order_p(made), f"means {amounts(made)}", _means_p(made)]
     parts.append(_counts(made))
-    return "; ".join([", ".join(parts), *_caveats(made), *_design_words(made)]) + "."
+    return "; ".join([", ".join(parts), *_caveats(made), *_looks(made), *_design_words(made)]) + "."
 
 
 def _means_p(made: "Comparison") -> str:
@@ -90,6 +92,15 @@ def _caveats(made: "Comparison") -> list[str]:
     if made.refused and made.doubt > ALPHA:
         return [NOT_SEEN.format("the interval" if made.family == 1 else "an interval as strict as Holm's")]
     return []
+
+
+def _looks(made: "Comparison") -> list[str]:
+    """How many looks there were before this one: each may find what is not there."""
+    if not made.earlier:
+        return []
+    shown = ", ".join(f"{count:,}" for count in made.earlier[-SHOWN:])
+    words = f"look {len(made.earlier) + 1} at these arms (earlier: at {shown} {made.things})"
+    return [f"{words}, so a claim is wrong in more than 5 % of cases: plan looks with --planned"]
 
 
 def _counts(made: "Comparison") -> str:

@@ -1,0 +1,60 @@
+"""How often two arms were compared before, while their episodes came in.
+
+A test at 5 % at every look finds differences that are not there far more often than one time in twenty. So
+`compare` notes each look in the folder of the first run, if that folder is this user's own, and the next
+sentence says how many there were. A look at the same episodes as before is not another one.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.contracts.data import digest
+from balrog_rag.results import run_folder
+from balrog_rag.results.arms import Arm
+from balrog_rag.results.made_here import made_here
+from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.util.files import read_file
+
+LOOKS = ".looks"
+MOST = 1_000
+"""Looks noted in a folder; older ones are dropped."""
+LARGEST = 1_000_000
+
+
+class Look(msgspec.Struct, frozen=True):
+    """A comparison that was made."""
+
+    of: str
+    """Digest of both arms' settings and of the measure."""
+    ours: int
+    theirs: int
+
+
+def noted(arms: Sequence[Arm], made: Comparison) -> Comparison:
+    """The comparison with the looks before it, which is noted as one more."""
+    home = arms[0].runs[0].folder
+    if not made.made or not made_here(home):
+        return made
+    settings = msgspec.json.encode([made.measure, *(arm.settings for arm in arms)], order="sorted")
+    this = Look(digest(settings), made.our_count, made.their_count)
+    before = _read(home)
+    earlier = tuple(look.ours for look in before if look.of == this.of and look != this)
+    if this not in before:
+        _write(home, [*before, this][-MOST:])
+    return msgspec.structs.replace(made, earlier=earlier)
+
+
+def _read(home: Path) -> list[Look]:
+    try:
+        return msgspec.json.decode(read_file(home / LOOKS, LARGEST), type=list[Look])
+    except (OSError, msgspec.MsgspecError):
+        return []
+
+
+def _write(home: Path, looks: Sequence[Look]) -> None:
+    try:
+        run_folder.write_json(home / LOOKS, looks)
+    except OSError:  # a folder that cannot be written to can still be compared
+        return
