@@ -12,13 +12,14 @@ from typing import Any, NoReturn, TextIO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.util.files import FileNotWritten
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import terminal_safe
 
 INTERRUPTED = 130
 """The exit code of Ctrl-C: 128 and the signal's number."""
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What a stream that is open answers where its disk is full or its terminal gone."""
+"""Errors of writing to a full disk or to a terminal that is gone."""
 MOST_PORT = 65535
 
 
@@ -74,6 +75,9 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
     except BrokenPipeError:
         give_up(sys.stdout)
         return code
+    except FileNotWritten as error:
+        print(f"error: {terminal_safe(str(error))}", file=sys.stderr)
+        return code or 1
     except OSError as error:
         if error.filename is not None or error.errno not in UNWRITABLE:
             raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from balrog_rag.cli import command_line
 from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
-from balrog_rag.util.files import no_link
+from balrog_rag.util.files import replacing
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
@@ -98,13 +98,8 @@ def _export(options: argparse.Namespace) -> int:
         export(journal, options.format, sys.stdout.buffer)
         return 0
     file_to_write("--out", options.out)
-    draft = options.out.with_name(f".{options.out.name}.draft")
-    try:
-        with open(draft, "wb", opener=no_link) as file:
-            export(journal, options.format, file)
-        draft.replace(options.out)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(options.out) as file:
+        export(journal, options.format, file)
     return 0
 
 

@@ -14,7 +14,7 @@ import msgspec
 from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
-from balrog_rag.contracts.events import Ended, Started, Stepped
+from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.effects import (
     EndOfJournal,
@@ -63,6 +63,23 @@ class Services(Protocol):
         ...
 
 
+class _Remembering:
+    """Passes events on, and remembers what the watcher raised while an agent was waiting for an answer."""
+
+    failure: Exception | None = None
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+
+    def see(self, event: Event) -> None:
+        """Pass an event on."""
+        try:
+            self._watcher.see(event)
+        except Exception as error:  # raised again: whoever catches it can tell whose it is
+            self.failure = error
+            raise
+
+
 class EpisodeContext:
     """One episode being played: the game, its journal, and everybody who takes part."""
 
@@ -78,7 +95,7 @@ class EpisodeContext:
     ) -> None:
         """`stopping` is asked before every step that is not in the journal."""
         self.spec, self.game, self.cursor = spec, game, cursor
-        self.services, self.meter, self.watcher = services, meter, watcher
+        self.services, self.meter, self.watcher = services, meter, _Remembering(watcher)
         self.at = StepCursor(spec.episode, stopping)
         self._ahead: list[tuple[str, Transition]] = []
         self._begun = time.monotonic()
@@ -112,6 +129,8 @@ class EpisodeContext:
         except (BalrogError, LimitReached, EndOfJournal, Stopped):
             raise
         except Exception as error:  # the agent may be anybody's
+            if error is self.watcher.failure:
+                raise  # such as a closed stdout: not the agent's fault
             name = f"agent {player.agent.get('name')!r}"
             raise PlayerFailed(
                 f"{self.at.where()}: {name} {what} {type(error).__name__}: {error}; "

@@ -3,9 +3,12 @@
 import errno
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedWriter, FileIO
 from pathlib import Path
 from stat import S_ISREG
-from typing import TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 MEGABYTE = 1 << 20
 MOST = 64 * MEGABYTE
@@ -79,6 +82,47 @@ def lock(number: int) -> bool:
 def text_file(path: Path, mode: str, buffering: int = 1, newline: str | None = None) -> TextIO:
     """Open a text file to write or to append to; an OSError for links and pipes."""
     return cast(TextIO, open(path, mode, buffering, "utf-8", "replace", newline, opener=no_link))
+
+
+class FileNotWritten(Exception):
+    """A file cannot be written, such as on a full disk; one line that names it."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{path}: cannot be written ({error.strerror or error})")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a draft that takes the place of a file once it is written whole."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        with BufferedWriter(_opened(draft, path)) as file:
+            yield file
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _opened(draft: Path, path: Path) -> "_Writer":
+    try:
+        return _Writer(draft, path)
+    except OSError as error:
+        raise FileNotWritten(path, error) from error
+
+
+class _Writer(FileIO):
+    """A file whose errors name it; an error of the system while writing names none."""
+
+    def __init__(self, draft: Path, path: Path) -> None:
+        super().__init__(draft, "wb", opener=no_link)
+        self._path = path
+
+    def write(self, data: Any) -> Any:
+        """Write, or raise FileNotWritten."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise FileNotWritten(self._path, error) from error
 
 
 def strange(folder: Path) -> Path | None:

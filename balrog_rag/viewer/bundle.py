@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from balrog_rag.util.files import no_link
+from balrog_rag.util.files import replacing
 from balrog_rag.util.wording import many
 from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import Listed
@@ -18,19 +18,10 @@ TIGHT = 9
 def write(episodes: Sequence[Listed], out: Path) -> list[str]:
     """Write the page; returns what could not be rebuilt, a line each."""
     failures: list[str] = []
-    draft = out.with_name(f".{out.name}.draft")
-    try:
-        with open(draft, "wb", opener=no_link) as file:
-            _into(file, episodes, failures)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(out) as file:
+        for piece in page(blocks(episodes, failures)):
+            file.write(piece)
     return failures
-
-
-def _into(file: BinaryIO, episodes: Sequence[Listed], failures: list[str]) -> None:
-    for piece in page(blocks(episodes, failures)):
-        file.write(piece)
 
 
 def blocks(episodes: Sequence[Listed], failures: list[str]) -> Iterator[tuple[str, bytes]]:

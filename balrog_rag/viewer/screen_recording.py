@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.util.files import no_link
+from balrog_rag.util.files import replacing
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.packing import Screen, unpacked
@@ -84,9 +84,11 @@ def write(collector: Collector, out: Path, title: str, steps: str | None) -> int
     if out.suffix == ".gif":
         if last - first >= MOST_FRAMES:
             raise ConfigError(f"{out}: a GIF holds {MOST_FRAMES:,} moments at most; choose fewer by --steps")
-        _gif([moment.screen for moment in shown], out)
+        screens = [moment.screen for moment in shown]
+        with replacing(out) as file:
+            _gif(screens, file)
     else:
-        with open(out, "wb", opener=no_link) as file:
+        with replacing(out) as file:
             for line in cast(shown, title):
                 file.write(line)
     return last - first + 1
@@ -126,7 +128,7 @@ def _runs(text: str, colours: str) -> Iterator[str]:
         yield sign
 
 
-def _gif(screens: Sequence[Screen], out: Path) -> None:
+def _gif(screens: Sequence[Screen], out: BinaryIO) -> None:
     """Draw every screen; rows that stay are not drawn again."""
     from PIL import Image, ImageDraw
 

@@ -69,6 +69,51 @@ def test_a_command_whose_output_is_lost_says_so_in_one_line(tmp_path: Path) -> N
     assert (process.returncode, err) == (1, "error: stdout: cannot be written (No space left on device)\n")
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run `r` of some steps: enough for `show` to print more than a pipe holds."""
+    top = tmp_path_factory.mktemp("played")
+    process = started(top, subprocess.DEVNULL, *RUN, "env.episodes=1", "limits.steps=60", "run.folder=.")
+    assert process.communicate(timeout=200)[1] == ""
+    return top
+
+
+def under(shell: str, top: Path) -> subprocess.CompletedProcess[str]:
+    """What a shell line does in a folder; `$b` is balrog-rag, `$j` a journal."""
+    journal = next(top.rglob("*.journal.jsonl"))
+    words = {**CLEAN, "b": f"{sys.executable} -m balrog_rag", "j": str(journal)}
+    return subprocess.run(["bash", "-c", shell], cwd=top, env=words, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("shell", ["$b show $j | head -1", "$b show $j --brief | head -1"])
+def test_a_reader_that_has_seen_enough_is_not_an_error_of_the_agent(played: Path, shell: str) -> None:
+    done = under(f"set -o pipefail; {shell}", played)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("episode minihack/")
+
+
+@pytest.mark.parametrize("words", ["report r", "show $j", "show $j --brief"])
+def test_what_goes_to_a_closed_stdout_goes_nowhere(played: Path, words: str) -> None:
+    done = under(f"$b {words} >&-", played)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_run_whose_streams_are_closed_is_played(played: Path) -> None:
+    """And no file gets the number of one of them, which something that prints would then write into."""
+    words = " ".join((*RUN[:-1], *SHORT, "run.folder=.", "run.name=closed"))
+    done = under(f"$b run {words} <&- >&- 2>&-", played)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (played / "closed" / "summary.json").exists()
+
+
+def test_a_page_for_which_there_is_no_room_is_named_and_leaves_nothing(played: Path) -> None:
+    before = sorted(played.iterdir())
+    done = under("ulimit -f 20; $b view $j --out page.html", played)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: page.html: cannot be written (File too large)\n"
+    assert sorted(played.iterdir()) == before
+
+
 def test_signs_that_a_terminal_lacks_end_no_command(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "balrog_rag.eval", *RUN, *SHORT],

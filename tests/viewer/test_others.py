@@ -2,6 +2,7 @@
 
 import csv
 import json
+import resource
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -11,11 +12,12 @@ import pytest
 from PIL import Image
 
 from balrog_rag.results.run_folder import journals as journals_of
+from balrog_rag.util.files import FileNotWritten
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.published_episodes import UNSEEN
 from balrog_rag.viewer.rebuilding import Rebuilt
-from balrog_rag.viewer.screen_recording import moments
+from balrog_rag.viewer.screen_recording import moments, write
 from tests.support import command
 from tests.viewer.support import documents
 
@@ -116,6 +118,35 @@ def test_a_gif_has_a_picture_for_every_screen_that_differs(runs: Path, tmp_path:
     ]
     with Image.open(tmp_path / "x.gif") as picture:
         assert picture.n_frames == 1 + sum(before != after for before, after in pairwise(shown)) > 1
+
+
+@pytest.mark.parametrize(("name", "steps"), [("x.cast", "0:69"), ("x.gif", "0:5")])
+def test_screens_for_which_there_is_no_room_leave_no_file(
+    runs: Path, tmp_path: Path, name: str, steps: str
+) -> None:
+    rebuilt = Rebuilt(journals_of(runs / "told")[0])
+    rebuilt.run()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.raises(FileNotWritten, match=rf"{name}: cannot be written \(File too large\)"):
+            write(rebuilt.collector, tmp_path / name, "title", steps)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_open_episode_is_listed_under_the_names_of_its_arm(runs: Path, tmp_path: Path) -> None:
+    """With `_rag` where retrieval is on, and with a model only where one was asked."""
+    for run in ("told", "plain"):
+        whole = journals_of(runs / run)[0]
+        cut = tmp_path / f"{run}.journal.jsonl"
+        cut.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:-1]))
+        (ended,), (open_one,) = (listed([path]) for path in (whole, cut))
+        assert (ended.row["state"], open_one.row["state"]) == ("ended", "open")
+        for name in ("agent", "model", "kind", "task"):
+            assert open_one.row[name] == ended.row[name], (run, name)
+    assert listed([tmp_path / "told.journal.jsonl"])[0].row["agent"] == "naive_rag"
 
 
 @pytest.mark.parametrize(

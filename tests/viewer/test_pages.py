@@ -20,7 +20,7 @@ from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.run.replay import replay
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.marks import Mark, Marker
+from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import CHUNK, Screen, changes, packed, unpacked
 from tests.support import command, evaluate
 from tests.viewer.support import HOSTILE, documents
@@ -137,6 +137,17 @@ def test_actions_marks_and_costs(found: dict[str, Any], watched: list[Any]) -> N
         event.reply.usage.input for event in watched if isinstance(event, Answered)
     )
     assert {len(curve["values"]) for curve in head["curves"]} == {len(steps) + 1}
+
+
+def test_health_is_drawn_on_a_fixed_scale() -> None:
+    """15 of 18 hit points are not drawn like death; a game's own numbers have no scale but their own."""
+    curves = Curves(kind_of("nle"))
+    for hit_points in (18, 15):
+        curves.see({"hp": hit_points, "max_hp": 18, "depth": 1, "turn": hit_points}, 0.0)
+    found = {curve["name"]: curve for curve in curves.document()}
+    assert found["health"]["values"] == [100, 83]
+    assert found["health"]["range"] == [0, 100]
+    assert [name for name, curve in found.items() if "range" in curve] == ["health"]
 
 
 def test_a_page_may_run_its_own_script_and_nothing_else(page: Path) -> None:
