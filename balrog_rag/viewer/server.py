@@ -94,8 +94,10 @@ async def listen(library: Library, port: int, token: str) -> tuple[web.AppRunner
 def application(library: Library, token: str) -> web.Application:
     """All that is answered, under the token: the page, its documents by number, and notes."""
 
+    whole = b"".join(page(served=True))  # now: later there may be no descriptor left to read it with
+
     async def shown(request: web.Request) -> web.Response:
-        return web.Response(body=b"".join(page(served=True)), content_type="text/html", charset="utf-8")
+        return web.Response(body=whole, content_type="text/html", charset="utf-8")
 
     async def overview(request: web.Request) -> web.Response:
         return _document(await asyncio.to_thread(library.overview))
@@ -164,6 +166,8 @@ HEADERS = {
 def guard(token: str) -> Middleware:
     """Answers this machine's own page alone; a mistake is a line of text."""
 
+    headers = HEADERS | {"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"}
+
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         answer: web.StreamResponse
@@ -180,8 +184,7 @@ def guard(token: str) -> Middleware:
             answer = _line(HTTPStatus.NOT_FOUND, str(error))
         except OSError as error:  # such as too many open files; a page that asks again may have more luck
             answer = _line(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read now ({error.strerror})")
-        policies = {"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"}
-        answer.headers.update(HEADERS | policies)
+        answer.headers.update(headers)
         return answer
 
     return guarded

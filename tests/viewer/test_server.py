@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import webbrowser
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import aiohttp
 import msgspec
@@ -22,7 +24,7 @@ from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
 from balrog_rag.viewer.server import listen, open_browser
 from tests.support import CLEAN
-from tests.viewer.support import documents
+from tests.viewer.support import documents, until
 
 Client = Callable[..., Awaitable[tuple[int, bytes]]]
 
@@ -114,6 +116,34 @@ def test_the_printed_address_has_a_token(run: Path) -> None:
 
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address())
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address("--no-token"))
+
+
+def test_a_server_without_descriptors_says_so_in_one_line_and_goes_on(run: Path, tmp_path: Path) -> None:
+    err = tmp_path / "err"
+    with err.open("wb") as file:
+        process = subprocess.Popen(
+            ["bash", "-c", f"ulimit -n 32; exec {sys.executable} -m balrog_rag view {run} --no-browser"],
+            env=CLEAN, stdout=subprocess.PIPE, stderr=file, stdin=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+    held: list[socket.socket] = []
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" on ")[1].split()[0]
+        port = int(address.split(":")[2].partition("/")[0])
+        for _ in range(40):
+            held.append(socket.socket())
+            held[-1].setblocking(False)
+            held[-1].connect_ex(("127.0.0.1", port))
+        until(lambda: err.stat().st_size, "the server has no descriptor left")
+        for each in held:
+            each.close()
+        with urlopen(f"{address}data/0/head", timeout=120) as answer:
+            assert answer.status == 200
+    finally:
+        process.terminate()
+        process.wait(60)
+    assert err.read_text().startswith("note: no connection can be accepted (Too many open files)")
+    assert err.read_text().count("\n") == 1
 
 
 def test_a_browsers_command_line_does_not_hold_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
