@@ -16,7 +16,7 @@ from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import mark
+from balrog_rag.results.made_here import mark_new
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in
@@ -48,7 +48,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     )
     run_folder.create(out, plain(config))
     run_folder.write_json(out / run_folder.FORKED, [spec])
-    mark(out)
+    mark_new(out, "config.json", run_folder.FORKED)
     version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
     copy_until(recording, at, header, out)

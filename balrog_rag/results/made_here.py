@@ -40,17 +40,18 @@ def mark(run: Path) -> None:
     run_folder.write_json(run / MARK, MadeHere(seal, _places(run)))
 
 
-def mark_new(run: Path, name: str) -> None:
-    """Mark a folder that was made just now by writing its file `name`.
+def mark_new(run: Path, *names: str) -> None:
+    """Mark a folder that was made just now by writing these files.
 
-    If the mark cannot be written, e.g. on a full disk, the file is removed again: a folder without a mark
+    If the mark cannot be written, e.g. on a full disk, they are removed again: a folder without a mark
     would be taken for somebody else's.
     """
     try:
         mark(run)
     except RunFolderError:
         with suppress(OSError):
-            (run / name).unlink()
+            for name in names:
+                (run / name).unlink()
             run.rmdir()
         raise
 
