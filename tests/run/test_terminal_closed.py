@@ -48,6 +48,7 @@ def test_the_run_goes_on_and_says_so_in_its_log(tmp_path: Path, log: str) -> Non
     with session(tmp_path, *WORDS, slow, f"runner.log={log}") as (pid, master):
         said = wait_for_start(tmp_path, 4)
         os.close(master)
+        os.killpg(pid, signal.SIGHUP)  # as a shell passes it on to its jobs
         _, status = os.waitpid(pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     text = said.read_text()
