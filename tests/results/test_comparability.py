@@ -8,6 +8,7 @@ from balrog_rag.cli.leaderboard import main as leaderboard
 from balrog_rag.cli.report import main as report
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import load_arms
+from tests.support import evaluate
 
 CHARACTER = "env.options.nle.character"
 
@@ -107,3 +108,13 @@ def test_an_average_over_one_environment_is_not_ranked_among_averages_over_two(n
         ("two", both),
         ("one", "nle/NetHackChallenge-v0"),
     ]
+
+
+@pytest.mark.slow
+def test_a_real_resume_notes_its_caps(tmp_path):
+    words = ["agent=random", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=1", "limits.steps=3"]
+    assert evaluate(*words, "limits.episode.tokens=5", "run.name=a", cwd=tmp_path).returncode == 0
+    run = tmp_path / "results/a"
+    assert evaluate(f"resume={run}", "limits.episode.tokens=9", cwd=tmp_path).returncode == 0
+    (arm,) = load_arms([run])
+    assert arm.settings["limits"]["episode"] == {"dollars": None, "tokens": "5, then 9", "seconds": None}
