@@ -12,6 +12,7 @@ import msgspec
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import DatasetError, PlayerFailed, RunFolderError
+from balrog_rag.episode.outcome import Outcome
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
@@ -76,7 +77,13 @@ class RunOutcome(msgspec.Struct):
         """0: every episode ended; 1: an error; 128 + n: stopped by signal n."""
         if self.signal is not None and not self.tally.complete:
             return 128 + self.signal
-        return 0 if self.tally.complete else 1
+        return 0 if self.tally.complete and not self.all_crashed else 1
+
+    @property
+    def all_crashed(self) -> bool:
+        """Whether a program crashed in every game, of a kind that scores such games."""
+        ends = self.tally.ended.values()
+        return bool(ends) and all(end.outcome == Outcome.CRASHED for end in ends)
 
 
 async def play_runs(
@@ -195,6 +202,10 @@ def troubles(outcome: RunOutcome) -> list[str]:
         lines.append(
             f"{by_player} of {many(len(tally.ended) + len(failed), 'episodes')} failed in code of the agent "
             "and have no score; eval.log in the run folder has the tracebacks"
+        )
+    if outcome.all_crashed:
+        lines.append(
+            "error: the program crashed in every game; eval.log in the run folder has the exceptions"
         )
     if tally.fatal is not None:
         lines.append(f"error: the run was stopped: {tally.fatal}")

@@ -21,6 +21,8 @@ from balrog_rag.results.tally import read_episode
 from balrog_rag.run.begin import planned
 from balrog_rag.run.outward import outward
 from balrog_rag.run.replay import replay, verify
+from balrog_rag.run.run import RunOutcome, troubles
+from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.watchers import Unwatched
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
@@ -126,6 +128,9 @@ def test_a_board_may_score_it_all_the_same(
     episode = read_episode(path)
     assert (episode.outcome, episode.progression) == (outcome, 0.0)
     assert asyncio.run(verify(path)).complete
+    crashed = RunOutcome(Tally(ended={"one": end}))
+    assert crashed.exit_code == (outcome == "crashed")
+    assert bool(troubles(crashed)) == (outcome == "crashed")
 
 
 @pytest.mark.parametrize(
