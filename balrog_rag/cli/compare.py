@@ -104,6 +104,7 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
     """In which settings the two differ."""
     from balrog_rag.results.arms import differences
     from balrog_rag.results.comparability import short
+    from balrog_rag.results.recorded_provenance import different_packages
     from balrog_rag.results.terminal import say, show_table
 
     rows = [[key, *map(short, row)] for key, row in differences([arm.settings for arm in arms])]
@@ -112,6 +113,8 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
         show_table(console, "settings that differ", headings, rows, words=range(3))
     else:
         say(console, "the settings do not differ.")
+    if different := different_packages(*([run.folder for run in arm.runs] for arm in arms)):
+        say(console, f"package versions that differ: {'; '.join(different)}")
 
 
 def show_verdicts(console: "Console", found: "Duel") -> None:

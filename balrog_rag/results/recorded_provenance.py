@@ -1,6 +1,7 @@
 """What run.json says of where a run's numbers come from, as far as it is there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,14 @@ class _RunFile(msgspec.Struct):
     attempts: list[_Attempt] = []
 
 
+def _attempts(run: Path) -> list[_Attempt]:
+    return msgspec.json.decode(read_file(run / "run.json"), type=_RunFile).attempts
+
+
 def origin(run: Path) -> Origin:
     """Read run.json; a lost or damaged one costs this knowledge and nothing else."""
     try:
-        attempts = msgspec.json.decode(read_file(run / "run.json"), type=_RunFile).attempts
+        attempts = _attempts(run)
     except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError):
         return Origin()
     except OSError as error:
@@ -46,3 +51,48 @@ def origin(run: Path) -> Origin:
     prompts = sorted({tree_digest(attempt.prompts)[:12] for attempt in attempts})
     caps = tuple(attempt.caps for attempt in attempts if attempt.caps)
     return Origin(attempts[0].started, ", ".join(sorted(versions)), ", ".join(prompts), len(attempts), caps)
+
+
+def packages(run: Path) -> dict[str, set[str]]:
+    """The versions of each package that played the run, as run.json names them; empty if it is unreadable."""
+    found: dict[str, set[str]] = {}
+    with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+        for attempt in _attempts(run):
+            for name, number in attempt.versions.items():
+                found.setdefault(name, set()).add(number)
+    return found
+
+
+def different_packages(ours: Iterable[Path], theirs: Iterable[Path]) -> list[str]:
+    """Packages of which the runs of two arms used other versions, e.g. 'numpy 1.26.4 against 2.1.0'."""
+    one, other = (_together(map(packages, runs)) for runs in (ours, theirs))
+    if not one or not other:
+        return []
+    names = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+    return [f"{name} {_listed(one.get(name))} against {_listed(other.get(name))}" for name in names]
+
+
+def _together(runs: Iterable[Mapping[str, set[str]]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for name, numbers in run.items():
+            found.setdefault(name, set()).update(numbers)
+    return found
+
+
+def _listed(numbers: set[str] | None) -> str:
+    return ", ".join(sorted(numbers)) if numbers else "none"
+
+
+def contradiction(run: Path, versions: Mapping[str, str]) -> str:
+    """How run.json contradicts the versions in a journal of its run; empty where it agrees."""
+    path = run / "run.json"
+    try:
+        claimed = [attempt.versions for attempt in _attempts(run)]
+    except OSError as error:
+        return f"{path}: cannot be read ({error.strerror}); it is written whenever a run starts"
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return f"{path}: damaged ({error})"
+    if dict(versions) in claimed:
+        return ""
+    return f"{path}: names no start of the run with the package versions that its journals name"

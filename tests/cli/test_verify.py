@@ -1,10 +1,12 @@
 """`episode verify` on a run folder: every journal where it belongs, every line as it was written."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.episode import main
 from balrog_rag.results.run_folder import journals
 from tests.support import evaluate, unchained
@@ -94,3 +96,42 @@ def test_where_nothing_can_be_verified_that_is_an_error(sweep, capsys):
     ):
         assert main(["verify", str(path)]) == 1
         assert capsys.readouterr() == ("", f"error: {path}: {says}\n")
+
+
+def other_versions(run: Path) -> None:
+    record = json.loads((run / "run.json").read_text())
+    record["attempts"][0]["versions"]["nle"] = "9.9"
+    (run / "run.json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (other_versions, "names no start of the run with the package versions that its journals name"),
+        (lambda run: (run / "run.json").unlink(), "cannot be read (No such file or directory)"),
+        (lambda run: (run / "run.json").write_text("{"), "damaged"),
+        (lambda run: (run / "run.json").write_text('{"attempts": []}'), "names no start of the run"),
+    ],
+)
+def test_a_provenance_that_the_journals_contradict_is_found(run, capsys, harm, says):
+    harm(run)
+    code, said = verified(run, capsys)
+    assert code == 1
+    assert [says in line for line in said.splitlines() if line.startswith("DIFFERS")] == [True]
+
+
+def test_what_of_the_provenance_nothing_proves_is_said(run, capsys):
+    assert main(["verify", str(run)]) == 0
+    said = capsys.readouterr().err
+    assert "unverified: of run.json, only the package versions are compared with the journals" in said
+
+
+def test_compare_names_package_versions_that_differ(run, tmp_path, capsys):
+    other = shutil.copytree(run, tmp_path / "other")
+    compare([str(run), str(other)])
+    assert "package versions" not in capsys.readouterr().out
+    other_versions(other)
+    compare([str(run), str(other)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "package versions that differ: nle 1.3" in said
+    assert "against 9.9" in said
