@@ -72,8 +72,8 @@ def size(top: Path) -> None:
     told("  bytes a step", f"{(out.stat().st_size - bare) / SHORT:,.0f}")
 
 
-def long_page(top: Path) -> Path:
-    """A page of 10,000 steps; how long it takes to make."""
+def long_page(top: Path) -> tuple[Path, Path]:
+    """A page of 10,000 steps, and its run; how long it takes to make."""
     out, run = top / "long.html", play(top, "long", LONG, *retrieving(top))
     begun = time.perf_counter()
     rebuilt = Rebuilt(journals(run)[0])
@@ -88,7 +88,7 @@ def long_page(top: Path) -> Path:
     told("export 500 steps as a GIF", f"{time.perf_counter() - begun:.1f} s")
     bundle.write(listed([run]), out)
     told(f"page of {LONG:,} steps", f"{out.stat().st_size / 1e6:.2f} MB")
-    return out
+    return out, run
 
 
 SEEK = """
@@ -119,7 +119,7 @@ READY = "document.querySelector('.screen pre') && document.querySelector('.decis
 
 def browse(top: Path) -> None:
     """Opening, seeking and searching, in headless Chromium."""
-    out = long_page(top)
+    out, run = long_page(top)
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         print("  no chromium and chromedriver here; nothing of the page is measured")
         return
@@ -139,18 +139,45 @@ def browse(top: Path) -> None:
         middle, high = browser.driver.execute_async_script(SEEK)
         told("seek, median of 60 places", f"{middle:.0f} ms", "< 50 ms")
         told("seek, 95th of 100", f"{high:.0f} ms", "< 50 ms")
-        search(browser, out)
+        search(browser, out.as_uri())
+        from_server(browser, run)
     finally:
         browser.close()
 
 
-def search(browser, out: Path) -> None:
+def from_server(browser, run: Path) -> None:
+    """The same of the served page, right after its server has started: it waits for the rebuild."""
+    from tests.viewer.support import until
+
+    server, address = serve(run)
+    try:
+        begun = time.perf_counter()
+        browser.driver.get(f"{address}#step={LONG // 2}")
+        number = "document.querySelector('.count input')?.value"
+        until(lambda: browser.js(f"Boolean({READY}) && {number} === '{LONG // 2}'"), "open")
+        told(f"served: first opening at step {LONG // 2:,}", f"{time.perf_counter() - begun:.2f} s")
+        browser.driver.get("about:blank")
+        search(browser, address, "served: ")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def serve(run: Path) -> tuple["subprocess.Popen[str]", str]:
+    """A server of a run, and its address."""
+    command = [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    return server, server.stdout.readline().split(" on ")[1].split()[0]
+
+
+def search(browser, address: str, where: str = "") -> None:
     """A word in everything that the model read and wrote."""
     from tests.viewer.support import until
 
     note = "document.querySelector('.search [role=status]').textContent"
     begun = time.perf_counter()
-    browser.driver.get(out.as_uri() + "#search=")
+    browser.driver.get(address + "#search=")
     until(lambda: browser.js(f"/can be searched/.test({note})"), "unpacked", 120)
     unpacking = time.perf_counter() - begun
     for words in ("horizontal", "zyzzyva"):
@@ -160,8 +187,8 @@ def search(browser, out: Path) -> None:
             lambda words=words: browser.js(f"location.hash.includes({words!r}) && / at /.test({note})"), words
         )
         time.sleep(0.5)
-        told(f"search for {words!r}", browser.js(note), f"< 1 s for {SEARCHED:,} characters")
-    told("  unpacked before the first search", f"{unpacking:.1f} s")
+        told(f"{where}search for {words!r}", browser.js(note), f"< 1 s for {SEARCHED:,} characters")
+    told(f"{where}  unpacked before the first search", f"{unpacking:.1f} s")
 
 
 def live(top: Path) -> None:
@@ -207,15 +234,11 @@ async def follow(run: Path, process: "subprocess.Popen[bytes]") -> None:
     """Ask as a page does, once a second, until the run has ended."""
     import aiohttp
 
-    command = [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser", "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server, address = await asyncio.to_thread(serve, run)
     try:
-        assert server.stdout is not None
-        line = await asyncio.to_thread(server.stdout.readline)
-        address = line.split(" on ")[1].split()[0]
         async with aiohttp.ClientSession() as session:
             while process.poll() is None:
-                async with session.get(f"{address}data/0/head") as answer:
+                async with session.get(f"{address}data/0/head?steps=0") as answer:
                     await answer.read()
                 await asyncio.sleep(1)
     finally:

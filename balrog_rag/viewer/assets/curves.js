@@ -118,8 +118,8 @@ class Timeline {
     const [low, high] = curve.range || rangeOf(values);
     const share = (value) => Math.min(1, Math.max(0, (value - low) / (high - low || 1)));
     const place = (value) => top + ROW - 5 - share(value) * (ROW - 10);
-    this.words(paint, curve.words(high), this.width, top + 6, "right");
-    if (high > low) this.words(paint, curve.words(low), this.width, top + ROW - 6, "right");
+    if (high > low) this.words(paint, curve.words(high), this.width, top + 8, "right");
+    this.words(paint, curve.words(low), this.width, top + ROW - 8, "right");
     paint.strokeStyle = this.ink.faint;
     paint.lineWidth = 1;
     paint.beginPath();
