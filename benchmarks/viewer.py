@@ -175,7 +175,7 @@ def search(browser, address: str, where: str = "") -> None:
     """A word in everything that the model read and wrote."""
     from tests.viewer.support import until
 
-    note = "document.querySelector('.search [role=status]').textContent"
+    note = "document.querySelector('.search [role=status]')?.textContent"
     begun = time.perf_counter()
     browser.driver.get(address + "#search=")
     until(lambda: browser.js(f"/can be searched/.test({note})"), "unpacked", 120)

@@ -181,6 +181,29 @@ def test_the_prompt_of_a_step_is_beside_the_one_before(browser: Browser, page: P
     quiet(browser)
 
 
+CURVE = """(() => {
+    const canvas = document.querySelector('canvas.timeline');
+    const { data } = canvas.getContext('2d').getImageData(Math.round(canvas.width * 0.75), 26, 1, 25);
+    return [...Array(25).keys()].filter((row) => data[4 * row + 3] > 0);
+})()"""
+"""Rows of the first curve that are inked at three quarters of the timeline, without its base line."""
+
+
+def test_a_small_loss_of_health_is_not_drawn_like_death(browser: Browser, page: Path, tmp_path: Path) -> None:
+    found = documents(page)
+    values = [100] * 20 + [83] * 51
+    found["0/head"]["curves"] = [
+        {"name": "health", "title": "health", "unit": "%", "range": [0, 100], "values": values}
+    ]
+    out = tmp_path / "health.html"
+    out.write_bytes(b"".join(page_of((name, packed(document)) for name, document in found.items())))
+    browser.size(1000)
+    browser.open(f"{out.as_uri()}#episode={EPISODE}&step=0")
+    rows = browser.wait(f"{CURVE}.length && {CURVE}")
+    assert max(rows) < 15  # in the upper half of its 30 rows
+    browser.logs()  # the browser advises against reading a canvas twice
+
+
 def test_four_hundred_pixels_and_dark(browser: Browser, page: Path) -> None:
     browser.size(400, scheme="dark")
     browser.open(f"{page.as_uri()}#episode={EPISODE}&step=5")
