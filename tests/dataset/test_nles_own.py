@@ -57,7 +57,6 @@ def test_nles_tests_of_its_datasets_pass_on_our_recordings(tmp_path):
         env={**CLEAN, "PYTHONPATH": here},
         capture_output=True,
         text=True,
-        timeout=280,
     )
     last = done.stdout.splitlines()[-1] if done.stdout else done.stderr
     assert done.returncode == 0, done.stdout[-3000:]

@@ -303,7 +303,7 @@ def browse(page, folder):
          "--disable-component-update", "--disable-sync", "--no-first-run", "--enable-logging", "--v=0",
          f"--log-file={log}", f"--log-net-log={asked}", f"--user-data-dir={folder / 'profile'}",
          "--window-size=1300,2000", f"--screenshot={folder / 'page.png'}", f"file://{page}"],
-        check=True, capture_output=True, timeout=250, env={**os.environ, "HOME": str(folder)},
+        check=True, capture_output=True, env={**os.environ, "HOME": str(folder)},
     )  # fmt: skip
     events = json.loads(asked.read_text())["events"]
     addresses = {event["params"]["url"] for event in events if "url" in event.get("params", {})}

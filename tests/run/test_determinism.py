@@ -13,7 +13,7 @@ def play(folder: Path, episodes: int, steps: int, *widths: int) -> None:
     for name, width in zip(names, widths, strict=True):
         words = ["agent=robust_cot", f"env.episodes={episodes}", f"limits.steps={steps}", f"run.name={name}"]
         words += [f"runner.concurrency={width}", f"runner.workers={1 + width % 3}", "runner.log=none"]
-        done = evaluate(*words, cwd=folder, timeout=600)
+        done = evaluate(*words, cwd=folder)
         assert done.returncode == 0, done.stderr
 
 
