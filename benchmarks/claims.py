@@ -95,7 +95,7 @@ SAME_MEANS = {
     "exponential v normal": Design(scaled("exponential"), scaled("normal")),
     "one in five v steady": Design(scaled("one in five"), scaled("steady")),
     "0.02 v its constant": Design(two(0, 1, 0.02), constant(0.02)),
-    "5 % jackpot v its mean": Design(jackpot("published", 0.05, 40), lumps("published", 3.0)),
+    "5 % jackpot in both": Design(jackpot("published", 0.05, 40), jackpot("published", 0.05, 40)),
 }
 SAME_ORDER = {
     "normal 1 v 3": Design(normal(0, 1), normal(0, 3)),

@@ -106,12 +106,12 @@ def test_an_arm_that_never_varies_decides_nothing_about_means(a, b):
     assert balrog_rag.verdict([1] * 21, [0] * 21, solved=True).word == "higher"
 
 
-@pytest.mark.parametrize("count", [10, 30])
+@pytest.mark.parametrize("count", [10, 58, 59])
 def test_few_draws_have_a_caveat(count):
     a, b = np.random.default_rng(0).normal([[20], [0]], 1, (2, count))
     made = balrog_rag.verdict(a, b)
     assert made.word == "higher"
-    assert ("a rare score far beyond those seen would undo this" in made.sentence) == (count == 10)
+    assert ("a rare score far beyond those seen would undo this" in made.sentence) == (count <= 58)
 
 
 @pytest.mark.parametrize("heading", [None, "score", '"a, b"'])

@@ -6,7 +6,7 @@ from math import inf
 import msgspec
 
 from balrog_rag.results.statistics import design, permutation
-from balrog_rag.results.statistics.differences import FEW, patience
+from balrog_rag.results.statistics.differences import EASILY_MISSED, patience
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.order import LEAST, Order
 from balrog_rag.results.statistics.permutation import LEAST_PAIRS, Test
@@ -94,7 +94,7 @@ class Comparison(msgspec.Struct, frozen=True):
     def few(self) -> bool:
         """Whether an arm has so few draws that a rare score may well be among those not seen."""
         fewer = min(self.our_draws, self.their_draws)
-        return not self.solved_or_not and fewer * patience(self.family) <= FEW
+        return not self.solved_or_not and fewer * patience(self.family) <= EASILY_MISSED
 
     @property
     def detectable(self) -> float:

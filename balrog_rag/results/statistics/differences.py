@@ -32,6 +32,8 @@ from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats
 
 FEW = 20
 """With so many draws or fewer, scores not seen weigh as much as those seen."""
+EASILY_MISSED = 58
+"""So many draws or fewer miss a score of one game in twenty in more than 5 % of cases."""
 HALF = 2
 """Part of that many, below which they lie as far out as they ever do."""
 FURTHER = 1.5

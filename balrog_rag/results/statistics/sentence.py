@@ -3,7 +3,7 @@
 from math import floor, isfinite, isinf, log10
 from typing import TYPE_CHECKING
 
-from balrog_rag.results.statistics.differences import FEW
+from balrog_rag.results.statistics.differences import EASILY_MISSED
 from balrog_rag.results.statistics.units import ALPHA
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ SHOWN = 5
 NOT_TO_TELL = "too few {} to tell"
 NOT_SEEN = "means not claimed: {}, which allows for scores not seen, includes zero"
 NOT_CLAIMED = "means not claimed: {}"
-RARE = f"with {FEW} or fewer in an arm a rare score far beyond those seen would undo this"
+RARE = f"with {EASILY_MISSED} or fewer in an arm a rare score far beyond those seen would undo this"
 
 
 def sentence(made: "Comparison") -> str:
