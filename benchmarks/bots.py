@@ -23,7 +23,7 @@ from balrog_rag.bots.nethack.delver import delver
 from balrog_rag.bots.nethack.delver.state import Plan
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.envs.nethack.game import NetHackEngine
-from balrog_rag.envs.nethack.held import Held
+from balrog_rag.envs.nethack.held_progression import HeldProgression
 from balrog_rag.envs.nethack.progression import table as worth
 from balrog_rag.episode.spec import episode_name, episode_seeds
 
@@ -54,7 +54,7 @@ def play(number: int, seed: int, character: str, plan: Plan) -> dict:
 def _play(engine: NetHackEngine, program) -> dict:
     stats, live = engine.arrays["blstats"], engine.arrays["blstats"].copy()
     deepest, grown, stood, turn, pressed, ended = 1, 1, 0, -1, 0, ""
-    longest, held, level = 0, Held(), 0
+    longest, held, level = 0, HeldProgression(), 0
     events: dict[str, tuple[int, int, int]] = {}
     key = next(program)
     while True:

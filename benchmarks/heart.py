@@ -27,7 +27,7 @@ from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.run.plan import plan
 from balrog_rag.run.replay import verify
 from balrog_rag.run.services import LiveServices, player_spec
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.workers.pool import WorkerPool
 
 STEPS, GAMES, REPEATS = 1000, 6, 3
@@ -71,7 +71,7 @@ async def play(run: Path, episodes: list[EpisodeSpec]) -> int:
             pool,
             LiveServices(),
             RunBudget(compose(["model=scripted"]).limits),
-            Unwatched(),
+            NullWatcher(),
             lambda: False,
         )
         return sum([(await player(spec)).steps for spec in episodes])

@@ -314,19 +314,19 @@ def watching(folder: Path) -> None:
     """What the dashboard takes from play: a few assignments an event, and a drawing now and then."""
     from balrog_rag.config.compose import compose
     from balrog_rag.contracts.data import Decision, Reply, Request, Transition
-    from balrog_rag.display.dashboard_view import View, lines
+    from balrog_rag.display.dashboard_view import DashboardView, lines
     from balrog_rag.display.scoreboard import Scoreboard
     from balrog_rag.run.backend import LocalBackend, PlannedRun
     from balrog_rag.run.interrupts import Interrupts
     from balrog_rag.run.plan import plan
     from balrog_rag.run.run import InPlay
-    from balrog_rag.run.scheduler import Gate
+    from balrog_rag.run.scheduler import EpisodeSlots
     from balrog_rag.run.services import LiveServices, player_spec
     from balrog_rag.workers.inline import InlineGame
 
     config = compose(["model=scripted", "agent=naive", "env.episodes=256"])
     specs = plan(config, player_spec(config))
-    gate, backend = Gate(256), LocalBackend(config.runner, LiveServices())
+    gate, backend = EpisodeSlots(256), LocalBackend(config.runner, LiveServices())
     playing = InPlay([PlannedRun(folder, config, specs)], gate, Interrupts(gate), backend)
     board, seen = Scoreboard(playing), InlineGame(specs[0].game).start.observation
     for spec in specs:
@@ -340,7 +340,7 @@ def watching(folder: Path) -> None:
             board.see(Stepped(spec.episode, step, decision, "wait", after))
     event = (time.perf_counter() - begun) / rounds / len(specs) / 3
     report("dashboard: an event", "<< 50 us", f"{event * 1e6:.2f} us")
-    view, begun = View(board, Gate(256)), time.perf_counter()
+    view, begun = DashboardView(board, EpisodeSlots(256)), time.perf_counter()
     for _ in range(50):
         lines(view, 200, 60)
     drawing = (time.perf_counter() - begun) / 50

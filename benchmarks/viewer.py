@@ -20,7 +20,7 @@ from balrog_rag.results.run_folder import journals
 from balrog_rag.viewer import bundle, screen_recording
 from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.rebuilding import Rebuilt
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
 
 TOP = Path(__file__).parents[1]
 WIKI = {
@@ -76,7 +76,7 @@ def long_page(top: Path) -> tuple[Path, Path]:
     """A page of 10,000 steps, and its run; how long it takes to make."""
     out, run = top / "long.html", play(top, "long", LONG, *retrieving(top))
     begun = time.perf_counter()
-    rebuilt = Rebuilt(journals(run)[0])
+    rebuilt = RebuiltEpisode(journals(run)[0])
     rebuilt.run()
     took = time.perf_counter() - begun
     told(f"rebuild {LONG:,} steps", f"{took:.1f} s, {LONG / took:,.0f} steps/s")

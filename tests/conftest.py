@@ -17,7 +17,7 @@ from balrog_rag.models.budget import RunBudget
 from balrog_rag.run.episode_runner import EpisodePlayer, GameSource
 from balrog_rag.run.plan import plan
 from balrog_rag.run.services import LiveServices, player_spec
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.util import scratch
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.workers.inline import InlineGames
@@ -104,7 +104,7 @@ def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
             games or InlineGames(),
             services or LiveServices(),
             RunBudget(caps(limits)),
-            watcher or Unwatched(),
+            watcher or NullWatcher(),
             stopping,
         )
 

@@ -15,7 +15,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.files import read_file
 
 
-class Shown(msgspec.Struct, frozen=True):
+class DemonstrationTurn(msgspec.Struct, frozen=True):
     """One turn: what the game showed (its long part) and what was done."""
 
     observation: str
@@ -28,7 +28,7 @@ class Demonstration(msgspec.Struct, frozen=True):
     task: str
     source: str
     """Where it was taken from, for the reader of the file."""
-    turns: tuple[Shown, ...]
+    turns: tuple[DemonstrationTurn, ...]
     last: str | None = None
     """What the last action led to; None in files of earlier versions, which end with that action."""
 

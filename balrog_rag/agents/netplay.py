@@ -47,7 +47,7 @@ def _has_skills(programs: Iterable[Action | ProgramKind]) -> bool:
     return any(each.name in IN_POPUPS for each in programs)
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NetPlayOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What agent.options may set."""
 
     task: str = ""
@@ -61,15 +61,15 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often it may be used before another skill is chosen."""
 
 
-def options_of(config: AgentConfig) -> Options:
+def options_of(config: AgentConfig) -> NetPlayOptions:
     """agent.options, checked."""
     try:
-        return msgspec.convert(config.options, Options)
+        return msgspec.convert(config.options, NetPlayOptions)
     except msgspec.ValidationError as error:
         raise ConfigError(f"agent.options of {config.name}: {error}") from error
 
 
-class Remembered(NamedTuple):
+class MemoryEntry(NamedTuple):
     """An entry of the memory."""
 
     role: Literal["system", "assistant", "user"]
@@ -82,9 +82,9 @@ class Memory:
     def __init__(self, tokens: int) -> None:
         """`tokens` are counted by a fixed rule."""
         self._most = tokens
-        self._entries: deque[Remembered] = deque()
+        self._entries: deque[MemoryEntry] = deque()
 
-    def add(self, entry: Remembered) -> None:
+    def add(self, entry: MemoryEntry) -> None:
         """Keep an entry; one that alone is too long is cut, and the oldest go."""
         text = entry.text.strip()
         while text and count_text(text) > self._most:
@@ -147,7 +147,7 @@ class NetPlay:
         self._skills = self._offered()
         self._head = (Message("system", self._context(), stable=True),)
         self._memory = Memory(self.options.memory_tokens)
-        self._memory.add(Remembered("user", self._task))
+        self._memory.add(MemoryEntry("user", self._task))
         self._popup = self._wrong = False
         self._looked_up: list[str] = []
 
@@ -215,7 +215,7 @@ class NetPlay:
         notice = "" if self._wrong else observation.notice.strip()
         self._wrong = False
         happened = (notice, text("message").strip(), text("events").strip())
-        self._memory.add(Remembered("system", "\n".join(filter(None, happened))))
+        self._memory.add(MemoryEntry("system", "\n".join(filter(None, happened))))
 
     def _now_offered(self) -> list[Action]:
         return [each for each in self._skills if not self._popup or each.name in IN_POPUPS]
@@ -265,11 +265,11 @@ class NetPlay:
             chosen = WrongAnswer(f"{chosen.name} cannot be called so")
         looked: Mapping[str, Any] = {"looked_up": list(self._looked_up)} if self._looked_up else {}
         if isinstance(chosen, WrongAnswer):
-            self._memory.add(Remembered("system", f"Your last answer was not used: {chosen}."))
+            self._memory.add(MemoryEntry("system", f"Your last answer was not used: {chosen}."))
             self._wrong = True
             notes = {"read": "none", "wrong": str(chosen), **looked}
             return Decision(NO_SKILL, reply.text, reply.reasoning, notes)
-        self._memory.add(Remembered("assistant", chosen.speak))
+        self._memory.add(MemoryEntry("assistant", chosen.speak))
         return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked})
 
     def recall(self, observation: Observation, decision: Decision) -> None:
@@ -277,7 +277,7 @@ class NetPlay:
         self._see(observation)
         chosen = self._read(decision.answer)
         said = chosen.speak if isinstance(chosen, Skill) else f"I do {decision.action}."
-        self._memory.add(Remembered("assistant", said))
+        self._memory.add(MemoryEntry("assistant", said))
 
 
 class GuidedNetPlay(NetPlay):

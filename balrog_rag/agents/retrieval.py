@@ -10,10 +10,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from balrog_rag.agents.base import Wrappable, Wrapper
+from balrog_rag.agents.lookup_worth import LookupWorth
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import neutralised
-from balrog_rag.agents.worth import Worth
 from balrog_rag.config.schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
@@ -49,7 +49,7 @@ class Retrieval(Wrapper):
         self.config, self.llm, self.knowledge = config, llm, knowledge
         made_here = config.query in ("noticed", "truth")
         self._noticer = Noticer(self.signals, config.forget, config.low, states=made_here)
-        self._worth = Worth(config.every, config.forget, config.gate)
+        self._worth = LookupWorth(config.every, config.forget, config.gate)
         self._called = 0
         """Tokens of this step's calls for queries and summaries."""
         self._known: OrderedDict[str, LookedUp] = OrderedDict()

@@ -55,8 +55,8 @@ async def aevaluate(*words: str, folder: Place | None = None, trust: bool = Fals
 
 def begin(words: list[str], trust: bool = False) -> "Begun":
     """The run that the words mean, its folder made; several runs are left to the command."""
+    from balrog_rag.run.arms_of_words import named
     from balrog_rag.run.begin import continued, is_sweep, new_run, resumed_folder
-    from balrog_rag.run.named import named
 
     refuse_in_words(words)
     if flags := [word for word in words if word.startswith("-")]:

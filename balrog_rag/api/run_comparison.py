@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from balrog_rag.results.comparing import Duel
+    from balrog_rag.results.comparing import ArmComparison
 
 
 def compare(
@@ -14,7 +14,7 @@ def compare(
     measure: str = "progression",
     detect: float | None = None,
     partial: bool = False,
-) -> "Duel":
+) -> "ArmComparison":
     """Compare two runs, or two folders of runs of one kind; differences are a's less b's.
 
     The verdict's `.sentence` says it in words, `.whole` in numbers; `.environments` and `.tasks` have a

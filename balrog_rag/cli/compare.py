@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from balrog_rag.results.arms import Arm
-    from balrog_rag.results.comparing import Duel
+    from balrog_rag.results.comparing import ArmComparison
 
 MOST_PAIRS = 20
 
@@ -117,7 +117,7 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
         say(console, f"package versions that differ: {'; '.join(different)}")
 
 
-def show_verdicts(console: "Console", found: "Duel") -> None:
+def show_verdicts(console: "Console", found: "ArmComparison") -> None:
     """The verdict, by environment and by task, and the sentence."""
     from balrog_rag.results.statistics.sentence import between, signed
     from balrog_rag.results.terminal import say, show_table
@@ -139,7 +139,7 @@ def show_verdicts(console: "Console", found: "Duel") -> None:
         say(console, f"note: {note}.")
 
 
-def show_look(console: "Console", found: "Duel", planned: int, number: int) -> None:
+def show_look(console: "Console", found: "ArmComparison", planned: int, number: int) -> None:
     """Whether a sequential design may stop here."""
     from balrog_rag.results.statistics.sequential import Look, look
     from balrog_rag.results.terminal import say
@@ -157,7 +157,7 @@ def show_look(console: "Console", found: "Duel", planned: int, number: int) -> N
 
 def show_partings(console: "Console", arms: "list[Arm]") -> None:
     """Where episodes of the same game first differ."""
-    from balrog_rag.results.diverging import partings
+    from balrog_rag.results.divergence import partings
     from balrog_rag.results.terminal import say, show_table
     from balrog_rag.util.wording import many
 

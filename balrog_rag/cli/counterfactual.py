@@ -110,14 +110,14 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
     return msgspec.structs.replace(spec, forks=(*earlier, fork))
 
 
-class Seen:
+class CounterfactualProgress:
     """What was done last, and what the answers took that were not recorded."""
 
     def __init__(self) -> None:
         """Nothing yet."""
-        from balrog_rag.results.asked_again import Took
+        from balrog_rag.results.asked_again import StepCost
 
-        self.taken, self.took = "", Took()
+        self.taken, self.took = "", StepCost()
 
     def see(self, event: "Event") -> None:
         """Count an answer, remember an action."""
@@ -129,7 +129,9 @@ class Seen:
             self.took = self.took.plus(event.reply)
 
 
-async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int) -> Seen:
+async def act(
+    services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int
+) -> CounterfactualProgress:
     """What the player of step `at` does there, everything before it as recorded."""
     from balrog_rag.episode.effects import JournalCursor
     from balrog_rag.episode.journal import Recording, Step, Writer
@@ -140,7 +142,7 @@ async def act(services: "LiveServices", recording: "Recording", spec: "EpisodeSp
     spec = msgspec.structs.replace(spec, steps=at + 1)
     steps = [place for place, entry in enumerate(recording.entries) if isinstance(entry, Step)]
     before = recording.entries[: steps[at - 1] + 1 if at else 1]
-    seen = Seen()
+    seen = CounterfactualProgress()
     game = await InlineGames().open(spec.game)
     try:
         with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from balrog_rag.agents.demonstrations import Demonstration, Shown
-from balrog_rag.contracts.behaviour import Game
+from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn
+from balrog_rag.contracts.behaviour import RunningGame
 from balrog_rag.contracts.data import Burst, Observation, Part, ProgramPlayer
 from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.episode.journal import Step
@@ -27,7 +27,7 @@ async def from_journal(path: Path) -> Demonstration:
         raise ConfigError(f"{path}: the journal is empty")
     spec, steps = recording.header.spec, recording.steps
     game = await InlineGames().open(spec.game)
-    seen, turns = game.start.observation, list[Shown]()
+    seen, turns = game.start.observation, list[DemonstrationTurn]()
     try:
         for step in steps:
             shown, seen = await _shown(game, step, seen)
@@ -42,7 +42,9 @@ async def from_journal(path: Path) -> Demonstration:
     return Demonstration(task, f"journal of {spec.episode}", tuple(turns), seen.long_term)
 
 
-async def _shown(game: Game, step: Step, seen: Observation) -> tuple[list[Shown], Observation]:
+async def _shown(
+    game: RunningGame, step: Step, seen: Observation
+) -> tuple[list[DemonstrationTurn], Observation]:
     """What was seen and done in a step, press by press where a program played, and what is seen after it.
 
     A program itself is never run: its recorded presses are made one by one.
@@ -51,11 +53,11 @@ async def _shown(game: Game, step: Step, seen: Observation) -> tuple[list[Shown]
         return [], seen  # the program failed before it pressed anything
     if not step.pressed:
         (after,) = await game.play([step.taken])
-        return [Shown(seen.long_term, step.taken)], after.observation
-    player, turns = ProgramPlayer(step.taken, {}, 0), list[Shown]()
+        return [DemonstrationTurn(seen.long_term, step.taken)], after.observation
+    player, turns = ProgramPlayer(step.taken, {}, 0), list[DemonstrationTurn]()
     for press in step.pressed:
         named = press if isinstance(press, str) else _action(press, seen.text("message"))
-        turns.append(Shown(seen.long_term, named))
+        turns.append(DemonstrationTurn(seen.long_term, named))
         seen = (await game.run(player, 1, Burst(1, (press,)))).observation
     return turns, seen
 
@@ -63,7 +65,7 @@ async def _shown(game: Game, step: Step, seen: Observation) -> tuple[list[Shown]
 def from_ttyrec(path: Path) -> Demonstration:
     """The game of a recording by NLE. It holds the screen alone, so language and inventory are missing."""
     turns = tuple(
-        Shown(_seen(screen, cursor), _action(key, text_message_of(screen)))
+        DemonstrationTurn(_seen(screen, cursor), _action(key, text_message_of(screen)))
         for screen, cursor, key in _frames(path)
         if key
     )

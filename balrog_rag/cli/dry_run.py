@@ -9,9 +9,9 @@ from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import terminal
 from balrog_rag.results.experiments import departure, grouped
+from balrog_rag.run.arms_of_words import named
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import checked_run, is_sweep, who_plays
-from balrog_rag.run.named import named
 from balrog_rag.run.plan import steps_of
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many

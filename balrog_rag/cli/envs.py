@@ -15,7 +15,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
-    from balrog_rag.envs.conform import Compared
+    from balrog_rag.envs.conform import ComparisonCount
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def _conform(files: Sequence[Path], pictures: bool) -> int:
     return 1 if differing else 0
 
 
-def _print_comparison(results: Mapping[str, "Compared"], pictures: bool) -> None:
+def _print_comparison(results: Mapping[str, "ComparisonCount"], pictures: bool) -> None:
     from balrog_rag.envs.conform import OWN_PICTURES
 
     for env, result in results.items():

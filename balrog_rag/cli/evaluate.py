@@ -11,9 +11,9 @@ from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.display.display import display
+from balrog_rag.run.arms_of_words import named
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import attempt, continued, is_sweep, new_run, resumed_folder
-from balrog_rag.run.named import named
 from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.services import LiveServices
 

@@ -16,7 +16,7 @@ from balrog_rag.episode.journal import Header, Recording, Step, Writer
 from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import mark_new
+from balrog_rag.results.run_seal import mark_new
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in

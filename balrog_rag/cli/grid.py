@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.run.named import experiment_of, meant, of_ones_own, varied
+from balrog_rag.run.arms_of_words import experiment_of, meant, of_ones_own, varied
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from balrog_rag.contracts.errors import ConfigError
 
 if TYPE_CHECKING:
     from balrog_rag.results.arms import Arm
-    from balrog_rag.results.report.write import Beside
+    from balrog_rag.results.report.write import ReportExtras
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -81,15 +81,15 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "Beside":
+def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "ReportExtras":
     """The runs' games and the datasets' in one set of tables."""
     from balrog_rag.dataset.box_plots import figures
     from balrog_rag.dataset.sets import of_arms, of_dataset
     from balrog_rag.dataset.statistics import sections
-    from balrog_rag.results.report.write import Beside
+    from balrog_rag.results.report.write import ReportExtras
 
     sets = [*of_arms(arms), *(of_dataset(options.db, name) for name in options.beside)]
-    return Beside(sections(sets), figures(sets))
+    return ReportExtras(sections(sets), figures(sets))
 
 
 LONGEST_NAME = 80

@@ -25,10 +25,10 @@ from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.display.display import display
 from balrog_rag.results import run_folder
 from balrog_rag.results.experiments import Experiment
-from balrog_rag.results.made_here import made_here, mark_new
+from balrog_rag.results.run_seal import made_here, mark_new
+from balrog_rag.run.arms_of_words import experiment_of, meant, named
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, attempt, check_new, folder_for, planned, resumed_config
-from balrog_rag.run.named import experiment_of, meant, named
 from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.services import LiveServices, resolved

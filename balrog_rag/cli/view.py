@@ -11,7 +11,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
-    from balrog_rag.viewer.listing import Listed
+    from balrog_rag.viewer.listing import ListedEpisode
 
 EPILOG = """examples:
   balrog-rag view results/RUN                       in the browser; goes on while the run is played
@@ -84,7 +84,7 @@ def view(options: argparse.Namespace) -> int:
     return 0
 
 
-def record(options: argparse.Namespace, episodes: "Sequence[Listed]") -> int:
+def record(options: argparse.Namespace, episodes: "Sequence[ListedEpisode]") -> int:
     """Write the screens of the one episode."""
     from balrog_rag.viewer import screen_recording
 

@@ -112,7 +112,7 @@ class Watcher(Protocol):
         ...
 
 
-class Game(Protocol):
+class RunningGame(Protocol):
     """A running game as the play loop holds it, wherever it lives."""
 
     view: TaskView

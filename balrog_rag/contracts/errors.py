@@ -76,7 +76,7 @@ class WorkerLost(EnvironmentFailure):
     """The process that held the game died or hung; the episode is replayed on a fresh one."""
 
 
-class Bystander(WorkerLost):
+class WorkerLostElsewhere(WorkerLost):
     """The process died while it was at work on another game."""
 
 

@@ -71,7 +71,7 @@ class Ended(msgspec.Struct, frozen=True, tag=True):
         return f"{self.outcome}: {self.how}" if self.how else self.outcome
 
 
-class Found(msgspec.Struct, frozen=True, tag=True):
+class AlreadyEnded(msgspec.Struct, frozen=True, tag=True):
     """The episode had ended in an earlier attempt at the run; nothing of it is played."""
 
     episode: str
@@ -92,4 +92,4 @@ class Troubled(msgspec.Struct, frozen=True, tag=True):
     """The traceback, where code of an agent or a bot raised."""
 
 
-Event: TypeAlias = Started | Asked | Answered | Searched | Stepped | Ended | Found | Troubled
+Event: TypeAlias = Started | Asked | Answered | Searched | Stepped | Ended | AlreadyEnded | Troubled

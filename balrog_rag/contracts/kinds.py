@@ -16,18 +16,18 @@ import msgspec
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec, Observation, digest
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
+from balrog_rag.contracts.measures import Column as Column
+from balrog_rag.contracts.measures import EpisodeCounter as EpisodeCounter
+from balrog_rag.contracts.measures import Measure as Measure
+from balrog_rag.contracts.measures import Numbers as Numbers
+from balrog_rag.contracts.measures import PlayedEpisode as PlayedEpisode
+from balrog_rag.contracts.measures import Progress as Progress
+from balrog_rag.contracts.measures import Rules as Rules
+from balrog_rag.contracts.measures import ScoredStep as ScoredStep
+from balrog_rag.contracts.measures import Share as Share
+from balrog_rag.contracts.measures import Timeline as Timeline
+from balrog_rag.contracts.measures import follow as follow
 from balrog_rag.contracts.programs import ProgramKind, offered
-from balrog_rag.contracts.scoring import Column as Column
-from balrog_rag.contracts.scoring import Following as Following
-from balrog_rag.contracts.scoring import Measure as Measure
-from balrog_rag.contracts.scoring import Numbers as Numbers
-from balrog_rag.contracts.scoring import Played as Played
-from balrog_rag.contracts.scoring import Progress as Progress
-from balrog_rag.contracts.scoring import Rules as Rules
-from balrog_rag.contracts.scoring import Scored as Scored
-from balrog_rag.contracts.scoring import Share as Share
-from balrog_rag.contracts.scoring import Timeline as Timeline
-from balrog_rag.contracts.scoring import follow as follow
 from balrog_rag.contracts.signals import EnvironmentSignals as EnvironmentSignals
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 
 from balrog_rag.contracts.data import Observation
-from balrog_rag.contracts.scoring import Numbers
+from balrog_rag.contracts.measures import Numbers
 
 
 class EnvironmentSignals:

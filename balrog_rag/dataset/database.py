@@ -18,7 +18,7 @@ Row = dict[str, Any]
 """A game: the fields of its xlogfile line, and `gameid`."""
 
 
-class Listed(msgspec.Struct, frozen=True):
+class DatasetInfo(msgspec.Struct, frozen=True):
     """A dataset as the database knows it."""
 
     name: str
@@ -73,14 +73,14 @@ SELECT roots.dataset_name, roots.root, roots.ttyrec_version,
 FROM roots ORDER BY roots.rowid"""
 
 
-def datasets(path: Path) -> list[Listed]:
+def datasets(path: Path) -> list[DatasetInfo]:
     """Every dataset of a database."""
     with opened(path) as connection:
         rows = connection.execute(_LISTED).fetchall()
-    return [Listed(name, Path(root), version, games, size) for name, root, version, games, size in rows]
+    return [DatasetInfo(name, Path(root), version, games, size) for name, root, version, games, size in rows]
 
 
-def dataset(path: Path, name: str) -> Listed:
+def dataset(path: Path, name: str) -> DatasetInfo:
     """The dataset of that name."""
     known = {each.name: each for each in datasets(path)}
     if name not in known:

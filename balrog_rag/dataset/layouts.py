@@ -64,7 +64,7 @@ def _check_altorg(path: Path) -> None:
         )
 
 
-class Found(msgspec.Struct):
+class FoundRecordings(msgspec.Struct):
     """What lies under a root, before anything is brought in."""
 
     recordings: list[Path] = []
@@ -74,12 +74,12 @@ class Found(msgspec.Struct):
     """Recordings that are cut short; nle reads them as shorter games."""
 
 
-def look_through(layout: Layout) -> Found:
+def look_through(layout: Layout) -> FoundRecordings:
     """Look at every recording and every log; a DatasetError for what would abort the import."""
     if layout.altorg:
         recordings = sorted(layout.root.glob("*/*.ttyrec.bz2"))
-        return Found(recordings, cut=[path for path in recordings if is_cut(path)])
-    found = Found()
+        return FoundRecordings(recordings, cut=[path for path in recordings if is_cut(path)])
+    found = FoundRecordings()
     for folder in sorted({log.parent for log in layout.root.glob("*/*.xlogfile")}):
         beside = dict(_by_stem(folder))
         for log in sorted(folder.glob("*.xlogfile")):
@@ -96,7 +96,7 @@ def _by_stem(folder: Path) -> Iterator[tuple[str, list[Path]]]:
     yield from stems.items()
 
 
-def _check_log(log: Path, recordings: list[Path], found: Found) -> None:
+def _check_log(log: Path, recordings: list[Path], found: FoundRecordings) -> None:
     """One log and its recordings: there must be some, of one version, and the log must be read as ASCII."""
     try:
         lines = log.read_bytes().decode("ascii").splitlines()

@@ -9,7 +9,7 @@ from balrog_rag.contracts.errors import ConfigError, DatasetError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.dataset import database
 from balrog_rag.dataset.database import Row
-from balrog_rag.envs.nethack.held import ACHIEVEMENTS
+from balrog_rag.envs.nethack.held_progression import ACHIEVEMENTS
 
 WORDS = {"role": "role", "race": "race", "gender": "gender0", "align": "align0"}
 """Options whose value is one of the log's short names, or several with commas."""

@@ -10,7 +10,7 @@ import msgspec
 from balrog_rag.dataset.database import Row
 from balrog_rag.dataset.selecting import bits
 from balrog_rag.envs.nethack.game_end import CONDUCTS
-from balrog_rag.envs.nethack.held import ACHIEVEMENTS
+from balrog_rag.envs.nethack.held_progression import ACHIEVEMENTS
 from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.report.document import Cell, Section, Table
 
@@ -31,7 +31,7 @@ COMMON = 15
 """Causes of death that are shown."""
 
 
-class Column(msgspec.Struct, frozen=True):
+class StatisticsColumn(msgspec.Struct, frozen=True):
     """What a paper says of games that are not here."""
 
     name: str
@@ -43,9 +43,9 @@ class Column(msgspec.Struct, frozen=True):
     """Percent of episodes, by the bits of the log."""
 
 
-def papers_columns() -> list[Column]:
+def papers_columns() -> list[StatisticsColumn]:
     """NLD's Tables 1 and 5, from eval/published.yaml."""
-    return msgspec.convert(published().measured["nld_games"], list[Column])
+    return msgspec.convert(published().measured["nld_games"], list[StatisticsColumn])
 
 
 class Games(msgspec.Struct):
@@ -81,7 +81,7 @@ def _figure(values: Sequence[float], how: Callable[[Sequence[float]], float]) ->
     return f"{how(values):,.0f}" if values else "–"
 
 
-def numbers_table(sets: Sequence[Games], paper: Sequence[Column] = ()) -> Table:
+def numbers_table(sets: Sequence[Games], paper: Sequence[StatisticsColumn] = ()) -> Table:
     """The paper's Table 1."""
     rows: list[list[Cell]] = [["episodes", *[f"{len(games.rows):,}" for games in sets]]]
     rows.append(["players", *[f"{len(set(known(games, 'name'))):,}" for games in sets]])
@@ -106,11 +106,11 @@ NUMBERS_NOTE = (
 )
 
 
-def _headings(first: str, sets: Sequence[Games], paper: Sequence[Column]) -> list[str]:
+def _headings(first: str, sets: Sequence[Games], paper: Sequence[StatisticsColumn]) -> list[str]:
     return [first, *[games.name for games in sets], *[column.name for column in paper]]
 
 
-def _told_by(paper: Sequence[Column]) -> list[str]:
+def _told_by(paper: Sequence[StatisticsColumn]) -> list[str]:
     sources = published().sources
     return [f"(paper): {source}." for source in dict.fromkeys(sources[each.source] for each in paper)]
 
@@ -149,7 +149,7 @@ def _in_numbers(mine: Games) -> Cell:
     )
 
 
-def bits_table(sets: Sequence[Games], paper: Sequence[Column] = ()) -> Table:
+def bits_table(sets: Sequence[Games], paper: Sequence[StatisticsColumn] = ()) -> Table:
     """The paper's Table 5: the share of games with each achievement, and with each conduct kept."""
     rows: list[list[Cell]] = []
     for field, names, told in (

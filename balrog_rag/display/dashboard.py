@@ -14,11 +14,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.segment import Segment
 
-from balrog_rag.display.dashboard_view import View, lines
+from balrog_rag.display.dashboard_view import DashboardView, lines
 from balrog_rag.display.keyboard import keys
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.interrupts import Interrupts
-from balrog_rag.run.scheduler import MOST_SEATS, Gate
+from balrog_rag.run.scheduler import MOST_SEATS, EpisodeSlots
 
 SECONDS = 1 / 8
 """The shortest time between two drawings."""
@@ -26,7 +26,7 @@ SHARE = 0.03
 """The most of the loop's time that drawing may take."""
 
 
-class Paper(io.TextIOBase):
+class BufferedTerminal(io.TextIOBase):
     """Keeps what is drawn until it is shown: a terminal that takes nothing must not stop the loop."""
 
     def __init__(self, terminal: TextIO) -> None:
@@ -62,9 +62,9 @@ class Paper(io.TextIOBase):
 class Dashboard:
     """What is on the screen, and what the keys do to it."""
 
-    def __init__(self, board: Scoreboard, gate: Gate, interrupts: Interrupts) -> None:
+    def __init__(self, board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts) -> None:
         self._gate, self._interrupts = gate, interrupts
-        self._view = View(board, gate)
+        self._view = DashboardView(board, gate)
         self._touched = asyncio.Event()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -94,7 +94,7 @@ class Dashboard:
             self._interrupts.hear(signal.SIGINT, "the key q")
         self._touched.set()
 
-    async def draw(self, live: Live, paper: Paper) -> None:
+    async def draw(self, live: Live, paper: BufferedTerminal) -> None:
         """Draw while there is a terminal: often, but more rarely the longer a drawing takes."""
         while not self._interrupts.hung_up:
             begun = time.perf_counter()
@@ -110,11 +110,11 @@ class Dashboard:
 
 @asynccontextmanager
 async def dashboard(
-    board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
+    board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[None]:
     """Show the dashboard while the body plays; the terminal is given back as it was."""
     shown = Dashboard(board, gate, interrupts)
-    paper = Paper(out)
+    paper = BufferedTerminal(out)
     console = Console(file=cast(IO[str], paper))
     live = Live(
         shown, console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False

@@ -12,7 +12,7 @@ from rich.style import Style
 from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
 from balrog_rag.episode.outcome import in_words
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many, money, short_number
 
@@ -25,10 +25,10 @@ TROUBLES = 3
 """Newest troubles shown."""
 
 
-class View:
+class DashboardView:
     """What is shown of the board: which episode is selected, and which is open."""
 
-    def __init__(self, board: Scoreboard, gate: Gate) -> None:
+    def __init__(self, board: Scoreboard, gate: EpisodeSlots) -> None:
         self.board, self.gate = board, gate
         self.selected: str | None = None
         self.opened: str | None = None
@@ -45,7 +45,7 @@ class View:
             self.opened = self.selected
 
 
-def lines(view: View, width: int, height: int) -> list[Line]:
+def lines(view: DashboardView, width: int, height: int) -> list[Line]:
     """Exactly `height` lines, each exactly `width` cells."""
     opened = view.board.rows.get(view.opened or "")
     head = [*_head(view, width, opened is not None)]
@@ -60,7 +60,7 @@ def _fitted(line: Line, width: int) -> Line:
     return Segment.adjust_line_length(line, width)
 
 
-def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
+def _head(view: DashboardView, width: int, opened: bool) -> Iterator[Line]:
     """How the run stands; an open episode's screen needs the room of all but the first lines."""
     board, gate = view.board, view.gate
     elapsed, left = clock(board.elapsed), clock(board.seconds_left())
@@ -91,7 +91,7 @@ def _head(view: View, width: int, opened: bool) -> Iterator[Line]:
     yield [Segment("")]
 
 
-def _state(board: Scoreboard, gate: Gate) -> list[Segment]:
+def _state(board: Scoreboard, gate: EpisodeSlots) -> list[Segment]:
     held = "no call goes out" if board.holds_calls else "no episode begins; those in play go on"
     return [
         Segment(f" {board.done}/{board.total} ended", BOLD),
@@ -101,7 +101,7 @@ def _state(board: Scoreboard, gate: Gate) -> list[Segment]:
     ]
 
 
-def _progress(view: View) -> list[Segment]:
+def _progress(view: DashboardView) -> list[Segment]:
     board = view.board
     outcomes = [f"{in_words(name)} {count}" for name, count in board.outcomes.items()]
     return [
@@ -183,7 +183,7 @@ def _counted(title: str) -> Callable[[EpisodeRow], str]:
     return cell
 
 
-def _table(view: View, width: int, room: int) -> list[Line]:
+def _table(view: DashboardView, width: int, room: int) -> list[Line]:
     rows = list(view.board.rows.values())
     name_width = min(34, max(12, width // 4)) if not view.board.sweep else min(44, max(12, width // 3))
     columns = _columns(rows, width - name_width - 1)
@@ -201,7 +201,7 @@ def _table(view: View, width: int, room: int) -> list[Line]:
     return found
 
 
-def _scroll(view: View, rows: Sequence[EpisodeRow], shown: int) -> None:
+def _scroll(view: DashboardView, rows: Sequence[EpisodeRow], shown: int) -> None:
     """Keep the selected row in sight."""
     names = [row.episode for row in rows]
     at = names.index(view.selected) if view.selected in names else 0
@@ -288,7 +288,7 @@ def _texts(text: str, style: Style, width: int) -> list[Line]:
     return [[Segment(f" {line}", style)] for line in wrap(one_line(text[:4000]), max(10, width - 2))]
 
 
-def _foot(view: View, opened: bool, width: int) -> list[Line]:
+def _foot(view: DashboardView, opened: bool, width: int) -> list[Line]:
     """The newest troubles, and what the keys do."""
     troubles = list(view.board.troubles)[-TROUBLES:]
     keys = (

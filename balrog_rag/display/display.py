@@ -9,7 +9,7 @@ from typing import TextIO
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.run import InPlay
-from balrog_rag.run.watchers import Several
+from balrog_rag.run.watchers import CompositeWatcher
 
 
 @asynccontextmanager
@@ -28,7 +28,9 @@ async def display(playing: InPlay) -> AsyncIterator[Watcher]:
         from balrog_rag.display.progress_log import progress_log
 
         async with progress_log(kind, board, gate, interrupts, out) as watcher:
-            yield Several([board, watcher])  # in this order: the log's lines tell what the board has counted
+            yield CompositeWatcher(
+                [board, watcher]
+            )  # in this order: the log's lines tell what the board has counted
 
 
 def chosen(log: str, out: TextIO) -> str:

@@ -13,12 +13,12 @@ from typing import Any, TextIO
 
 import msgspec
 
-from balrog_rag.contracts.events import Ended, Event, Found, Started, Troubled
+from balrog_rag.contracts.events import AlreadyEnded, Ended, Event, Started, Troubled
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
 from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many, money
 
@@ -52,7 +52,7 @@ class Lines:
 class PlainLog:
     """Lines for a person."""
 
-    def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
+    def __init__(self, board: Scoreboard, gate: EpisodeSlots, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
         self._noted = 0
         self._told: tuple[object, ...] = ()
@@ -113,7 +113,7 @@ class PlainLog:
 class JsonLog:
     """One JSON object a line for a program."""
 
-    def __init__(self, board: Scoreboard, gate: Gate, out: Lines) -> None:
+    def __init__(self, board: Scoreboard, gate: EpisodeSlots, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
 
     def begin(self) -> None:
@@ -126,7 +126,7 @@ class JsonLog:
         match event:
             case Started():
                 self._say("started", episode=event.episode)
-            case Ended() | Found():
+            case Ended() | AlreadyEnded():
                 over = msgspec.structs.asdict(self._board.recent[-1])
                 self._say("ended" if isinstance(event, Ended) else "found", **over)
             case Troubled():
@@ -166,7 +166,7 @@ class JsonLog:
 
 @asynccontextmanager
 async def progress_log(
-    kind: str, board: Scoreboard, gate: Gate, interrupts: Interrupts, out: TextIO
+    kind: str, board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[PlainLog | JsonLog]:
     """Write lines while the body plays."""
     lines = Lines(out if kind == "json" else sys.stderr)

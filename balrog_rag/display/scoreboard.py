@@ -9,11 +9,11 @@ import msgspec
 
 from balrog_rag.contracts.data import GameSpec, Observation, Passage, Reply
 from balrog_rag.contracts.events import (
+    AlreadyEnded,
     Answered,
     Asked,
     Ended,
     Event,
-    Found,
     Searched,
     Started,
     Stepped,
@@ -59,7 +59,7 @@ class EpisodeRow:
         return (time.monotonic() - self.live_from) / self.live_steps
 
 
-class Over(msgspec.Struct, frozen=True):
+class EndedEpisode(msgspec.Struct, frozen=True):
     """One episode that is over."""
 
     episode: str
@@ -93,7 +93,7 @@ class Scoreboard:
         self.model_troubles, self.live_retries = playing.model_troubles, playing.live_retries
         self.begun = time.monotonic()
         self.rows: dict[str, EpisodeRow] = {}
-        self.recent: deque[Over] = deque(maxlen=REMEMBERED)
+        self.recent: deque[EndedEpisode] = deque(maxlen=REMEMBERED)
         self.troubles: deque[Troubled] = deque(maxlen=REMEMBERED)
         self.progressions: list[float] = []
         self.outcomes: dict[str, int] = {}
@@ -120,9 +120,9 @@ class Scoreboard:
                 self._stepped(self.rows[event.episode], event)
             case Ended():
                 self._ended(event)
-            case Found():
+            case AlreadyEnded():
                 self.rows.pop(event.episode, None)
-                self._count(Over(event.episode, event.outcome, event.steps, event.progression))
+                self._count(EndedEpisode(event.episode, event.outcome, event.steps, event.progression))
             case Troubled():
                 self._troubled(event)
 
@@ -156,10 +156,12 @@ class Scoreboard:
         seconds, tokens = time.monotonic() - row.begun, row.input + row.output
         progression, how = value_of(row.progress, row.kind), event.how
         self._count(
-            Over(event.episode, event.outcome, event.steps, progression, seconds, row.dollars, tokens, how)
+            EndedEpisode(
+                event.episode, event.outcome, event.steps, progression, seconds, row.dollars, tokens, how
+            )
         )
 
-    def _count(self, ended: Over) -> None:
+    def _count(self, ended: EndedEpisode) -> None:
         self.recent.append(ended)
         self.progressions.append(ended.progression)
         self.outcomes[ended.outcome] = self.outcomes.get(ended.outcome, 0) + 1

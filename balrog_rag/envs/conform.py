@@ -11,7 +11,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.envs.small_engine import Engine, Moment
+from balrog_rag.envs.small_engine import Moment, SmallEngine
 
 GAMES = ("babyai", "babaisai", "crafter", "textworld")
 OWN_PICTURES = ("babaisai",)
@@ -58,7 +58,7 @@ class Difference(msgspec.Struct, frozen=True):
     ours: str
 
 
-class Compared(msgspec.Struct):
+class ComparisonCount(msgspec.Struct):
     """How many states of an environment were compared, and how many differ."""
 
     episodes: int = 0
@@ -67,11 +67,11 @@ class Compared(msgspec.Struct):
     first: Difference | None = None
 
 
-def compare(path: Path, pictures: bool = True) -> dict[str, Compared]:
+def compare(path: Path, pictures: bool = True) -> dict[str, ComparisonCount]:
     """Play every recorded episode again; what came of it, by environment."""
-    results: dict[str, Compared] = {}
+    results: dict[str, ComparisonCount] = {}
     for recording in read(path):
-        result = results.setdefault(recording.env, Compared())
+        result = results.setdefault(recording.env, ComparisonCount())
         result.episodes += 1
         for step, differences in enumerate(replay(recording, pictures)):
             result.states += 1
@@ -100,7 +100,7 @@ def read(path: Path) -> Iterator[OriginalGame]:
 
 def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
     """What differs at each state of a recording: the thing, as recorded, and as it is with us."""
-    engine, looks = make(recording), Looks(recording.env in OWN_PICTURES) if pictures else None
+    engine, looks = make(recording), PictureComparison(recording.env in OWN_PICTURES) if pictures else None
     try:
         moment = engine.reset()
         begins = [("mission", recording.mission, engine.goal)] if recording.mission else []
@@ -116,17 +116,17 @@ def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tupl
         engine.close()
 
 
-def make(recording: OriginalGame) -> Engine:
+def make(recording: OriginalGame) -> SmallEngine:
     """The game of a recording."""
     if recording.env not in GAMES:
         raise ConfigError(f"no recordings of {recording.env!r} can be compared; known: {', '.join(GAMES)}")
-    engine: Engine = import_module(f"balrog_rag.envs.{recording.env}.game").make(
+    engine: SmallEngine = import_module(f"balrog_rag.envs.{recording.env}.game").make(
         recording.task, recording.seed
     )
     return engine
 
 
-class Looks:
+class PictureComparison:
     """The pictures of one episode, recorded and ours."""
 
     def __init__(self, own: bool) -> None:
@@ -152,7 +152,7 @@ def fingerprint(pixels: NDArray[Any]) -> str:
 
 
 def _sides(
-    state: State, moment: Moment, engine: Engine, looks: Looks | None
+    state: State, moment: Moment, engine: SmallEngine, looks: PictureComparison | None
 ) -> Iterator[tuple[str, str, str]]:
     """Everything that both sides have, as recorded and as ours."""
     text, broken, _ = state.long.partition(_DICTIONARY)

@@ -29,7 +29,7 @@ class Moment(msgspec.Struct, frozen=True):
     """What the game counts."""
 
 
-class Engine(Protocol):
+class SmallEngine(Protocol):
     """One episode."""
 
     goal: str

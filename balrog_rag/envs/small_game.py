@@ -10,7 +10,7 @@ from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Tra
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import Numbers, Share
 from balrog_rag.contracts.programs import Press
-from balrog_rag.envs.small_engine import Engine, Moment
+from balrog_rag.envs.small_engine import Moment, SmallEngine
 from balrog_rag.episode.outcome import Outcome
 
 SEEDS = 2**32
@@ -41,7 +41,7 @@ def by_seed(spec: GameSpec) -> str:
     return str(seed_of(spec))
 
 
-class Won(Share):
+class SolvedProgress(Share):
     """A task is solved or not; a reward above 0 says so, and comes with success alone."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
@@ -50,10 +50,10 @@ class Won(Share):
             self.value = 1.0
 
 
-class Screen:
+class SmallGameScreen:
     """What programs see of a game: the moment, and what the game itself would do."""
 
-    def __init__(self, moment: Moment, engine: Engine) -> None:
+    def __init__(self, moment: Moment, engine: SmallEngine) -> None:
         self.moment, self._engine = moment, engine
 
     def advice(self) -> Sequence[str]:
@@ -68,7 +68,7 @@ class PlayedEngine:
     def __init__(
         self,
         spec: GameSpec,
-        engine: Engine,
+        engine: SmallEngine,
         actions: Mapping[str, str],
         default: str,
         anything: bool = False,
@@ -94,9 +94,9 @@ class PlayedEngine:
         return Transition(self._observation(), done.reward, ended=done.ended)
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> SmallGameScreen:
         """What programs see."""
-        return Screen(self._moment, self._engine)
+        return SmallGameScreen(self._moment, self._engine)
 
     @property
     def numbers(self) -> Numbers:

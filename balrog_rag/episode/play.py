@@ -11,7 +11,16 @@ from typing import Protocol
 
 import msgspec
 
-from balrog_rag.contracts.behaviour import LLM, Agent, Game, Knowledge, Meter, Model, Retriever, Watcher
+from balrog_rag.contracts.behaviour import (
+    LLM,
+    Agent,
+    Knowledge,
+    Meter,
+    Model,
+    Retriever,
+    RunningGame,
+    Watcher,
+)
 from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
@@ -86,7 +95,7 @@ class EpisodeContext:
     def __init__(
         self,
         spec: EpisodeSpec,
-        game: Game,
+        game: RunningGame,
         cursor: JournalCursor,
         services: Services,
         meter: Meter,

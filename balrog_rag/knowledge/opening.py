@@ -112,14 +112,14 @@ def manifest(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None)
     )
 
 
-class Options(dict[str, Any]):
+class KnowledgeOptions(dict[str, Any]):
     """The settings of one part; whenever one is asked for that has no value, its full name is told."""
 
     def __init__(self, path: str, values: Mapping[str, Any]) -> None:
         """`path`: where in the configuration they stand."""
         super().__init__(
             {
-                key: Options(f"{path}.{key}", value) if isinstance(value, Mapping) else value
+                key: KnowledgeOptions(f"{path}.{key}", value) if isinstance(value, Mapping) else value
                 for key, value in values.items()
             }
         )
@@ -129,9 +129,9 @@ class Options(dict[str, Any]):
         raise ConfigError(f"{self._path}.{key}: no value; set it")
 
 
-def options_of(config: KnowledgeConfig, part: str) -> Options:
+def options_of(config: KnowledgeConfig, part: str) -> KnowledgeOptions:
     """The settings of an index, embedder or reranker."""
-    return Options(f"knowledge.options.{part}", config.options.get(part) or {})
+    return KnowledgeOptions(f"knowledge.options.{part}", config.options.get(part) or {})
 
 
 def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:

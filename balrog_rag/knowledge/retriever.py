@@ -18,7 +18,7 @@ _BATCH = 256
 _REMEMBERED = 4096
 
 
-class Searches(Protocol):
+class SearchBackend(Protocol):
     """What can be searched: the knowledge base, or what stands for it as a bound."""
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
@@ -39,7 +39,7 @@ class BatchRetriever:
     The same query always finds the same passages, so answers are remembered and given again.
     """
 
-    def __init__(self, name: str, searcher: Searches) -> None:
+    def __init__(self, name: str, searcher: SearchBackend) -> None:
         """The thread starts now and ends with `close` or with the process."""
         self.name = name
         self._searcher = searcher

@@ -31,7 +31,7 @@ from balrog_rag.models.prices import Answer, Card, Prices
 from balrog_rag.util import litellm_loading
 
 if TYPE_CHECKING:
-    from balrog_rag.models.posting import Heard, Poster
+    from balrog_rag.models.posting import HttpAnswer, Poster
 
 
 class Speech(Protocol):
@@ -132,7 +132,7 @@ class OwnServer:
             said = heard.text[:LONGEST_WHOLE]
             raise FailedCall(Failure(Kind.BROKEN, heard.status, tidy(f"{error}: {said}"))) from error
 
-    async def _post(self, body: bytes) -> "Heard":
+    async def _post(self, body: bytes) -> "HttpAnswer":
         if self._poster is None:
             from balrog_rag.models.posting import Poster
 
@@ -146,7 +146,7 @@ class OwnServer:
             await self._poster.close()
 
 
-def refusal(heard: "Heard") -> Failure:
+def refusal(heard: "HttpAnswer") -> Failure:
     """What an answer with an error's status is."""
     text = shortened(heard.text)
     asked = seconds_to_wait(heard.headers)

@@ -31,7 +31,7 @@ _kept: ContextVar[bool] = ContextVar("_kept", default=False)
 """Whether this task's request goes over a connection that was kept from an earlier one."""
 
 
-class Heard(msgspec.Struct, frozen=True):
+class HttpAnswer(msgspec.Struct, frozen=True):
     """What was answered: status, headers, and as much of the body as may be read."""
 
     status: int
@@ -65,7 +65,7 @@ class Poster:
             auto_decompress=False,
         )
 
-    async def post(self, body: bytes) -> Heard:
+    async def post(self, body: bytes) -> HttpAnswer:
         """Send it and follow where it is sent on to; raises Failed where nothing whole comes back."""
         try:
             return await self._follow(body)
@@ -78,7 +78,7 @@ class Poster:
         except (aiohttp.ClientError, OSError) as error:
             raise FailedCall(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
 
-    async def _follow(self, body: bytes) -> Heard:
+    async def _follow(self, body: bytes) -> HttpAnswer:
         url, headers = self._url, self._headers
         for _ in range(MOST_REDIRECTS):
             heard = await self._once(url, headers, body)
@@ -89,7 +89,7 @@ class Poster:
                 headers = {name: value for name, value in headers.items() if name in CARRIED_ELSEWHERE}
         raise FailedCall(Failure(Kind.MODEL, heard.status, "a call is sent on without end"))
 
-    async def _once(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> Heard:
+    async def _once(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         try:
             return await self._send(url, headers, body)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
@@ -97,12 +97,12 @@ class Poster:
                 raise
             return await self._send(url, headers, body)  # the server had closed it while nobody looked
 
-    async def _send(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> Heard:
+    async def _send(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         async with self._session.post(
             url, headers=headers, data=body, allow_redirects=False, proxy=self._proxy
         ) as answer:
             _kept.set(False)  # it did answer
-            return Heard(answer.status, answer.headers, await self._read(answer))
+            return HttpAnswer(answer.status, answer.headers, await self._read(answer))
 
     async def _read(self, answer: aiohttp.ClientResponse) -> bytes:
         """The body; of one that goes on beyond the bound the rest is never read, its connection closed."""
@@ -136,7 +136,7 @@ class _Connector(aiohttp.TCPConnector):
         return connection
 
 
-def _elsewhere(url: yarl.URL, heard: Heard) -> yarl.URL:
+def _elsewhere(url: yarl.URL, heard: HttpAnswer) -> yarl.URL:
     """Where a redirect points; one that would turn the call into another is a failure."""
     place = heard.headers.get("location", "")
     if heard.status not in KEEPING_THE_METHOD or not place:

@@ -42,7 +42,7 @@ SLOWER = 16
 """LiteLLM is given that part of `model.max_answer_bytes`: it takes a fifth of a microsecond for a byte."""
 
 
-class Heard(msgspec.Struct):
+class TransportRecord(msgspec.Struct):
     """What the transport heard of one attempt, before LiteLLM made its own of it."""
 
     status: int | None = None
@@ -51,7 +51,7 @@ class Heard(msgspec.Struct):
     """Where the attempt was first sent."""
 
 
-_heard: ContextVar[Heard | None] = ContextVar("_heard", default=None)
+_heard: ContextVar[TransportRecord | None] = ContextVar("_heard", default=None)
 """Where the transport notes what it hears of the attempt that this task makes."""
 
 
@@ -80,7 +80,7 @@ class LiteLLMCall:
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         if self._client is None:
             self._client = make_client(self._litellm, self._config)
-        _heard.set(heard := Heard())
+        _heard.set(heard := TransportRecord())
         turns = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks)
         try:
             response = await self._litellm.acompletion(messages=turns, client=self._client, **self._said)
@@ -220,7 +220,7 @@ class _Bounded(httpx.AsyncByteStream):
 # --- its errors ---
 
 
-def classify(error: BaseException, heard: Heard) -> Failure:
+def classify(error: BaseException, heard: TransportRecord) -> Failure:
     """The failure that this exception of LiteLLM's stands for."""
     status = heard.status if heard.status is not None else getattr(error, "status_code", None)
     text = plain(str(error))
@@ -263,7 +263,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _kind(error: BaseException, status: int | None, heard: Heard, text: str) -> Kind:
+def _kind(error: BaseException, status: int | None, heard: TransportRecord, text: str) -> Kind:
     if _is_timeout(error):
         return Kind.TIMEOUT
     if heard.status is not None and heard.status < 300:

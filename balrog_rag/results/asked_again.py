@@ -22,26 +22,26 @@ from balrog_rag.util.files import read_file
 FILE = "counterfactual.json"
 
 
-class Took(msgspec.Struct, frozen=True):
+class StepCost(msgspec.Struct, frozen=True):
     """What the calls of a step took; `dollars` only where every price is known."""
 
     tokens: int = 0
     dollars: float | None = 0.0
     seconds: float = 0.0
 
-    def plus(self, reply: Reply) -> "Took":
+    def plus(self, reply: Reply) -> "StepCost":
         """That and one more answer."""
-        return Took(
+        return StepCost(
             self.tokens + reply.usage.input + reply.usage.output,
             None if self.dollars is None or reply.cost is None else self.dollars + reply.cost,
             self.seconds + reply.latency,
         )
 
-    def less(self, other: "Took") -> "Took":
+    def less(self, other: "StepCost") -> "StepCost":
         """How much more this is."""
         unpriced = self.dollars is None or other.dollars is None
         dollars = None if unpriced else (self.dollars or 0.0) - (other.dollars or 0.0)
-        return Took(self.tokens - other.tokens, dollars, self.seconds - other.seconds)
+        return StepCost(self.tokens - other.tokens, dollars, self.seconds - other.seconds)
 
 
 class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,7 +52,7 @@ class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
     action: str
     without: str
     again: str
-    more: Took | None = None
+    more: StepCost | None = None
     """What asking with reference text took beyond asking without; None in records that do not know."""
 
     @property

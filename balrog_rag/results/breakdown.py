@@ -8,7 +8,7 @@ import msgspec
 
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, Lookups
-from balrog_rag.results.statistics.censored import Lasted
+from balrog_rag.results.statistics.censored import CensoredGame
 from balrog_rag.results.statistics.shares import Shares, compare_censored
 
 _KILLED = re.compile(r"^killed by (?:an? |the )?", re.IGNORECASE)
@@ -44,11 +44,11 @@ def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> S
     return compare_censored(mine, yours) if mine and yours else None
 
 
-def _lasted(episode: Episode) -> Lasted:
+def _lasted(episode: Episode) -> CensoredGame:
     """How long the hero lived in the game's own time, or in steps where the kind has none."""
     clock = kind_of(episode.env).display.timeline
     time = episode.most.get(clock.clock, episode.steps) if clock else episode.steps
-    return Lasted(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
+    return CensoredGame(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
 
 
 def killer(death: str) -> str:

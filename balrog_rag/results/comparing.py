@@ -15,7 +15,7 @@ from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measur
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 
 
-class Duel(msgspec.Struct, frozen=True):
+class ArmComparison(msgspec.Struct, frozen=True):
     """One arm against another: the verdict on their average, then by environment and by task."""
 
     whole: Comparison
@@ -30,7 +30,7 @@ class Duel(msgspec.Struct, frozen=True):
 
 def compared(
     paths: Sequence[Path], measure: str, wanted: float | None, partial: bool = False
-) -> tuple[list[Arm], Duel]:
+) -> tuple[list[Arm], ArmComparison]:
     """The arms in two folders, and the verdict on them; a ConfigError where they cannot be compared."""
     arms = [one_arm(path, partial) for path in paths]
     refuse_strangers(arms)
@@ -76,11 +76,11 @@ def few(tasks: Collection[str]) -> str:
     return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
 
 
-def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | None = None) -> Duel:
+def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | None = None) -> ArmComparison:
     """Compare two arms; differences are ours less theirs."""
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
-        return Duel(withheld(names, measure), {}, {})
+        return ArmComparison(withheld(names, measure), {}, {})
     our_episodes, their_episodes = comparable(ours, theirs)
     our_envs, their_envs = by_env(our_episodes), by_env(their_episodes)
     shared = [env for env in our_envs if env in their_envs]
@@ -91,7 +91,7 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
         for task, mine, yours in _by_task(our_envs[env], their_envs[env])
     }
     whole = judged(our_episodes, their_episodes, names, measure, wanted)
-    return Duel(noting_conditions(whole, ours, theirs), environments, tasks)
+    return ArmComparison(noting_conditions(whole, ours, theirs), environments, tasks)
 
 
 def noting_conditions(made: Comparison, ours: Arm, theirs: Arm) -> Comparison:

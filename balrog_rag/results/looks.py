@@ -13,7 +13,7 @@ import msgspec
 from balrog_rag.contracts.data import digest
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.made_here import made_here
+from balrog_rag.results.run_seal import made_here
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.util.files import read_file
 

@@ -20,7 +20,7 @@ from balrog_rag.episode import chain, journal
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.made_here import opened_by_user, sealed_by_user
+from balrog_rag.results.run_seal import opened_by_user, sealed_by_user
 from balrog_rag.results.tally import read_episode
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many

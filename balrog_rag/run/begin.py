@@ -14,8 +14,8 @@ from typing import Any
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
+from balrog_rag.agents.lookup_worth import check_gate
 from balrog_rag.agents.prompts import fingerprint
-from balrog_rag.agents.worth import check_gate
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
@@ -37,9 +37,9 @@ from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.models.calls import price_known
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import mark_new
+from balrog_rag.results.run_seal import mark_new
+from balrog_rag.run.arms_of_words import experiment_of
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.named import experiment_of
 from balrog_rag.run.plan import kinds_in, plan
 from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import BackendOf, Display, RunOutcome, play_runs

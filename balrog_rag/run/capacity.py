@@ -6,7 +6,7 @@ from balrog_rag import agents
 from balrog_rag.config.frozen import plain, tree_digest
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.open_files import raised_limit
 from balrog_rag.workers.pool import WORKERS_PER_CORE, most_workers
 
@@ -36,7 +36,7 @@ def lowered(runner: RunnerConfig) -> list[str]:
     return [", ".join(said)] if said else []
 
 
-def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
+def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
     """What to say where fewer episodes can be in play than are wanted."""
     wanted = min(runner.concurrency, MOST_IN_PLAY, sum(len(run.specs) for run in runs))
     if wanted <= gate.width:
@@ -67,6 +67,6 @@ def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
     return notes
 
 
-def held_back(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: Gate) -> list[str]:
+def held_back(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
     """Limits that will hold the run back, known before it starts."""
     return [*lowered(runner), *narrowed(runner, runs, gate), *few_calls(runner, runs)]

@@ -8,7 +8,7 @@ from balrog_rag.dataset.importing import write_database
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import RECORDINGS, recording_path
 from balrog_rag.run.replay import refuse_misplaced, replay
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 
 
 async def record(run: Path, path: Path, done: Callable[[int], None] = lambda count: None) -> bool:
@@ -19,7 +19,7 @@ async def record(run: Path, path: Path, done: Callable[[int], None] = lambda cou
     refuse_misplaced(path)
     target = recording_path(run, header.spec.episode)
     if target is not None:
-        await replay(path, Unwatched(), str(target))
+        await replay(path, NullWatcher(), str(target))
     done(1)
     return target is not None
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from balrog_rag.contracts.behaviour import Game, Watcher
+from balrog_rag.contracts.behaviour import RunningGame, Watcher
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.errors import Bystander, JournalError, WorkerLost
-from balrog_rag.contracts.events import Found, Troubled
+from balrog_rag.contracts.errors import JournalError, WorkerLost, WorkerLostElsewhere
+from balrog_rag.contracts.events import AlreadyEnded, Troubled
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
@@ -25,7 +25,7 @@ LOSSES = 5
 class GameSource(Protocol):
     """Where games live: a pool of worker processes, or the calling process."""
 
-    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> Game:
+    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> RunningGame:
         """Start a game."""
         ...
 
@@ -52,7 +52,7 @@ class JournaledPlayer:
             try:
                 return await self._attempt(spec)
             except WorkerLost as error:
-                losses += not isinstance(error, Bystander)
+                losses += not isinstance(error, WorkerLostElsewhere)
                 if losses == LOSSES:
                     raise
                 self.watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=True))
@@ -64,7 +64,7 @@ class JournaledPlayer:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
         played = read_episode(journal_path(self.run, episode))
-        self.watcher.see(Found(episode, end.outcome, end.steps, played.progression if played else 0.0))
+        self.watcher.see(AlreadyEnded(episode, end.outcome, end.steps, played.progression if played else 0.0))
         return end
 
     def recording(self, spec: EpisodeSpec) -> Recording:

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 
 
 class Interrupts:
     """Stop once: finish the calls in flight and close the journals; twice: cut them off."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: EpisodeSlots) -> None:
         """For the task that makes this; `told` is called at the first stop."""
         self._gate = gate
         self._task = asyncio.current_task()

@@ -14,10 +14,10 @@ from balrog_rag.episode.journal import Header
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import made_here
+from balrog_rag.results.run_seal import made_here
 from balrog_rag.run.episode_runner import GameSource
 from balrog_rag.run.services import ReplayServices
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.workers.inline import InlineGames
 
 
@@ -45,7 +45,7 @@ class Unmetered:
 async def verify(path: Path) -> Verdict:
     """Play a journal again and compare everything; raises a JournalError or ReplayError at a difference."""
     refuse_misplaced(path)
-    return await replay(path, Unwatched())
+    return await replay(path, NullWatcher())
 
 
 def refuse_misplaced(path: Path) -> None:

@@ -22,9 +22,9 @@ from balrog_rag.run.capacity import held_back, most_at_once
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
-from balrog_rag.run.scheduler import Gate, Tally, play_all
+from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
-from balrog_rag.run.watchers import Labelled, Several
+from balrog_rag.run.watchers import CompositeWatcher, LabelledWatcher
 from balrog_rag.util.garbage_collection import rare_collections
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.wording import many
@@ -34,7 +34,7 @@ class InPlay:
     """Runs being played, as a display is told of them, beside the events: it samples and changes nothing."""
 
     def __init__(
-        self, runs: Sequence[PlannedRun], gate: Gate, interrupts: Interrupts, backend: Backend
+        self, runs: Sequence[PlannedRun], gate: EpisodeSlots, interrupts: Interrupts, backend: Backend
     ) -> None:
         self.runs, self.gate, self.interrupts = runs, gate, interrupts
         self.out: TextIO = sys.stdout
@@ -91,7 +91,7 @@ async def play_runs(
 ) -> list[RunOutcome]:
     """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
     runner = runs[0].config.runner
-    gate = Gate(runner.concurrency, most_at_once())
+    gate = EpisodeSlots(runner.concurrency, most_at_once())
     services.hold = gate.hold
     tallies = [Tally() for _ in runs]
     budgets = [RunBudget(run.config.limits, prices=Prices.of_config(run.config.model)) for run in runs]
@@ -162,7 +162,7 @@ async def _play(
     try:
         with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
             own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
-            every = Several([*own, Labelled(run.label, watcher) if run.label else watcher])
+            every = CompositeWatcher([*own, LabelledWatcher(run.label, watcher) if run.label else watcher])
             player = backend.player(run, budget, every, stopping(playing.gate, tally))
             playing.interrupts.when_hung_up(log.terminal_closed)
             async with silences(log, lambda: backend.trouble(run)):
@@ -172,7 +172,7 @@ async def _play(
         _leave_open(run, tally)
 
 
-def stopping(gate: Gate, tally: Tally) -> Callable[[], bool]:
+def stopping(gate: EpisodeSlots, tally: Tally) -> Callable[[], bool]:
     """Asked before anything new is begun: whether all runs stop, or this one."""
     return lambda: gate.stopping or tally.fatal is not None
 

@@ -33,7 +33,7 @@ class Tally(msgspec.Struct):
         return not self.failed and not self.open and self.fatal is None
 
 
-class Gate:
+class EpisodeSlots:
     """How many episodes are in play at once, changeable while they play; closed, none begins."""
 
     def __init__(self, width: int, most: int | None = None) -> None:
@@ -109,7 +109,7 @@ async def passes(seconds: float, stopped: asyncio.Event) -> None:
 async def play_all(
     specs: Sequence[EpisodeSpec],
     player: Callable[[EpisodeSpec], Awaitable[End]],
-    gate: Gate,
+    gate: EpisodeSlots,
     tally: Tally,
     watcher: Watcher,
     rank: int = 0,

@@ -13,7 +13,7 @@ from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import made_here, mark
+from balrog_rag.results.run_seal import made_here, mark
 from balrog_rag.run.demands import demands
 from balrog_rag.run.outward import is_variable, outward
 from balrog_rag.util.secrets import redact, redact_tree

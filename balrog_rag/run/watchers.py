@@ -8,14 +8,14 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.events import Event
 
 
-class Unwatched:
+class NullWatcher:
     """Sees nothing."""
 
     def see(self, event: Event) -> None:
         """Pass it over."""
 
 
-class Several:
+class CompositeWatcher:
     """Tells each of several watchers, in order."""
 
     def __init__(self, watchers: Sequence[Watcher]) -> None:
@@ -27,7 +27,7 @@ class Several:
             watcher.see(event)
 
 
-class Labelled:
+class LabelledWatcher:
     """Names the run before each episode, where several runs are watched together."""
 
     def __init__(self, label: str, watcher: Watcher) -> None:

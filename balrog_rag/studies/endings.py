@@ -33,7 +33,7 @@ QUERIES = ("noticed", "observation", "short", "both")
 """Ways of making a query that need no model."""
 
 
-class Moment(msgspec.Struct, frozen=True):
+class EndingMoment(msgspec.Struct, frozen=True):
     """An action and the text that it led to."""
 
     step: int
@@ -41,20 +41,20 @@ class Moment(msgspec.Struct, frozen=True):
     observation: str
 
 
-class Game(msgspec.Struct, frozen=True):
+class EndedGame(msgspec.Struct, frozen=True):
     """The last moments of a game, how it ended, and of which class that end is."""
 
     file: str
     end: str
     cause: str
-    last: tuple[Moment, ...]
+    last: tuple[EndingMoment, ...]
     env: str = ""
 
 
-class Seen(NamedTuple):
+class ObservedGame(NamedTuple):
     """A game with what was to be seen at each of its moments but the last, which is the end itself."""
 
-    game: Game
+    game: EndedGame
     kind: EnvironmentKind
     moments: tuple[Observation, ...]
 
@@ -85,7 +85,7 @@ class Case(msgspec.Struct, frozen=True):
         return self.before_end is not None and self.before_end >= EARLY
 
 
-class Policy(msgspec.Struct, frozen=True):
+class LookupPolicy(msgspec.Struct, frozen=True):
     """One way of looking up, over all games."""
 
     when: str
@@ -102,12 +102,12 @@ class Policy(msgspec.Struct, frozen=True):
     list: tuple[Case, ...]
 
 
-def read_games(path: Path, env: str) -> list[Game]:
+def read_games(path: Path, env: str) -> list[EndedGame]:
     """The games of a file, one JSON object a line, perhaps packed by gzip."""
     try:
         text = read_file(path)
         lines = gzip.decompress(text) if path.suffix == ".gz" else text
-        games = msgspec.json.Decoder(Game).decode_lines(lines)
+        games = msgspec.json.Decoder(EndedGame).decode_lines(lines)
     except OSError as error:
         raise KnowledgeError(f"cannot read the endings in {path}: {error.strerror or error}") from error
     except (EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -140,7 +140,7 @@ def check_saving(saving: Mapping[str, Sequence[str]], passages: Sequence[Passage
                 )
 
 
-class Searches:
+class RecordedSearches:
     """The knowledge base, each query searched once for all games and policies; keeps what was asked."""
 
     def __init__(self, searcher: Searcher, without: Sequence[str] = ()) -> None:
@@ -162,23 +162,25 @@ class Searches:
         return [each for each in found if not each.id.startswith(self._without)][:k] if spare else found[:k]
 
 
-def seen(game: Game) -> Seen:
+def seen(game: EndedGame) -> ObservedGame:
     """A game's moments read, once for all policies."""
     kind = kind_of(game.env)
-    return Seen(game, kind, tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1]))
+    return ObservedGame(
+        game, kind, tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1])
+    )
 
 
 def measure(
-    games: Sequence[Seen],
+    games: Sequence[ObservedGame],
     config: AgentConfig,
-    found: Searches,
+    found: RecordedSearches,
     saving: Mapping[str, Sequence[str]],
     walked: Callable[[int], None],
-) -> Policy:
+) -> LookupPolicy:
     """Walk through every game under one policy; `walked` is called after each."""
     cases = tuple(asyncio.run(_all(games, config, found, saving, walked)))
     steps, looked_up = sum(case.steps for case in cases), sum(case.looked_up for case in cases)
-    return Policy(
+    return LookupPolicy(
         when=config.retrieval.when,
         query=config.retrieval.query,
         games=len(cases),
@@ -200,9 +202,9 @@ def policy_config(config: AgentConfig, when: str, query: str) -> AgentConfig:
 
 
 async def _all(
-    games: Sequence[Seen],
+    games: Sequence[ObservedGame],
     config: AgentConfig,
-    found: Searches,
+    found: RecordedSearches,
     saving: Mapping[str, Sequence[str]],
     walked: Callable[[int], None],
 ) -> list[Case]:
@@ -214,7 +216,7 @@ async def _all(
 
 
 async def _walk(
-    each: Seen, config: AgentConfig, found: Searches, saving: Mapping[str, Sequence[str]]
+    each: ObservedGame, config: AgentConfig, found: RecordedSearches, saving: Mapping[str, Sequence[str]]
 ) -> Case:
     """One game: at every moment but the last the wrapper is asked."""
     game, kind, answers = each.game, each.kind, _Answers()

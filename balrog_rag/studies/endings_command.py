@@ -12,7 +12,7 @@ from balrog_rag.contracts.registry import nearest
 
 if TYPE_CHECKING:
     from balrog_rag.config.schema import Config
-    from balrog_rag.studies.endings import Policy, Searches
+    from balrog_rag.studies.endings import LookupPolicy, RecordedSearches
 
 _ALLOWED = ("knowledge=", "knowledge.", "+knowledge.", "~knowledge.", "agent.retrieval.")
 _SETTING = re.compile(r"[+~]?[a-z_]+(\.[\w/-]+)*=")
@@ -65,19 +65,19 @@ def _config(settings: Sequence[str]) -> "Config":
     return compose([f"agent={_AGENT}", *settings])
 
 
-def _searches(config: "Config", saving: dict[str, list[str]], without: Sequence[str]) -> "Searches":
+def _searches(config: "Config", saving: dict[str, list[str]], without: Sequence[str]) -> "RecordedSearches":
     from balrog_rag.knowledge.corpus import load
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.passages import Cut
-    from balrog_rag.studies.endings import Searches, check_saving
+    from balrog_rag.studies.endings import RecordedSearches, check_saving
 
     settings = config.knowledge
     corpus = load(settings.corpus, Cut(settings.tokens, settings.overlap))
     check_saving(saving, corpus.passages, corpus.name)
-    return Searches(open_searcher(settings, corpus, remember=True), without)
+    return RecordedSearches(open_searcher(settings, corpus, remember=True), without)
 
 
-def _print(made: Sequence["Policy"], every: bool) -> None:
+def _print(made: Sequence["LookupPolicy"], every: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -108,7 +108,7 @@ def _print(made: Sequence["Policy"], every: bool) -> None:
 _WIDE = 110
 
 
-def _cases(policy: "Policy") -> object:
+def _cases(policy: "LookupPolicy") -> object:
     from rich.table import Table
     from rich.text import Text
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from balrog_rag.contracts.data import Passage
     from balrog_rag.knowledge.search import Searcher
     from balrog_rag.studies.agreement import Agreement, Kappa
-    from balrog_rag.studies.judgements import Grade, Judgement, Score
+    from balrog_rag.studies.judgements import AnswerScore, Grade, Judgement
     from balrog_rag.studies.query_draws import Drawn
 
 DESCRIPTION = """Draws queries from a log and keeps a judgement of each passage that the search finds.
@@ -273,15 +273,15 @@ def _between(kappa: "Kappa") -> str:
 
 
 def _parts(
-    judged: "Sequence[Judgement]", score: "Callable[[Sequence[Judgement]], Score]"
-) -> "dict[str, Score]":
+    judged: "Sequence[Judgement]", score: "Callable[[Sequence[Judgement]], AnswerScore]"
+) -> "dict[str, AnswerScore]":
     parts = {"all": judged}
     for how in ("frequency", "type"):
         parts[f"drawn by {how}"] = [each for each in judged if each.how == how]
     return {name: score(rows) for name, rows in parts.items() if rows}
 
 
-def _sentence(one: "Score") -> str:
+def _sentence(one: "AnswerScore") -> str:
     return (
         f"{one.queries} queries, answer@3 {one.answer:.3f} ({one.answer_low:.2f} to {one.answer_high:.2f}), "
         f"useful@3 {one.useful:.3f}, useless passages {one.useless:.0%}"

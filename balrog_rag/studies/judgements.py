@@ -42,7 +42,7 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Which of two compared searches found it, such as `before` and `after`."""
 
 
-class Score(msgspec.Struct, frozen=True):
+class AnswerScore(msgspec.Struct, frozen=True):
     """How well queries were answered."""
 
     queries: int
@@ -73,7 +73,7 @@ def read_judgements(path: Path) -> list[Judgement]:
         raise KnowledgeError(f"{path} is no file of judgements: {error}") from error
 
 
-def score(judgements: Sequence[Judgement]) -> Score:
+def score(judgements: Sequence[Judgement]) -> AnswerScore:
     """Over the queries that were judged."""
     queries = by_query(judgements)
     count = len(queries)
@@ -82,7 +82,7 @@ def score(judgements: Sequence[Judgement]) -> Score:
     useless = sum(each.grade == "no" for each in judgements)
     low, high = wilson(hits, count)
     shown = len(judgements)
-    return Score(count, hits / count, low, high, helped / count, useless / shown if shown else 0.0)
+    return AnswerScore(count, hits / count, low, high, helped / count, useless / shown if shown else 0.0)
 
 
 def by_query(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:

@@ -14,12 +14,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.agents.worth import FEATURES, HALF, WORTH, Worth, bar, chance
+from balrog_rag.agents.lookup_worth import FEATURES, HALF, WORTH, LookupWorth, bar, chance
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.results import run_folder
-from balrog_rag.results.asked_again import AskedAgain, Took, kept
+from balrog_rag.results.asked_again import AskedAgain, StepCost, kept
 
 LEAST = 20
 """Steps asked again that a fit needs."""
@@ -38,7 +38,7 @@ class FittedGate(msgspec.Struct, frozen=True):
     """Of the steps, at how many the gate would look something up."""
     kept_changes: int
     """Of the changed ones, how many of those."""
-    cost: Took | None
+    cost: StepCost | None
     """What reference text took at such a step, on average; None where the record does not know."""
     worth: float | None
     """The tokens that a changed action counts."""
@@ -96,7 +96,7 @@ def fit(run: Path, worth: float | None = None) -> FittedGate:
     return FittedGate(weights, len(rows), int(y.sum()), sum(opened), both, cost, worth, enough)
 
 
-def _mean(asked: Sequence[AskedAgain]) -> Took | None:
+def _mean(asked: Sequence[AskedAgain]) -> StepCost | None:
     """What reference text took at a step on average; None where that is not known, or nothing."""
     took = [one.more for one in asked if one.more is not None]
     tokens = round(sum(each.tokens for each in took) / len(took)) if took else 0
@@ -104,7 +104,7 @@ def _mean(asked: Sequence[AskedAgain]) -> Took | None:
         return None
     prices = [each.dollars for each in took if each.dollars is not None]
     dollars = sum(prices) / len(took) if len(prices) == len(took) else None
-    return Took(tokens, dollars, sum(each.seconds for each in took) / len(took))
+    return StepCost(tokens, dollars, sum(each.seconds for each in took) / len(took))
 
 
 def _changed(one: AskedAgain) -> bool:
@@ -118,7 +118,7 @@ def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
         return None
     spec = recording.header.spec
     retrieval = spec.last_player.agent["retrieval"]
-    worth = Worth(int(retrieval["every"]), int(retrieval["forget"]), {})
+    worth = LookupWorth(int(retrieval["every"]), int(retrieval["forget"]), {})
     signals = kind_of(spec.game.env).hints.signals
     for step, numbers, ids in _moments(recording):
         known = worth.features(step, signals.health(numbers))

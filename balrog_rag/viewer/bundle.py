@@ -7,7 +7,7 @@ from typing import Any
 from balrog_rag.util.files import replacing
 from balrog_rag.util.wording import many
 from balrog_rag.viewer.html_page import page
-from balrog_rag.viewer.listing import Listed
+from balrog_rag.viewer.listing import ListedEpisode
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
 
@@ -15,7 +15,7 @@ TIGHT = 9
 """How hard a file is compressed."""
 
 
-def write(episodes: Sequence[Listed], out: Path) -> list[str]:
+def write(episodes: Sequence[ListedEpisode], out: Path) -> list[str]:
     """Write the page; returns what could not be rebuilt, a line each."""
     failures: list[str] = []
     with replacing(out) as file:
@@ -24,7 +24,7 @@ def write(episodes: Sequence[Listed], out: Path) -> list[str]:
     return failures
 
 
-def blocks(episodes: Sequence[Listed], failures: list[str]) -> Iterator[tuple[str, bytes]]:
+def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[tuple[str, bytes]]:
     """Every document of the page by its name, one episode after the other."""
     yield "run", packed(overview(episodes), TIGHT)
     for place, episode in enumerate(episodes):

@@ -10,8 +10,16 @@ from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched,
 from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
 from balrog_rag.viewer.marks import Curves, Mark, Marker
-from balrog_rag.viewer.packing import CHUNK, Screen, Table, changes, packed, screen_of, steps_between
-from balrog_rag.viewer.painted_games import Seen
+from balrog_rag.viewer.packing import (
+    CHUNK,
+    NumberedValues,
+    PackedScreen,
+    changes,
+    packed,
+    screen_of,
+    steps_between,
+)
+from balrog_rag.viewer.painted_games import PaintedMoment
 
 SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
 """Columns of what calls cost."""
@@ -31,18 +39,18 @@ class Collector:
         self,
         kind: EnvironmentKind,
         progress: Progress,
-        moments: Callable[[], list[Seen]],
+        moments: Callable[[], list[PaintedMoment]],
         search_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """`moments` gives those of each step in turn, `search_seconds` how long the last search took."""
         self._moments, self._search_seconds = moments, search_seconds
         self._kind, self._progress = kind, progress
         self._marker, self._curves = Marker(kind), Curves(kind)
-        self._tables = {name: Table() for name in ("messages", "passages", "pictures")}
+        self._tables = {name: NumberedValues() for name in ("messages", "passages", "pictures")}
         self._closed: list[bytes] = []
         self._packed = 0
         self._open = _Chunk(0)
-        self._screen = Screen(())
+        self._screen = PackedScreen(())
         self._last: Mapping[str, int] = {}
         self._said: list[dict[str, Any]] = []
         self._spent: dict[str, list[Any]] = {name: [] for name in SPENT}
@@ -192,7 +200,7 @@ class Collector:
         self._actions.append(action)
         self._open.steps.append({"do": action, **made})
 
-    def _moment(self, seen: Seen, observation: Observation | None) -> None:
+    def _moment(self, seen: PaintedMoment, observation: Observation | None) -> None:
         """Write down how a moment looks; the first of a chunk closes the one before."""
         at = self.count
         if at and at % CHUNK == 0:
@@ -212,7 +220,7 @@ class Collector:
         self._curves.see(seen.numbers, progress)
         self._marks += self._marker.moment(at, seen.numbers, observation, progress)
 
-    def _progress_sees(self, seen: Seen, after: Transition | None = None) -> None:
+    def _progress_sees(self, seen: PaintedMoment, after: Transition | None = None) -> None:
         if not self._kind.display.blank(seen.numbers):
             self._last = seen.numbers
             if after is None:
@@ -220,13 +228,13 @@ class Collector:
             else:
                 follow(self._progress, after, seen.numbers)
 
-    def _shown(self, painting: Painting | None, observation: Observation | None) -> Screen:
+    def _shown(self, painting: Painting | None, observation: Observation | None) -> PackedScreen:
         if isinstance(painting, ColouredText):
             return screen_of(painting)
         text = observation.screen.split("\n") if observation is not None else self._screen.rows
         pictures = observation.pictures if observation is not None else ()
         image = painting or next(iter(pictures), None)
-        return Screen(text, picture=None if image is None else self._picture(image))
+        return PackedScreen(text, picture=None if image is None else self._picture(image))
 
     def _ended(self, event: Ended) -> None:
         self._end = event

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.viewer.listing import Listed, free, listed, under
+from balrog_rag.viewer.listing import ListedEpisode, free, listed, under
 from balrog_rag.viewer.overview import overview, rows
 from balrog_rag.viewer.packing import packed
-from balrog_rag.viewer.watching import Watched
+from balrog_rag.viewer.watching import WatchedEpisode
 
 MEMORY = 256_000_000
 """Bytes of rebuilt episodes kept; what was looked at longest ago is dropped, and rebuilt when wanted."""
@@ -27,8 +27,8 @@ class Library:
     def __init__(self, paths: Sequence[Path], memory: int = MEMORY) -> None:
         self._paths, self._memory = tuple(paths), memory
         self._lock = threading.Lock()
-        self.episodes: list[Listed] = listed(self._paths)
-        self._watched: dict[int, Watched] = {}
+        self.episodes: list[ListedEpisode] = listed(self._paths)
+        self._watched: dict[int, WatchedEpisode] = {}
 
     def overview(self) -> bytes:
         """The document `run`, with what has changed on disk."""
@@ -70,7 +70,7 @@ class Library:
         watched = await self._opened(place)
         return await watched.chunk(number)
 
-    def episode(self, key: str) -> Listed | None:
+    def episode(self, key: str) -> ListedEpisode | None:
         """The episode of that name."""
         return next((episode for episode in self.episodes if episode.key == key), None)
 
@@ -79,13 +79,13 @@ class Library:
         for watched in self._watched.values():
             watched.stop()
 
-    async def _opened(self, place: int, again: bool = False) -> Watched:
+    async def _opened(self, place: int, again: bool = False) -> WatchedEpisode:
         """The episode, being rebuilt; where too many are, when one of them is done."""
         while (watched := await asyncio.to_thread(self._open, place, again)) is None:
             await asyncio.sleep(TURN)
         return watched
 
-    def _open(self, place: int, again: bool) -> Watched | None:
+    def _open(self, place: int, again: bool) -> WatchedEpisode | None:
         with self._lock:
             if not 0 <= place < len(self.episodes):
                 raise ConfigError(f"there is no episode {place}")
@@ -120,10 +120,10 @@ class Library:
             if each.rebuilt.done:
                 size -= self._watched.pop(place).size
 
-    def _begin(self, episode: Listed) -> Watched:
+    def _begin(self, episode: ListedEpisode) -> WatchedEpisode:
         if episode.row.get("state") == "damaged":
             raise ConfigError(str(episode.row.get("how")))
         try:
-            return Watched(episode)
+            return WatchedEpisode(episode)
         except BalrogError as error:
             raise ConfigError(str(error)) from error

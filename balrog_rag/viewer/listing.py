@@ -14,14 +14,14 @@ from balrog_rag.results import run_folder, runs
 from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
 from balrog_rag.viewer import published_episodes, recorded
-from balrog_rag.viewer.published_episodes import Published, csvs
-from balrog_rag.viewer.rebuilding import Rebuilt, header_of
-from balrog_rag.viewer.recorded import Recorded, is_recording, recordings
+from balrog_rag.viewer.published_episodes import PublishedEpisode, csvs
+from balrog_rag.viewer.rebuilding import RebuiltEpisode, header_of
+from balrog_rag.viewer.recorded import RecordedEpisode, is_recording, recordings
 
 JOURNAL = ".journal.jsonl"
 
 
-class Listed(NamedTuple):
+class ListedEpisode(NamedTuple):
     """An episode that can be looked at."""
 
     key: str
@@ -34,14 +34,14 @@ class Listed(NamedTuple):
     env: str = ""
     """The environment of an episode that is no journal's but BALROG's."""
 
-    def source(self) -> Rebuilt | Published | Recorded:
+    def source(self) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
         """What gives its documents."""
         if is_recording(self.path):
-            return Recorded(self.path)
-        return Published(self.path, self.env) if self.env else Rebuilt(self.path)
+            return RecordedEpisode(self.path)
+        return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path)
 
 
-def listed(paths: Sequence[Path]) -> list[Listed]:
+def listed(paths: Sequence[Path]) -> list[ListedEpisode]:
     """Every episode behind these paths, each under a name of its own."""
     found = [episode for path in paths for episode in _behind(path)]
     if not found:
@@ -65,7 +65,7 @@ def free(key: str, taken: Set[str]) -> str:
     return key
 
 
-def under(key: str, episode: Listed) -> Listed:
+def under(key: str, episode: ListedEpisode) -> ListedEpisode:
     """An episode under the name that links and pages call it by."""
     return episode._replace(key=key, row=episode.row | {"key": key})
 
@@ -77,7 +77,7 @@ def run_folders(path: Path) -> list[Path]:
     return sorted(each.parent for each in path.glob("*/config.json"))
 
 
-def _behind(path: Path) -> Iterator[Listed]:
+def _behind(path: Path) -> Iterator[ListedEpisode]:
     if not path.exists():
         raise RunFolderError(f"{path}: is not there; give a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
     if not path.is_dir():
@@ -93,42 +93,42 @@ def _behind(path: Path) -> Iterator[Listed]:
         about = published_episodes.row(published_episodes.record_of(file), name, env) | {
             "run": path.resolve().name
         }
-        yield Listed(name, file, path.resolve(), about, env)
+        yield ListedEpisode(name, file, path.resolve(), about, env)
     for name, file in recordings(path) if not folders else ():
         yield _of_recording(file, name, path.resolve())
 
 
-def _of_recording(path: Path, name: str, home: Path | None = None) -> Listed:
+def _of_recording(path: Path, name: str, home: Path | None = None) -> ListedEpisode:
     name = plain_name(name)
-    return Listed(name, path, home, recorded.row(path, name) | {"run": home.name if home else ""})
+    return ListedEpisode(name, path, home, recorded.row(path, name) | {"run": home.name if home else ""})
 
 
-def _of_run(run: Path) -> Iterator[Listed]:
+def _of_run(run: Path) -> Iterator[ListedEpisode]:
     """Those that have ended, those in play, and those that cannot be used, which say why."""
     loaded = runs.load(run)
     for episode in loaded.episodes:
         path = run_folder.journal_path(run, episode.name)
-        yield Listed(episode.name, path, run, row(episode) | {"run": run.name})
+        yield ListedEpisode(episode.name, path, run, row(episode) | {"run": run.name})
     for stem in loaded.unfinished:
         yield _of_journal(run / f"{stem}{JOURNAL}", run)
     for problem in loaded.problems:
         about = {"name": problem.path, "run": run.name, "state": "damaged", "how": problem.what}
-        yield Listed(problem.path, run / problem.path, run, about)
+        yield ListedEpisode(problem.path, run / problem.path, run, about)
 
 
-def _of_journal(path: Path, run: Path | None) -> Listed:
+def _of_journal(path: Path, run: Path | None) -> ListedEpisode:
     name = "" if run is None else run.name
     ended = read_episode(path)
     if ended is not None:
-        return Listed(ended.name, path, run, row(ended) | {"run": name})
+        return ListedEpisode(ended.name, path, run, row(ended) | {"run": name})
     try:
         spec = header_of(path).spec
     except BalrogError as error:
-        return Listed(
+        return ListedEpisode(
             path.name, path, run, {"name": path.name, "run": name, "state": "damaged", "how": str(error)}
         )
     asked = any(isinstance(entry, Completion) for entry in journal.entries_of(path))
-    return Listed(spec.episode, path, run, _begun(spec, asked) | {"run": name})
+    return ListedEpisode(spec.episode, path, run, _begun(spec, asked) | {"run": name})
 
 
 def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
@@ -171,6 +171,6 @@ def row(episode: Episode) -> dict[str, Any]:
     }
 
 
-def runs_of(episodes: Iterable[Listed]) -> list[Path]:
+def runs_of(episodes: Iterable[ListedEpisode]) -> list[Path]:
     """The run folders they lie in, each once."""
     return list(dict.fromkeys(episode.run for episode in episodes if episode.run is not None))

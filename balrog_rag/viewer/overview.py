@@ -9,14 +9,14 @@ from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Lookup
 from balrog_rag.results import asked_again, run_folder
-from balrog_rag.viewer.listing import Listed, runs_of
+from balrog_rag.viewer.listing import ListedEpisode, runs_of
 from balrog_rag.viewer.marks import TITLES
 from balrog_rag.viewer.notes import kept_notes
 
 FORMAT = 1
 
 
-def overview(episodes: Sequence[Listed]) -> dict[str, Any]:
+def overview(episodes: Sequence[ListedEpisode]) -> dict[str, Any]:
     """The document `run`."""
     folders = runs_of(episodes)
     return {
@@ -28,7 +28,7 @@ def overview(episodes: Sequence[Listed]) -> dict[str, Any]:
     }
 
 
-def rows(episodes: Sequence[Listed]) -> dict[str, Any]:
+def rows(episodes: Sequence[ListedEpisode]) -> dict[str, Any]:
     """The document `rows`: the part of `run` that grows while runs are played."""
     folders = runs_of(episodes)
     return {
@@ -37,7 +37,7 @@ def rows(episodes: Sequence[Listed]) -> dict[str, Any]:
     }
 
 
-def notes(run: Path, episodes: Sequence[Listed]) -> list[dict[str, Any]]:
+def notes(run: Path, episodes: Sequence[ListedEpisode]) -> list[dict[str, Any]]:
     """The notes beside a run, on the episodes shown."""
     keys = {episode.row["name"]: episode.key for episode in episodes if episode.run == run}
     try:
@@ -51,7 +51,7 @@ def notes(run: Path, episodes: Sequence[Listed]) -> list[dict[str, Any]]:
     ]
 
 
-def retrieval(run: Path, episodes: Sequence[Listed]) -> dict[str, Any] | None:
+def retrieval(run: Path, episodes: Sequence[ListedEpisode]) -> dict[str, Any] | None:
     """What was found when steps were asked again without passages; None where nothing was asked."""
     found = asked_again.kept(run)
     if found is None:

@@ -43,7 +43,7 @@ def unpacked(data: bytes) -> Any:
     return json.loads(zlib.decompress(data))
 
 
-class Screen(NamedTuple):
+class PackedScreen(NamedTuple):
     """A screen as rows; `colours` is empty where it has none."""
 
     rows: Sequence[str]
@@ -58,13 +58,13 @@ class Screen(NamedTuple):
         return {"rows": list(self.rows), "colours": list(self.colours)}
 
 
-def screen_of(painting: ColouredText) -> Screen:
+def screen_of(painting: ColouredText) -> PackedScreen:
     """The screen of a coloured text."""
     rows, colours = painting.rows()
-    return Screen(rows, colours, painting.cursor)
+    return PackedScreen(rows, colours, painting.cursor)
 
 
-def changes(before: Screen, now: Screen) -> list[Change]:
+def changes(before: PackedScreen, now: PackedScreen) -> list[Change]:
     """What makes one screen of another; one of another height is written anew, row by row."""
     if len(before.rows) != len(now.rows) or bool(before.colours) != bool(now.colours):
         return [[-1, 0, 0, *now.whole.values()]]
@@ -91,7 +91,7 @@ def _signs(row: str, colours: str) -> Sequence[Any]:
     return list(zip(row, colours, strict=True)) if colours else row
 
 
-class Table:
+class NumberedValues:
     """Texts and pictures numbered in the order in which chunks first need them."""
 
     def __init__(self) -> None:

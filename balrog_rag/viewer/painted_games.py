@@ -9,7 +9,7 @@ from balrog_rag.contracts.painting import Painting
 from balrog_rag.workers.host import HostedGame
 
 
-class Seen(NamedTuple):
+class PaintedMoment(NamedTuple):
     """One moment: how it looks, and the game's numbers."""
 
     painting: Painting | None
@@ -26,7 +26,7 @@ class PaintedGame:
         """Make the game, start it, and keep its first moment."""
         self._hosted = HostedGame(spec, ttyrec)
         self.view, self.start = self._hosted.view, self._hosted.start
-        self._moments: deque[list[Seen]] = deque([[self._seen()]])
+        self._moments: deque[list[PaintedMoment]] = deque([[self._seen()]])
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
         """Take the actions one after the other, up to the game's end."""
@@ -40,7 +40,7 @@ class PaintedGame:
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
         """Let a program play on; every press is a moment."""
-        moments: list[Seen] = []
+        moments: list[PaintedMoment] = []
         transition = self._hosted.run(player, most, lambda: moments.append(self._seen()), recorded)
         moments[-1:] = [self._seen()]  # looking at the end of a game may turn its last pages
         self._moments.append(moments)
@@ -50,12 +50,12 @@ class PaintedGame:
         """End the game."""
         self._hosted.close()
 
-    def next_moments(self) -> list[Seen]:
+    def next_moments(self) -> list[PaintedMoment]:
         """The first moment, or those of the next step that the replay tells of."""
         return self._moments.popleft()
 
-    def _seen(self) -> Seen:
-        return Seen(self._hosted.painted(), self._hosted.numbers)
+    def _seen(self) -> PaintedMoment:
+        return PaintedMoment(self._hosted.painted(), self._hosted.numbers)
 
 
 class PaintedGames:
@@ -68,7 +68,7 @@ class PaintedGames:
         self.game = PaintedGame(spec, ttyrec)
         return self.game
 
-    def next_moments(self) -> list[Seen]:
+    def next_moments(self) -> list[PaintedMoment]:
         """The next moments of its game."""
         assert self.game is not None
         return self.game.next_moments()

@@ -18,7 +18,7 @@ from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.registry import environments
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.viewer.collector import Collector
-from balrog_rag.viewer.painted_games import Seen
+from balrog_rag.viewer.painted_games import PaintedMoment
 
 FIELDS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
@@ -28,7 +28,7 @@ LARGEST = 1 << 24
 """Characters of one observation."""
 
 
-class Unknown:
+class UnknownProgress:
     """Progression that a record tells of at its end only."""
 
     value = 0.0
@@ -50,18 +50,18 @@ def plain_kind(name: str) -> EnvironmentKind:
         title=title,
         tasks=tuple,
         make=lambda spec, ttyrec: None,
-        progress=lambda game: Unknown(),
+        progress=lambda game: UnknownProgress(),
     )
 
 
-class Published:
+class PublishedEpisode:
     """One such episode, as a page reads it."""
 
     def __init__(self, path: Path, env: str) -> None:
         """Read the record beside the CSV."""
         self._path = path
         self.record = record_of(path)
-        self.collector = Collector(plain_kind(env), Unknown(), lambda: [Seen(None, {})])
+        self.collector = Collector(plain_kind(env), UnknownProgress(), lambda: [PaintedMoment(None, {})])
         self.done = False
         self.failure = ""
 

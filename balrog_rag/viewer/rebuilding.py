@@ -18,7 +18,7 @@ from balrog_rag.viewer.painted_games import PaintedGames
 BROKE_OFF = "the replay broke off; the terminal of the server has the error"
 
 
-class Rebuilt:
+class RebuiltEpisode:
     """One journal's episode, complete or as far as it is rebuilt."""
 
     def __init__(self, path: Path) -> None:

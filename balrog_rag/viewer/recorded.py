@@ -20,8 +20,8 @@ from balrog_rag.dataset.recordings import (
     version_of,
 )
 from balrog_rag.viewer.collector import Collector
-from balrog_rag.viewer.painted_games import Seen
-from balrog_rag.viewer.published_episodes import Unknown
+from balrog_rag.viewer.painted_games import PaintedMoment
+from balrog_rag.viewer.published_episodes import UnknownProgress
 
 HOLDS = {
     1: "screens and times: no key, no score, no prompt",
@@ -34,14 +34,14 @@ OUTCOME = "end of the recording"
 _UNREAD = Observation(())
 
 
-class Recorded:
+class RecordedEpisode:
     """One recording, as a page reads it."""
 
     def __init__(self, path: Path) -> None:
         """Nothing is read yet."""
         self._path = path
-        self._moments: deque[Seen] = deque()
-        self.collector = Collector(recorded_kind(), Unknown(), lambda: [self._moments.popleft()])
+        self._moments: deque[PaintedMoment] = deque()
+        self.collector = Collector(recorded_kind(), UnknownProgress(), lambda: [self._moments.popleft()])
         self.done = False
         self.failure = ""
 
@@ -60,7 +60,7 @@ class Recorded:
         """A key is the step from one frame to the next; where the last one led is not recorded."""
         see, key, steps = self.collector.see, "", -1
         for steps, frame in enumerate(frames):
-            self._moments.append(Seen(frame.painting, frame.numbers))
+            self._moments.append(PaintedMoment(frame.painting, frame.numbers))
             see(Stepped("", steps - 1, Decision(key), key, Transition(_UNREAD)) if steps else _begun())
             key = frame.key
         if steps < 0:

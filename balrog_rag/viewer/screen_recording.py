@@ -10,7 +10,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.files import replacing
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.viewer.collector import Collector
-from balrog_rag.viewer.packing import Screen, unpacked
+from balrog_rag.viewer.packing import PackedScreen, unpacked
 
 ENDINGS = (".cast", ".gif")
 SECONDS = 0.25
@@ -28,14 +28,14 @@ MOST_FRAMES = 5_000
 """Moments of one GIF."""
 
 
-class Moment(NamedTuple):
+class RecordedScreen(NamedTuple):
     """One screen of an episode."""
 
     at: int
-    screen: Screen
+    screen: PackedScreen
 
 
-def moments(collector: Collector, first: int = 0, last: int | None = None) -> Iterator[Moment]:
+def moments(collector: Collector, first: int = 0, last: int | None = None) -> Iterator[RecordedScreen]:
     """Its screens from one position to another, both included."""
     rows: list[str] = []
     colours: list[str] = []
@@ -48,7 +48,7 @@ def moments(collector: Collector, first: int = 0, last: int | None = None) -> It
                 rows, colours = changed(rows, colours, change)
             at = chunk["at"] + place
             if at >= first and (last is None or at <= last):
-                yield Moment(at, Screen(rows, colours, tuple(cursor) if cursor else None))
+                yield RecordedScreen(at, PackedScreen(rows, colours, tuple(cursor) if cursor else None))
 
 
 def changed(rows: list[str], colours: list[str], change: Sequence[Any]) -> tuple[list[str], list[str]]:
@@ -94,9 +94,9 @@ def write(collector: Collector, out: Path, title: str, steps: str | None) -> int
     return last - first + 1
 
 
-def cast(shown: Iterator[Moment], title: str) -> Iterator[bytes]:
+def cast(shown: Iterator[RecordedScreen], title: str) -> Iterator[bytes]:
     """The lines of an asciicast, version 2: every moment writes the rows that are new."""
-    before: Screen | None = None
+    before: PackedScreen | None = None
     for place, (_, screen) in enumerate(shown):
         if before is None:
             size = {"width": max(80, *map(len, screen.rows)), "height": max(24, len(screen.rows))}
@@ -105,7 +105,7 @@ def cast(shown: Iterator[Moment], title: str) -> Iterator[bytes]:
         before = screen
 
 
-def _written(before: Screen | None, now: Screen) -> str:
+def _written(before: PackedScreen | None, now: PackedScreen) -> str:
     """What a terminal is sent so that it shows this screen; text of the game moves nothing."""
     parts = ["\x1b[2J"] if before is None or len(before.rows) != len(now.rows) else []
     for row, text in enumerate(now.rows):
@@ -128,7 +128,7 @@ def _runs(text: str, colours: str) -> Iterator[str]:
         yield sign
 
 
-def _gif(screens: Sequence[Screen], out: BinaryIO) -> None:
+def _gif(screens: Sequence[PackedScreen], out: BinaryIO) -> None:
     """Draw every screen; rows that stay are not drawn again."""
     from PIL import Image, ImageDraw
 
@@ -138,7 +138,7 @@ def _gif(screens: Sequence[Screen], out: BinaryIO) -> None:
     columns = max(80, *(len(row) for screen in screens for row in screen.rows))
     image = Image.new("P", (wide * columns + 12, high * rows + 12), BACKGROUND)
     image.putpalette(bytes.fromhex("".join(PALETTE)))
-    frames, before = [], Screen(())
+    frames, before = [], PackedScreen(())
     for screen in screens:
         image = image.copy()
         pen = ImageDraw.Draw(image)
@@ -159,7 +159,7 @@ def _gif(screens: Sequence[Screen], out: BinaryIO) -> None:
     )
 
 
-def _row(screen: Screen, row: int) -> tuple[str, str]:
+def _row(screen: PackedScreen, row: int) -> tuple[str, str]:
     if row >= len(screen.rows):
         return "", ""
     return screen.rows[row], screen.colours[row] if screen.colours else ""

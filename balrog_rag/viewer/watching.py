@@ -9,7 +9,7 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.viewer.following import waiting
-from balrog_rag.viewer.listing import Listed
+from balrog_rag.viewer.listing import ListedEpisode
 
 UNWATCHED_AFTER = 30.0
 """Seconds without a request after which an episode in play is no longer followed."""
@@ -23,10 +23,10 @@ PAUSE = 0.02
 """Seconds between two looks at how far a rebuild is."""
 
 
-class Watched:
+class WatchedEpisode:
     """One episode being rebuilt; the thread ends with the episode, or when nobody looks any more."""
 
-    def __init__(self, episode: Listed) -> None:
+    def __init__(self, episode: ListedEpisode) -> None:
         """Begin at once."""
         self.rebuilt = episode.source()
         self._path = episode.path

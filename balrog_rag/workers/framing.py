@@ -49,7 +49,7 @@ class Ready(msgspec.Struct, tag=True):
     """The worker has started."""
 
 
-class Beat(msgspec.Struct, tag=True):
+class Heartbeat(msgspec.Struct, tag=True):
     """The worker is at work on a long order, and not hung."""
 
 
@@ -95,7 +95,7 @@ class WorkFailed(msgspec.Struct, tag=True):
         return made
 
 
-Answer: TypeAlias = Ready | Beat | Opened | ActionsPlayed | Closed | WorkFailed
+Answer: TypeAlias = Ready | Heartbeat | Opened | ActionsPlayed | Closed | WorkFailed
 
 _encoder = msgspec.msgpack.Encoder()
 

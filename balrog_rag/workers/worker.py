@@ -20,9 +20,9 @@ from balrog_rag.workers import framing as frames
 from balrog_rag.workers.framing import (
     ActionsPlayed,
     Answer,
-    Beat,
     Close,
     Closed,
+    Heartbeat,
     Open,
     Opened,
     Order,
@@ -73,7 +73,7 @@ class Worker:
         now = time.monotonic()
         if now - self._beaten > BEAT_SECONDS:
             self._beaten = now
-            self._say(Beat())
+            self._say(Heartbeat())
 
 
 def serve(connection: socket.socket) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.errors import Bystander, WorkerLost
+from balrog_rag.contracts.errors import WorkerLost, WorkerLostElsewhere
 from balrog_rag.util import scratch
-from balrog_rag.workers.framing import Answer, Beat, Open, Order, Ready, Unpacker, WorkFailed, packed
+from balrog_rag.workers.framing import Answer, Heartbeat, Open, Order, Ready, Unpacker, WorkFailed, packed
 
 START_SECONDS = 60.0
 """How long a worker may take to start or to open a game, be the deadline of a step shorter."""
@@ -64,7 +64,7 @@ class WorkerProcess(asyncio.Protocol):
         self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Answer)
         self._unpacker = Unpacker()
         self._gone = ""
-        self._loss: type[WorkerLost] = Bystander
+        self._loss: type[WorkerLost] = WorkerLostElsewhere
         self._watch: asyncio.TimerHandle | None = None
         self._listen()
 
@@ -146,7 +146,7 @@ class WorkerProcess(asyncio.Protocol):
             if isinstance(answer, Ready):
                 self.was_ready = True
                 self._ready.set_result(None)
-            elif not isinstance(answer, Beat):
+            elif not isinstance(answer, Heartbeat):
                 future = self._pending.popleft()
                 self._opening.discard(future)
                 if not future.done():

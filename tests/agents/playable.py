@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from balrog_rag import agents
-from balrog_rag.agents.demonstrations import Demonstration, Shown, write
+from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, write
 from balrog_rag.bots.nethack.guests.program_folder import autoascend_folder
 from balrog_rag.cli import learn
 from balrog_rag.cli.main import main
@@ -80,7 +80,9 @@ def needed(agent: str, folder: Path) -> list[str]:
         return ["agent=checkpoint", f"agent.options.path={_checkpoint(folder)}"]
     if agent == "few_shot":
         path = folder / "demonstration.json"
-        write(path, Demonstration("nle/NetHackChallenge-v0", "a test", (Shown("A newt.", "north"),)))
+        write(
+            path, Demonstration("nle/NetHackChallenge-v0", "a test", (DemonstrationTurn("A newt.", "north"),))
+        )
         return ["agent=few_shot", f"agent.demonstrations=[{path}]"]
     if agent == "policy":
         file = folder / "mine.py"

@@ -10,7 +10,7 @@ import nle
 import pytest
 
 from balrog_rag.agents import resolve
-from balrog_rag.agents.demonstrations import Demonstration, Shown, load, shortened, write
+from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, load, shortened, write
 from balrog_rag.cli.prompts import main
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
@@ -26,7 +26,12 @@ ACTIONS = ["far east", "drop", "d", "search", "kick", "north"]
 
 
 def demonstration(path: Path, *actions: str) -> str:
-    write(path, Demonstration("nle/x", "a test", tuple(Shown(f"saw {action}", action) for action in actions)))
+    write(
+        path,
+        Demonstration(
+            "nle/x", "a test", tuple(DemonstrationTurn(f"saw {action}", action) for action in actions)
+        ),
+    )
     return str(path)
 
 
@@ -88,7 +93,7 @@ def test_demonstrations_are_bounded_by_messages_as_in_balrog(
 
 
 def test_a_demonstration_ends_with_what_its_last_action_led_to(tmp_path: Path) -> None:
-    turns = tuple(Shown(f"saw {number}", "north") for number in range(3))
+    turns = tuple(DemonstrationTurn(f"saw {number}", "north") for number in range(3))
     write(tmp_path / "1.json", Demonstration("nle/x", "a test", turns, "saw the end"))
     write(tmp_path / "2.json", shortened(load([str(tmp_path / "1.json")], None)[0], 1))
     texts = few_shot(str(tmp_path / "1.json"), str(tmp_path / "2.json"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from balrog_rag.agents.netplay import NO_SKILL, Memory, Remembered
+from balrog_rag.agents.netplay import NO_SKILL, Memory, MemoryEntry
 from balrog_rag.agents.skill_answers import LONGEST
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.behaviour import Agent
@@ -85,13 +85,13 @@ def test_what_happened_and_what_was_said_is_remembered() -> None:
 def test_the_memory_holds_so_many_tokens() -> None:
     memory = Memory(50)
     for number in range(40):
-        memory.add(Remembered("assistant", f"Thought number {number} of mine."))
-    memory.add(Remembered("system", "x" * 5000))
+        memory.add(MemoryEntry("assistant", f"Thought number {number} of mine."))
+    memory.add(MemoryEntry("system", "x" * 5000))
     (only,) = memory.messages()
     assert set(only.text) == {"x"}
     assert count_text(only.text) <= 50
     for number in range(40):
-        memory.add(Remembered("assistant", f"Thought number {number} of mine."))
+        memory.add(MemoryEntry("assistant", f"Thought number {number} of mine."))
     assert memory.messages()[-1].text == "Thought number 39 of mine."
     assert sum(count_text(each.text) for each in memory.messages()) <= 50
 

@@ -23,7 +23,7 @@ from balrog_rag.run.outward import outward
 from balrog_rag.run.replay import replay, verify
 from balrog_rag.run.run import RunOutcome, troubles
 from balrog_rag.run.scheduler import Tally
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
 BOARD = ("env.tasks=[nethackers/wiz-hum-cha-mal]", "env.seeding=list", "env.seeds=[0]")
@@ -67,7 +67,7 @@ def test_a_program_plays_and_its_game_is_replayed(play: Callable) -> None:
         header.spec.player.agent["options"]["digest"] == settled({"path": str(WALKER)}, "program")["digest"]
     )
     assert len({key for step in journal.read(path).steps for key in step.pressed}) > 3
-    assert asyncio.run(replay(path, Unwatched(), trusted=True)).complete
+    assert asyncio.run(replay(path, NullWatcher(), trusted=True)).complete
 
 
 def test_a_strangers_journal_is_replayed_without_its_program(play: Callable, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_strangers_journal_is_replayed_without_its_program(play: Callable, tmp
     (tmp_path / "walker" / "bot.py").write_text("raise SystemExit('run after all')")
     assert asyncio.run(verify(path)).complete
     with pytest.raises(BalrogError, match="is not the program that this run was begun with"):
-        asyncio.run(replay(path, Unwatched(), trusted=True))
+        asyncio.run(replay(path, NullWatcher(), trusted=True))
 
 
 MISDEEDS = [

@@ -17,7 +17,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Request, TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.events import Asked, Event
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform
 
 ACTIONS = """ACTIONS = {
@@ -256,7 +256,7 @@ def test_the_notice_after_an_invalid_answer_is_the_checkouts(
     word, _ = brought(tmp_path, capsys)
     asked: list[Request] = []
 
-    class Requests(Unwatched):
+    class Requests(NullWatcher):
         def see(self, event: Event) -> None:
             if isinstance(event, Asked):
                 asked.append(event.request)

@@ -18,7 +18,7 @@ from balrog_rag.knowledge.corpus.bringing import import_corpus
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import experiments
 from balrog_rag.results.experiments import departure
-from balrog_rag.run.named import named
+from balrog_rag.run.arms_of_words import named
 from tests.support import command, evaluate, own_cache
 
 NOT_THE_PAPERS = "not the paper's: experiment paper_table1 with "

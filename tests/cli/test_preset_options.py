@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.option_schema import resolved_options
-from balrog_rag.run.named import named
+from balrog_rag.run.arms_of_words import named
 from balrog_rag.run.plan import kinds_in
 from tests.support import evaluate
 

@@ -17,7 +17,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import MARK, made_here, mark, state_folder
+from balrog_rag.results.run_seal import MARK, made_here, mark, state_folder
 from balrog_rag.run.begin import new_run, resumed_config
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger

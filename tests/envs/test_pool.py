@@ -12,9 +12,9 @@ import pytest
 import balrog_rag.workers.pool as pool_module
 import balrog_rag.workers.worker as worker_module
 from balrog_rag.contracts.data import GameSpec, ProgramPlayer, Seeds
-from balrog_rag.contracts.errors import Bystander, ConfigError, EnvironmentFailure, WorkerLost
+from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, WorkerLost, WorkerLostElsewhere
 from balrog_rag.util import scratch
-from balrog_rag.workers.framing import Beat, Close, Open, PlayActions
+from balrog_rag.workers.framing import Close, Heartbeat, Open, PlayActions
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 from tests.envs.support import minihack, nethack
@@ -147,7 +147,7 @@ def test_signs_of_life_come_between_the_steps_of_a_long_order(monkeypatch):
     worker.obey(Open(0, nethack()))
     said.clear()
     assert len(worker.obey(PlayActions(0, ["search"] * 5)).transitions) == 5
-    assert said == [Beat()] * 5
+    assert said == [Heartbeat()] * 5
     worker.obey(Close(0))
 
 
@@ -230,8 +230,8 @@ def test_a_worker_that_goes_on_growing_is_killed_and_only_the_game_at_work_is_to
         pool.weigh(first._worker)
         with pytest.raises(WorkerLost, match="more than twice") as lost:
             await at_work
-        assert not isinstance(lost.value, Bystander)
-        with pytest.raises(Bystander):
+        assert not isinstance(lost.value, WorkerLostElsewhere)
+        with pytest.raises(WorkerLostElsewhere):
             await waiting
 
     with_pool(scenario, workers=1, memory_mb=5)
@@ -246,7 +246,7 @@ def test_a_game_alone_in_a_worker_that_grows_is_to_blame_even_while_it_waits(mon
         pool.weigh(game._worker)
         with pytest.raises(WorkerLost, match="more than twice") as lost:
             await game.play(["search"])
-        assert not isinstance(lost.value, Bystander)
+        assert not isinstance(lost.value, WorkerLostElsewhere)
 
     with_pool(scenario, workers=1, memory_mb=500)
 

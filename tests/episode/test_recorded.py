@@ -22,7 +22,7 @@ from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.run.replay import ReplayServices, Unmetered, verify
-from balrog_rag.run.watchers import Unwatched
+from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.workers.inline import InlineGames
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
@@ -105,7 +105,7 @@ async def played(spec: EpisodeSpec, path: Path) -> journal.Recording:
     with journal.Writer(path) as writer:
         writer.append(journal.Header(journal.VERSION, spec, spec.digest, "", {}))
         cursor = JournalCursor(journal.Recording(None), writer)
-        await play(EpisodeContext(spec, game, cursor, ReplayServices(), Unmetered(), Unwatched()))
+        await play(EpisodeContext(spec, game, cursor, ReplayServices(), Unmetered(), NullWatcher()))
     await game.close()
     return journal.read(path)
 

@@ -198,7 +198,7 @@ def span(dice: str) -> tuple[int, int]:
     return least, sum(int(part[3] or int(part[1] or 1) * int(part[2])) for part in parts if part)
 
 
-def struck(number: int, kind: int, target: tables.Monster) -> tuple[int, int]:
+def struck(number: int, kind: int, target: tables.MonsterEntry) -> tuple[int, int]:
     """The least and the most of many blows with an object, as the game's own function says."""
     weapon, victim = (ctypes.c_ubyte * 256)(), (ctypes.c_ubyte * 512)()
     ctypes.c_short.from_buffer(weapon, 30).value = number

@@ -18,7 +18,7 @@ def text_of(title: str) -> str:
     return entry.text
 
 
-def kinds() -> dict[str, tables.Monster]:
+def kinds() -> dict[str, tables.MonsterEntry]:
     return {tables.text(monster.name).lower(): monster for monster in tables.monsters()}
 
 
@@ -26,7 +26,7 @@ def things(kind: int) -> dict[str, tables.Object]:
     return {each.name: each.data for each in tables.objects() if each.data.class_ == kind and each.name}
 
 
-def one_of(plural: str, known: dict[str, tables.Monster]) -> str:
+def one_of(plural: str, known: dict[str, tables.MonsterEntry]) -> str:
     """`wolves` for wolf, `jellies` for jelly: a plural's name in the table, or nothing."""
     plural = plural.strip().removeprefix("the globs of ")
     forms = (plural, plural[:-1], f"{plural[:-3]}y", f"{plural[:-3]}f", f"{plural[:-1]}us", plural[:-2])

@@ -6,9 +6,9 @@ from balrog_rag.cli.compare import main
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.comparing import duel
-from balrog_rag.results.diverging import partings
+from balrog_rag.results.divergence import partings
 from balrog_rag.results.looks import LOOKS
-from balrog_rag.results.made_here import mark
+from balrog_rag.results.run_seal import mark
 
 
 @pytest.fixture

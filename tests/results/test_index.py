@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from balrog_rag.results.made_here import SEAL_BYTES, state_folder
+from balrog_rag.results.run_seal import SEAL_BYTES, state_folder
 from balrog_rag.results.runs import load
 from balrog_rag.util.files import MEGABYTE
 
@@ -64,7 +64,7 @@ def test_a_forged_index_is_rebuilt_from_the_journals(run, seal):
 
 def test_an_index_of_this_user_with_a_good_seal_is_believed(run):
     """What makes the tests above mean something: the seal alone decides."""
-    from balrog_rag.results.made_here import sealed_by_user
+    from balrog_rag.results.run_seal import sealed_by_user
 
     (run / ".episodes").write_bytes(sealed_by_user(forged(run)))
     assert depths(run) == [50, 50]

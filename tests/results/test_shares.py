@@ -7,7 +7,7 @@ from scipy.stats import CensoredData, barnard_exact, fisher_exact, logrank
 
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.report.details import preventable_sentence
-from balrog_rag.results.statistics.censored import Lasted, log_rank_p
+from balrog_rag.results.statistics.censored import CensoredGame, log_rank_p
 from balrog_rag.results.statistics.shares import compare_censored, compare_shares, exact_p, fisher, power
 
 
@@ -60,8 +60,8 @@ def test_games_cut_off_by_a_lack_of_progress_are_not_counted_as_saved(new_run, t
 
 
 def test_games_cut_off_late_count_as_long_as_they_lasted() -> None:
-    died = [Lasted(time, True, False) for time in range(1, 9)]
-    late, early = ([Lasted(time, False, True)] * 8 for time in (100.0, 1.5))
+    died = [CensoredGame(time, True, False) for time in range(1, 9)]
+    late, early = ([CensoredGame(time, False, True)] * 8 for time in (100.0, 1.5))
     assert log_rank_p(late, died) < 0.01
     assert log_rank_p(early, died) > 0.2
     assert compare_censored(died, died).test == "Boschloo"
@@ -69,8 +69,8 @@ def test_games_cut_off_late_count_as_long_as_they_lasted() -> None:
 
 def test_the_log_rank_test_is_scipys_where_arms_are_large() -> None:
     """SciPy's is the normal approximation alone; labels are exchanged besides up to 200 games."""
-    ours = [Lasted(float(n % 17 + 1), n % 3 == 0, n % 3 != 0) for n in range(150)]
-    theirs = [Lasted(float(n % 23 + 2), n % 2 == 0, n % 2 != 0) for n in range(120)]
+    ours = [CensoredGame(float(n % 17 + 1), n % 3 == 0, n % 3 != 0) for n in range(150)]
+    theirs = [CensoredGame(float(n % 23 + 2), n % 2 == 0, n % 2 != 0) for n in range(120)]
     sides = [
         CensoredData(uncensored=[g.time for g in arm if g.met], right=[g.time for g in arm if not g.met])
         for arm in (ours, theirs)

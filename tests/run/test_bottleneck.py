@@ -14,7 +14,7 @@ from balrog_rag.run.capacity import few_calls
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
 from balrog_rag.run.run import InPlay
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import LiveServices, player_spec
 from tests.run.support import Server, model_of, running
 from tests.run.terminal import terminal
@@ -99,7 +99,7 @@ def test_a_pace_names_the_setting_that_calls_wait_for(pace: Callable[[], Pace], 
 def test_game_processes_and_concurrency(tmp_path: Path) -> None:
     async def sampled() -> list[str]:
         run = planned(tmp_path, "runner.workers=2", "runner.concurrency=8", "env.episodes=20")
-        gate, services = Gate(8), LiveServices()
+        gate, services = EpisodeSlots(8), LiveServices()
         services.model(run.specs[0].last_player)
         playing = InPlay([run], gate, Interrupts(gate), LocalBackend(run.config.runner, services))
         found = []

@@ -10,12 +10,12 @@ from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.schema import Config, RunnerConfig
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.made_here import made_here
+from balrog_rag.results.run_seal import made_here
 from balrog_rag.results.runs import load
 from balrog_rag.run.begin import resumed_config
 from balrog_rag.run.capacity import MOST_IN_PLAY, lowered, most_at_once
 from balrog_rag.run.plan import plan
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.workers.pool import WORKERS_PER_CORE, WorkerPool, available_cores, most_workers
@@ -36,8 +36,8 @@ def test_a_pool_plans_at_most_so_many_workers_per_core() -> None:
 
 
 def test_a_thousand_episodes_at_once_stay_possible_and_not_a_hundred_thousand() -> None:
-    assert Gate(1000, most_at_once()).width == 1000
-    gate = Gate(100_000, most_at_once())
+    assert EpisodeSlots(1000, most_at_once()).width == 1000
+    gate = EpisodeSlots(100_000, most_at_once())
     assert gate.width <= MOST_IN_PLAY == 10_000
     gate.change(width=50_000)
     assert gate.width <= MOST_IN_PLAY

@@ -14,8 +14,17 @@ from msgspec.structs import replace
 
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Decision, Passage, Reply, Request, Transition, Usage
-from balrog_rag.contracts.events import Answered, Asked, Ended, Found, Searched, Started, Stepped, Troubled
-from balrog_rag.display.dashboard_view import View, lines
+from balrog_rag.contracts.events import (
+    AlreadyEnded,
+    Answered,
+    Asked,
+    Ended,
+    Searched,
+    Started,
+    Stepped,
+    Troubled,
+)
+from balrog_rag.display.dashboard_view import DashboardView, lines
 from balrog_rag.display.keyboard import split
 from balrog_rag.display.progress_log import QUIET, Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
@@ -23,7 +32,7 @@ from balrog_rag.run.backend import LocalBackend, PlannedRun
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
 from balrog_rag.run.run import InPlay
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.workers.inline import InlineGames
@@ -37,7 +46,7 @@ def board_of(runs: list[PlannedRun]) -> Scoreboard:
     """A board of runs that nobody plays."""
 
     async def made() -> Scoreboard:
-        gate, backend = Gate(1), LocalBackend(runs[0].config.runner, LiveServices())
+        gate, backend = EpisodeSlots(1), LocalBackend(runs[0].config.runner, LiveServices())
         return Scoreboard(InPlay(runs, gate, Interrupts(gate), backend))
 
     return asyncio.run(made())
@@ -62,7 +71,7 @@ def board(tmp_path: Path) -> Scoreboard:
         seen = replace(seen, numbers=numbers(depth=3, experience_level=2, max_hp=9))
         board.see(Stepped(name, 0, Decision(EVIL, reasoning=EVIL * 50), EVIL, Transition(seen)))
     board.see(Ended(names[0], "died", 1))
-    board.see(Found(names[4], "steps", 100, 0.0215))
+    board.see(AlreadyEnded(names[4], "steps", 100, 0.0215))
     board.see(Troubled(names[1], "WorkerLost", EVIL, again=True))
     return board
 
@@ -77,7 +86,7 @@ def test_what_is_left_goes_by_the_limit_of_each_episode(tmp_path: Path) -> None:
     )
     game = asyncio.run(InlineGames().open(specs[0][0].game))
     short, long = (f"{name}:{specs[0][0].episode}" for name in ("short", "long"))
-    board.see(Found(long, "died", 5000, 0.1))
+    board.see(AlreadyEnded(long, "died", 5000, 0.1))
     board.see(Started(short, game.start.observation))
     board.steps = 50
     left = board.seconds_left()
@@ -86,7 +95,7 @@ def test_what_is_left_goes_by_the_limit_of_each_episode(tmp_path: Path) -> None:
 
 
 def text(board: Scoreboard, width: int, height: int, opened: str | None = None) -> list[str]:
-    view = View(board, Gate(4))
+    view = DashboardView(board, EpisodeSlots(4))
     view.opened = opened
     return ["".join(segment.text for segment in line) for line in lines(view, width, height)]
 
@@ -168,11 +177,13 @@ def test_a_live_screen_shows_status_action_look_up_answer_and_reasoning(
 
 
 def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
-    gate = Gate(4)
+    gate = EpisodeSlots(4)
     gate.change(paused=True)
     for holds, says in ((True, "no call goes out"), (False, "no episode begins; those in play go on")):
         sweep.holds_calls = holds
-        shown = "".join(segment.text for line in lines(View(sweep, gate), 120, 30) for segment in line)
+        shown = "".join(
+            segment.text for line in lines(DashboardView(sweep, gate), 120, 30) for segment in line
+        )
         assert f"PAUSED: {says}" in shown
 
 
@@ -188,7 +199,7 @@ def test_what_keeps_a_model_from_answering_is_seen(
             said in line for line in text(sweep, 120, 30, opened)[:4]
         )  # at the top, for it explains the rest
     assert any("33 retries" in line for line in text(sweep, 120, 30))
-    log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
+    log = PlainLog(sweep, EpisodeSlots(4), Lines(sys.stderr))
     log.progress()
     log.progress()
     lines = capsys.readouterr().err.splitlines()
@@ -198,7 +209,7 @@ def test_what_keeps_a_model_from_answering_is_seen(
 
 
 def test_lines_are_rare_while_nothing_moves(sweep: Scoreboard, capsys: pytest.CaptureFixture[str]) -> None:
-    log = PlainLog(sweep, Gate(4), Lines(sys.stderr))
+    log = PlainLog(sweep, EpisodeSlots(4), Lines(sys.stderr))
     for _ in range(2 * QUIET):
         log.progress()
     sweep.steps += 1

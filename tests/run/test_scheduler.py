@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from balrog_rag.episode.effects import Stopped
-from balrog_rag.run.scheduler import Gate
+from balrog_rag.run.scheduler import EpisodeSlots
 
 
-async def arrivals(gate: Gate, ranks: list[int]) -> tuple[list[asyncio.Task[bool]], list[int]]:
+async def arrivals(gate: EpisodeSlots, ranks: list[int]) -> tuple[list[asyncio.Task[bool]], list[int]]:
     """Somebody of each rank comes to the gate; the ranks that were let in, in their order."""
     inside: list[int] = []
 
@@ -26,7 +26,7 @@ async def arrivals(gate: Gate, ranks: list[int]) -> tuple[list[asyncio.Task[bool
 
 def test_only_so_many_lower_ranks_first() -> None:
     async def scene() -> None:
-        gate = Gate(2)
+        gate = EpisodeSlots(2)
         _, inside = await arrivals(gate, [3, 3, 2, 1, 1])
         assert inside == [3, 3]
         for expected in ([3, 3, 1], [3, 3, 1, 1], [3, 3, 1, 1, 2]):
@@ -40,7 +40,7 @@ def test_only_so_many_lower_ranks_first() -> None:
 
 def test_wider_narrower_paused() -> None:
     async def scene() -> None:
-        gate = Gate(1)
+        gate = EpisodeSlots(1)
         _, inside = await arrivals(gate, [0] * 5)
         gate.change(width=3)
         await asyncio.sleep(0)
@@ -64,7 +64,7 @@ def test_wider_narrower_paused() -> None:
 
 def test_stopping_turns_everybody_away() -> None:
     async def scene() -> None:
-        gate = Gate(1)
+        gate = EpisodeSlots(1)
         tasks, _ = await arrivals(gate, [0] * 4)
         gate.change(stopping=True)
         assert await asyncio.gather(*tasks) == [True, False, False, False]
@@ -76,7 +76,7 @@ def test_stopping_turns_everybody_away() -> None:
 
 def test_who_gives_up_while_waiting_takes_no_place() -> None:
     async def scene() -> None:
-        gate = Gate(1)
+        gate = EpisodeSlots(1)
         tasks, inside = await arrivals(gate, [0, 1, 2])
         tasks[1].cancel()
         gate.leave()  # the place goes to the second, who leaves before taking it
@@ -89,7 +89,7 @@ def test_who_gives_up_while_waiting_takes_no_place() -> None:
 
 def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
     async def scene() -> None:
-        gate = Gate(1)
+        gate = EpisodeSlots(1)
         gate.change(paused=True)
         call = asyncio.create_task(gate.hold(0.01))
         await asyncio.sleep(0.05)
@@ -97,7 +97,7 @@ def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
         gate.change(paused=False)
         await call
         for paused in (False, True):
-            gate = Gate(1)
+            gate = EpisodeSlots(1)
             gate.change(paused=paused)
             call = asyncio.create_task(gate.hold(1000))
             await asyncio.sleep(0)
@@ -110,7 +110,7 @@ def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
 
 def test_paused_calls_wait_and_end_with_a_stop() -> None:
     async def scene() -> None:
-        gate = Gate(1)
+        gate = EpisodeSlots(1)
         await gate.hold()
         gate.change(paused=True)
         call = asyncio.create_task(gate.hold())

@@ -16,7 +16,7 @@ from balrog_rag.util.files import FileNotWritten
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.published_episodes import UNSEEN
-from balrog_rag.viewer.rebuilding import Rebuilt
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
 from balrog_rag.viewer.screen_recording import moments, write
 from tests.support import command
 from tests.viewer.support import documents
@@ -92,7 +92,7 @@ def test_an_asciicast_shows_every_screen(runs: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     header, *events = map(json.loads, (tmp_path / "x.cast").read_text().splitlines())
     assert (header["version"], header["width"], header["height"]) == (2, 80, 24)
-    rebuilt = Rebuilt(journal)
+    rebuilt = RebuiltEpisode(journal)
     rebuilt.run()
     wanted = list(moments(rebuilt.collector, 5, 69))
     assert len(wanted) == len(events) == 65
@@ -111,7 +111,7 @@ def test_a_gif_has_a_picture_for_every_screen_that_differs(runs: Path, tmp_path:
     journal = journals_of(runs / "told")[0]
     done = command("balrog_rag", "view", str(journal), "--out", "x.gif", "--steps", "0:30", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    rebuilt = Rebuilt(journal)
+    rebuilt = RebuiltEpisode(journal)
     rebuilt.run()
     shown: list[Any] = [
         (moment.screen.rows, moment.screen.colours) for moment in moments(rebuilt.collector, 0, 30)
@@ -124,7 +124,7 @@ def test_a_gif_has_a_picture_for_every_screen_that_differs(runs: Path, tmp_path:
 def test_screens_for_which_there_is_no_room_leave_no_file(
     runs: Path, tmp_path: Path, name: str, steps: str
 ) -> None:
-    rebuilt = Rebuilt(journals_of(runs / "told")[0])
+    rebuilt = RebuiltEpisode(journals_of(runs / "told")[0])
     rebuilt.run()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))

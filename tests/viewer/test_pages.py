@@ -21,7 +21,7 @@ from balrog_rag.run.replay import replay
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.marks import Curves, Mark, Marker
-from balrog_rag.viewer.packing import CHUNK, Screen, changes, packed, unpacked
+from balrog_rag.viewer.packing import CHUNK, PackedScreen, changes, packed, unpacked
 from tests.support import command, evaluate
 from tests.viewer.support import HOSTILE, documents
 
@@ -182,7 +182,7 @@ def test_broken_texts_survive_packing() -> None:
     ],
 )
 def test_a_screen_is_made_of_the_one_before(before: list[str], now: list[str]) -> None:
-    made = changes(Screen(before), Screen(now))
+    made = changes(PackedScreen(before), PackedScreen(now))
     if made and made[0][0] == -1:
         assert made[0][3] == now
         return

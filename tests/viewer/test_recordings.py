@@ -12,8 +12,8 @@ from balrog_rag.dataset.recordings import NO_KEY, frames_of
 from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.rebuilding import Rebuilt
-from balrog_rag.viewer.recorded import Recorded
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
+from balrog_rag.viewer.recorded import RecordedEpisode
 from balrog_rag.viewer.screen_recording import moments
 from tests.dataset.support import older, press
 from tests.support import command, evaluate
@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top / "short"
 
 
-def shown(source: Rebuilt | Recorded) -> list[Any]:
+def shown(source: RebuiltEpisode | RecordedEpisode) -> list[Any]:
     """Each moment: its screen in colours, and its cursor."""
     source.run()
     assert source.failure == ""
@@ -42,8 +42,8 @@ def shown(source: Rebuilt | Recorded) -> list[Any]:
 
 def test_a_recording_shows_every_screen_of_its_journal_in_turn(run: Path) -> None:
     (recording,) = listed([run / "nld"])
-    frames = iter(shown(Recorded(recording.path)))
-    wanted = shown(Rebuilt(journals_of(run)[0]))
+    frames = iter(shown(RecordedEpisode(recording.path)))
+    wanted = shown(RebuiltEpisode(journals_of(run)[0]))
     assert len({str(screen) for screen in wanted}) > 10
     assert all(screen in frames for screen in wanted)  # `in` reads on from where the one before was found
 
@@ -85,7 +85,7 @@ def test_a_step_is_the_key_that_was_pressed(tmp_path: Path) -> None:
     path = tmp_path / "nle.0.0.ttyrec3.bz2"
     spec = GameSpec("nle", "NetHackChallenge-v0", Seeds(1, 1), 100, {"no_progress": 0})
     press(spec, ["far east", "search", "i", "esc", "pray"], path)
-    recorded = Recorded(path)
+    recorded = RecordedEpisode(path)
     recorded.run()
     found = list(moments(recorded.collector, 0, recorded.collector.count))
     head = recorded.head()
@@ -111,8 +111,8 @@ def test_older_recordings_show_the_same_frames(run: Path, tmp_path: Path, versio
     assert [dict(frame.numbers) for frame in found] == plain
     (shown_as,) = listed([tmp_path])
     assert shown_as.key == "nle.0"
-    recorded = Recorded(shown_as.path)
-    assert shown(recorded) == shown(Recorded(newest.path))
+    recorded = RecordedEpisode(shown_as.path)
+    assert shown(recorded) == shown(RecordedEpisode(newest.path))
     head = recorded.head()
     assert "score" not in [curve["name"] for curve in head["curves"]]
     assert ("no key" in head["without"], "was pressed last" in head["how"]) == (version == 1, version == 2)
@@ -125,7 +125,7 @@ def test_people_s_recordings_are_read_as_nle_reads_them() -> None:
         rows = list(frames_of(theirs / f"{name}.ttyrec.bz2"))[9].painting.rows()[0]  # the tenth
         wanted = (theirs / f"{name}.frame.10.txt").read_text().splitlines()
         assert [row.rstrip() for row in rows] == [line.rstrip() for line in wanted[: len(rows)]]
-    recorded = Recorded(theirs / "nle.2734875.0.ttyrec2.bz2")
+    recorded = RecordedEpisode(theirs / "nle.2734875.0.ttyrec2.bz2")
     recorded.run()
     assert recorded.failure == ""
     assert recorded.collector.count == 163

@@ -13,7 +13,7 @@ from balrog_rag.contracts.data import Message, Observation
 from balrog_rag.contracts.kinds import EnvironmentSignals
 
 
-class Seen:
+class SeenObservation:
     """An observation in the history."""
 
     def __init__(self, observation: Observation) -> None:
@@ -45,7 +45,7 @@ class Seen:
         return Message("user", "\n".join(lines), pictures)
 
 
-class Done:
+class TakenAction:
     """An action in the history: bare, or with the whole answer that led to it."""
 
     def __init__(self, action: str, answer: str) -> None:
@@ -67,12 +67,14 @@ class History:
         self._past_maps = config.observation.past_maps
         self._keep_empty = config.observation.keep_empty
         self._no_map = prompts.fixed("unchanged_map" if self._past_maps == "changed" else "past_map")
-        self._events: deque[Seen | Done] = deque(maxlen=None if self._block else 2 * self._turns)
-        self._newest: Seen | None = None
+        self._events: deque[SeenObservation | TakenAction] = deque(
+            maxlen=None if self._block else 2 * self._turns
+        )
+        self._newest: SeenObservation | None = None
 
     def see(self, observation: Observation) -> None:
         """The game shows this now."""
-        seen = Seen(self._signals.trimmed(observation) if self._trim else observation)
+        seen = SeenObservation(self._signals.trimmed(observation) if self._trim else observation)
         if self._newest is not None and self._map_goes(self._newest, seen):
             self._newest.past_as(self._signals.without_map(self._newest.observation, self._no_map))
         self._newest = seen
@@ -83,7 +85,7 @@ class History:
     def do(self, action: str, answer: str = "") -> None:
         """The agent answered with this; an empty action leaves no trace, as in BALROG."""
         if action:
-            self._events.append(Done(action, answer if self._reasons else ""))
+            self._events.append(TakenAction(action, answer if self._reasons else ""))
 
     def current(self) -> str:
         """The newest observation as text."""
@@ -99,7 +101,7 @@ class History:
         reasons, texts, images = self._reasons, self._texts - 1, self._images - len(self.picture())
         messages: list[Message] = []
         for event in _backwards_from(self._events, self._newest):
-            if isinstance(event, Done):
+            if isinstance(event, TakenAction):
                 reasoned = event.reasoned if reasons > 0 else None
                 reasons -= reasoned is not None
                 messages.append(reasoned or event.bare)
@@ -110,19 +112,19 @@ class History:
         messages.reverse()
         return messages
 
-    def _map_goes(self, last: Seen, now: Seen) -> bool:
+    def _map_goes(self, last: SeenObservation, now: SeenObservation) -> bool:
         """Whether an observation that has become past loses its map."""
         if self._past_maps == "changed":
             return self._signals.map(last.observation) == self._signals.map(now.observation)
         return self._past_maps == "none"
 
     def _observations(self) -> int:
-        return sum(isinstance(event, Seen) for event in self._events)
+        return sum(isinstance(event, SeenObservation) for event in self._events)
 
     def _drop_block(self) -> None:
         """Let the oldest turns go together, so that the window then grows on an unchanged head."""
         keep = max(self._turns - self._block, 0) + 1
-        while self._observations() > keep or isinstance(self._events[0], Done):
+        while self._observations() > keep or isinstance(self._events[0], TakenAction):
             self._events.popleft()
 
 
@@ -130,7 +132,9 @@ def _picture_line(image: bool) -> list[str]:
     return ["Image observation provided."] if image else []
 
 
-def _backwards_from(events: deque[Seen | Done], newest: Seen | None) -> Iterable[Seen | Done]:
+def _backwards_from(
+    events: deque[SeenObservation | TakenAction], newest: SeenObservation | None
+) -> Iterable[SeenObservation | TakenAction]:
     backwards = reversed(events)
     for event in backwards:
         if event is newest:

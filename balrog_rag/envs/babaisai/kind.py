@@ -5,7 +5,14 @@ from typing import Any
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import AgentHints, EnvironmentKind, Sampling, Scoring
 from balrog_rag.envs.babaisai.tasks import TASKS
-from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
+from balrog_rag.envs.small_game import (
+    PictureOptions,
+    PlayedEngine,
+    SolvedProgress,
+    by_seed,
+    seed_of,
+    shows_pictures,
+)
 from balrog_rag.util.templates import templates
 
 
@@ -21,7 +28,7 @@ BABAISAI = EnvironmentKind(
     title="Baba Is AI",
     tasks=lambda: tuple(TASKS),
     make=play,
-    progress=lambda game: Won(),
+    progress=lambda game: SolvedProgress(),
     options=PictureOptions,
     max_steps=lambda task: 100,
     scoring=Scoring(

@@ -5,7 +5,14 @@ from typing import Any
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import AgentHints, EnvironmentKind, Sampling, Scoring
 from balrog_rag.envs.babyai.game import ACTIONS, DEFAULT_ACTION, TASKS, limit, make
-from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, Won, by_seed, seed_of, shows_pictures
+from balrog_rag.envs.small_game import (
+    PictureOptions,
+    PlayedEngine,
+    SolvedProgress,
+    by_seed,
+    seed_of,
+    shows_pictures,
+)
 from balrog_rag.util.templates import templates
 
 
@@ -19,7 +26,7 @@ BABYAI = EnvironmentKind(
     title="BabyAI",
     tasks=lambda: TASKS,
     make=play,
-    progress=lambda game: Won(),
+    progress=lambda game: SolvedProgress(),
     options=PictureOptions,
     max_steps=limit,
     scoring=Scoring(

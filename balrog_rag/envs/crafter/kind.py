@@ -23,7 +23,7 @@ _MOST_HEALTH = 9
 _LOW_HEALTH = 3
 
 
-class Achieved(Share):
+class CrafterProgress(Share):
     """The share of the achievements that were reached."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
@@ -55,7 +55,7 @@ CRAFTER = EnvironmentKind(
     title="Crafter",
     tasks=lambda: ("default",),
     make=play,
-    progress=lambda game: Achieved(),
+    progress=lambda game: CrafterProgress(),
     options=PictureOptions,
     max_steps=lambda task: 2000,
     scoring=Scoring(

@@ -21,7 +21,7 @@ from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
-from balrog_rag.envs.nethack.held import MOST_ACHIEVEMENTS, Achieved, Held
+from balrog_rag.envs.nethack.held_progression import MOST_ACHIEVEMENTS, AchievementCount, HeldProgression
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
@@ -136,7 +136,7 @@ MEASURES = (
         "progression held",
         "points",
         high=100.0,
-        follow=Held,
+        follow=HeldProgression,
         needs="every change of level; journals before version 3 lack some where a program played by itself",
     ),
     Measure(
@@ -144,7 +144,7 @@ MEASURES = (
         "achievements in NetHack's own log",
         "achievements",
         high=float(MOST_ACHIEVEMENTS),
-        follow=Achieved,
+        follow=AchievementCount,
         drawn=False,
         needs="the line that NetHack logs when a game ends; a game that was cut off may have none",
     ),

@@ -6,7 +6,7 @@ from statistics import fmean, median, pstdev, stdev
 
 import msgspec
 
-from balrog_rag.contracts.kinds import Played, Rules
+from balrog_rag.contracts.kinds import PlayedEpisode, Rules
 from balrog_rag.episode.outcome import Outcome
 
 BATCH = 5
@@ -38,7 +38,7 @@ class ChallengeScore(msgspec.Struct, frozen=True):
     mean: float
 
 
-class Spread(msgspec.Struct, frozen=True):
+class MeanAndDeviation(msgspec.Struct, frozen=True):
     """A mean and the sample standard deviation around it."""
 
     mean: float
@@ -48,13 +48,13 @@ class Spread(msgspec.Struct, frozen=True):
 class NetPlayScore(msgspec.Struct, frozen=True):
     """NetPlay's: over episodes the mean ± sample standard deviation of the highest value each reached."""
 
-    score: Spread
-    depth: Spread
-    experience_level: Spread
-    turns: Spread
+    score: MeanAndDeviation
+    depth: MeanAndDeviation
+    experience_level: MeanAndDeviation
+    turns: MeanAndDeviation
 
 
-def paper_score(runs: Sequence[Sequence[Played]]) -> PaperScore | None:
+def paper_score(runs: Sequence[Sequence[PlayedEpisode]]) -> PaperScore | None:
     """By the paper's protocol: runs cut into batches of five in order, the first three whole ones count."""
     batches = [batch for episodes in runs for batch in _batches(episodes)][:BATCHES]
     if not batches:
@@ -72,11 +72,11 @@ def paper_score(runs: Sequence[Sequence[Played]]) -> PaperScore | None:
     )
 
 
-def _batches(episodes: Sequence[Played]) -> list[Sequence[Played]]:
+def _batches(episodes: Sequence[PlayedEpisode]) -> list[Sequence[PlayedEpisode]]:
     return [episodes[start : start + BATCH] for start in range(0, len(episodes) - BATCH + 1, BATCH)]
 
 
-def challenge_score(episodes: Sequence[Played]) -> ChallengeScore | None:
+def challenge_score(episodes: Sequence[PlayedEpisode]) -> ChallengeScore | None:
     """By the NetHack Challenge's protocol."""
     if not episodes:
         return None
@@ -85,7 +85,7 @@ def challenge_score(episodes: Sequence[Played]) -> ChallengeScore | None:
     return ChallengeScore(won, median(points), fmean(points))
 
 
-def netplay_score(episodes: Sequence[Played]) -> NetPlayScore | None:
+def netplay_score(episodes: Sequence[PlayedEpisode]) -> NetPlayScore | None:
     """By NetPlay's protocol."""
     if not episodes:
         return None
@@ -97,11 +97,11 @@ def netplay_score(episodes: Sequence[Played]) -> NetPlayScore | None:
     )
 
 
-def _spread(values: Sequence[int]) -> Spread:
-    return Spread(fmean(values), stdev(values) if len(values) > 1 else 0.0)
+def _spread(values: Sequence[int]) -> MeanAndDeviation:
+    return MeanAndDeviation(fmean(values), stdev(values) if len(values) > 1 else 0.0)
 
 
-def _paper_words(runs: Sequence[Sequence[Played]]) -> tuple[str]:
+def _paper_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
     paper = paper_score(runs)
     if paper is None:
         return ("needs five episodes",)
@@ -112,18 +112,18 @@ def _paper_words(runs: Sequence[Sequence[Played]]) -> tuple[str]:
     )
 
 
-def _challenge_words(runs: Sequence[Sequence[Played]]) -> tuple[str]:
+def _challenge_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
     found = challenge_score([episode for episodes in runs for episode in episodes])
     return (f"{found.ascensions} / {found.median:,.0f} / {found.mean:,.0f}" if found else "",)
 
 
-def _netplay_words(runs: Sequence[Sequence[Played]]) -> list[str]:
+def _netplay_words(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
     found = netplay_score([episode for episodes in runs for episode in episodes])
     parts = (found.score, found.depth, found.experience_level, found.turns) if found else ()
     return [f"{part.mean:,.2f} ± {part.deviation:,.2f}" for part in parts]
 
 
-def _dataset_words(runs: Sequence[Sequence[Played]]) -> tuple[str]:
+def _dataset_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
     found = challenge_score([episode for episodes in runs for episode in episodes])
     return (f"{found.mean:,.1f}" if found else "",)
 

@@ -42,7 +42,7 @@ class _File(msgspec.Struct):
     achievements: dict[str, float]
 
 
-class Dice(NamedTuple):
+class BoardSeeds(NamedTuple):
     """The seeds of one of the board's games."""
 
     core: int
@@ -74,13 +74,13 @@ def no_progress() -> int:
     return declared().no_progress_timeout // 2
 
 
-def dice(number: int) -> Dice:
+def dice(number: int) -> BoardSeeds:
     """The seeds of the game of that number."""
     board = declared()
     named = f"nethack-arena\0{board.evaluation}\0{number}"
     made = hmac.digest(board.secret.encode(), named.encode(), "sha256")
     parts = (made[start : start + 8] for start in range(0, len(made), 8))
-    return Dice(*(int.from_bytes(part, "big") % 2**63 for part in parts))
+    return BoardSeeds(*(int.from_bytes(part, "big") % 2**63 for part in parts))
 
 
 def nothing_yet() -> dict[str, int]:

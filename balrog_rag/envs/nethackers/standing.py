@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from balrog_rag.contracts.kinds import Numbers, Played, Rules
+from balrog_rag.contracts.kinds import Numbers, PlayedEpisode, Rules
 from balrog_rag.envs.nethackers import board
 from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from balrog_rag.util.wording import many
@@ -39,7 +39,7 @@ class Standing:
             self.value, self.reached = worth, achievement
 
 
-def means(runs: Sequence[Sequence[Played]]) -> dict[str, float]:
+def means(runs: Sequence[Sequence[PlayedEpisode]]) -> dict[str, float]:
     """Mean progression in percent of each identity whose published games were all played to their end."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for played in (each for run in runs for each in run if played_out(each)):
@@ -51,14 +51,14 @@ def means(runs: Sequence[Sequence[Played]]) -> dict[str, float]:
     }
 
 
-def played_out(played: Played) -> bool:
+def played_out(played: PlayedEpisode) -> bool:
     """Whether the game itself or the board's limits ended it, and not a cap or limit of the user's."""
     if played.outcome == Outcome.STEPS:
         return played.keys >= played.game.max_steps
     return played.outcome not in RESUMABLE
 
 
-def figures(runs: Sequence[Sequence[Played]]) -> list[str]:
+def figures(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
     """The board's figures of one player."""
     found = means(runs)
     if not found:

@@ -35,7 +35,7 @@ from balrog_rag.results.summary import overall_summary
 AVERAGE = "average"
 
 
-class Order(msgspec.Struct, frozen=True):
+class RowOrder(msgspec.Struct, frozen=True):
     """What a board is ranked by: progression in an environment or on average, or a measure of one kind."""
 
     env: str
@@ -52,13 +52,13 @@ class Order(msgspec.Struct, frozen=True):
         return self.env if self.measure is PROGRESSION else f"{self.measure.title} ({self.env})"
 
 
-def orders(arms: Sequence[Arm]) -> dict[str, Order]:
+def orders(arms: Sequence[Arm]) -> dict[str, RowOrder]:
     """Everything that these arms can be ranked by, by name; of a name that two kinds have the first's."""
     envs = in_order(_envs(arms))
-    found = {each.env: each for each in map(Order, [*envs, AVERAGE])}
+    found = {each.env: each for each in map(RowOrder, [*envs, AVERAGE])}
     for env in envs:
         for measure in own_measures(env):
-            found.setdefault(measure.name, Order(env, measure))
+            found.setdefault(measure.name, RowOrder(env, measure))
     return found
 
 
@@ -89,7 +89,7 @@ class BoardRow(msgspec.Struct, frozen=True):
     """In what it is not the experiment that it is named after."""
 
 
-def build(arms: Sequence[Arm], by: Order) -> list[BoardRow]:
+def build(arms: Sequence[Arm], by: RowOrder) -> list[BoardRow]:
     """Own rows, ranked and sorted group by group, then the published rows, best first."""
     played = [arm for arm in arms if _scores(arm, by) and not lacking(arm, by)]
     entries = []
@@ -111,20 +111,20 @@ def _envs(arms: Sequence[Arm]) -> set[str]:
     return {env for arm in arms for env in arm.by_env()}
 
 
-def lacking(arm: Arm, by: Order) -> int:
+def lacking(arm: Arm, by: RowOrder) -> int:
     """How many of an arm's journals do not tell what is ranked by."""
     return untold(arm.by_env().get(by.env, []), by.measure)
 
 
-def _scores(arm: Arm, by: Order) -> list[Score]:
+def _scores(arm: Arm, by: RowOrder) -> list[Score]:
     return _by(by, arm.episodes)
 
 
-def _by(by: Order, episodes: Sequence[Episode]) -> list[Score]:
+def _by(by: RowOrder, episodes: Sequence[Episode]) -> list[Score]:
     return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
-def own_entry(arm: Arm, rank: Rank, by: Order, group: str = "") -> BoardRow:
+def own_entry(arm: Arm, rank: Rank, by: RowOrder, group: str = "") -> BoardRow:
     """An arm's row."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
@@ -194,7 +194,7 @@ def _published_figure(mean: float, error: float, count: int) -> str:
 def page(
     entries: Sequence[BoardRow],
     arms: Sequence[Arm],
-    by: Order,
+    by: RowOrder,
     title: str,
     at: Path,
     notes: Sequence[str] = (),
@@ -236,7 +236,7 @@ def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
 
 
 def ranked_sections(
-    entries: Sequence[BoardRow], arms: Sequence[Arm], by: Order, at: Path, caveats: list[str]
+    entries: Sequence[BoardRow], arms: Sequence[Arm], by: RowOrder, at: Path, caveats: list[str]
 ) -> list[Section]:
     """A table of own rows for each group; the first carries the caveats."""
     names = list(dict.fromkeys(entry.group for entry in entries if entry.own))
@@ -266,7 +266,7 @@ OWN_NOTE = (
 )
 
 
-def published_section(entries: Sequence[BoardRow], by: Order) -> Section:
+def published_section(entries: Sequence[BoardRow], by: RowOrder) -> Section:
     """The published rows, best first, without ranks."""
     quoted = [entry for entry in entries if not entry.own]
     if not quoted:

@@ -19,7 +19,7 @@ from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.statistics.comparison import Comparison
 
 
-class Beside(msgspec.Struct):
+class ReportExtras(msgspec.Struct):
     """What a report shows besides the arms' own: sections, and the figures that they name."""
 
     sections: list[Section] = []
@@ -31,13 +31,13 @@ KINDS = ("html", "md", *FORMATS, "csv", "parquet")
 
 def write_report(
     arms: list[Arm], out: Path, title: str, baseline: str | None = None,
-    kinds: Sequence[str] = KINDS, wanted: float | None = None, beside: Beside | None = None,
+    kinds: Sequence[str] = KINDS, wanted: float | None = None, beside: ReportExtras | None = None,
 ) -> Findings:  # fmt: skip
     """Write a report on these arms into the folder `out`; returns what was found."""
     if "parquet" in kinds:
         require_parquet()
     found = judge(arms, pick(arms, baseline), wanted)
-    beside = beside or Beside()
+    beside = beside or ReportExtras()
     figures = draw_all(arms) | beside.figures
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
     files = write_figures(figures, out, pictures)

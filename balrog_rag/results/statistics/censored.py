@@ -21,7 +21,7 @@ MOST = 200
 ROUNDING = 1e-9
 
 
-class Lasted(msgspec.Struct, frozen=True):
+class CensoredGame(msgspec.Struct, frozen=True):
     """A game: how long it lasted, whether it met the end in question, and whether it was cut off."""
 
     time: float
@@ -29,7 +29,7 @@ class Lasted(msgspec.Struct, frozen=True):
     cut: bool
 
 
-def log_rank_p(ours: Sequence[Lasted], theirs: Sequence[Lasted]) -> float:
+def log_rank_p(ours: Sequence[CensoredGame], theirs: Sequence[CensoredGame]) -> float:
     """The two-sided p: the larger of the normal approximation's and that of exchanged labels."""
     from scipy.special import ndtr
 
@@ -55,7 +55,7 @@ def _labels(count: int, ours: int) -> Floats:
     return labels
 
 
-def _statistics(games: Sequence[Lasted], labels: Floats) -> Floats:
+def _statistics(games: Sequence[CensoredGame], labels: Floats) -> Floats:
     """The absolute z of each labelling; 0 where no end came while games of both arms were going on."""
     times = np.array([game.time for game in games])
     met = np.array([game.met for game in games])

@@ -63,7 +63,7 @@ class Estimate(msgspec.Struct, frozen=True):
         return Interval(self.middle - below, self.middle + above, self.method)
 
 
-class Unknown(Estimate, frozen=True):
+class UnknownEstimate(Estimate, frozen=True):
     """Scores that say nothing of how far others may be."""
 
     @property
@@ -117,7 +117,7 @@ class Student(Estimate, frozen=True):
         return reach, reach
 
 
-class Given(Estimate, frozen=True):
+class PublishedEstimate(Estimate, frozen=True):
     """An interval that somebody else has made, at 95 % only."""
 
     below: float

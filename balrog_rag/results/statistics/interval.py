@@ -22,10 +22,10 @@ from balrog_rag.results.statistics.estimate import (
     NOTHING,
     STUDENT,
     Estimate,
-    Given,
     Interval,
+    PublishedEstimate,
     Smooth,
-    Unknown,
+    UnknownEstimate,
     average,
     smooth_means,
     student,
@@ -77,7 +77,7 @@ def mean_estimate(
     way = chosen(method, len(drawn), bounds)
     mean = float(np.average(drawn, weights=plays))
     if bounds.counted and constant(drawn):
-        return Unknown(mean)
+        return UnknownEstimate(mean)
     if way == "smooth" or constant(drawn):
         means = smooth_means(drawn, *unseen(drawn, bounds), np.random.default_rng(seed), DRAWS, plays)
         return from_draws(means, mean)
@@ -111,7 +111,7 @@ def from_draws(means: Floats, seen: float) -> Smooth:
     return Smooth(seen, np.sort(means))
 
 
-def _bca(drawn: Floats, seed: int) -> Given:
+def _bca(drawn: Floats, seed: int) -> PublishedEstimate:
     from scipy.stats import bootstrap
 
     found = bootstrap(
@@ -119,4 +119,4 @@ def _bca(drawn: Floats, seed: int) -> Given:
         vectorized=True, rng=np.random.default_rng(seed),
     ).confidence_interval  # fmt: skip
     middle = float(drawn.mean())
-    return Given(middle, middle - float(found.low), float(found.high) - middle, "BCa bootstrap")
+    return PublishedEstimate(middle, middle - float(found.low), float(found.high) - middle, "BCa bootstrap")

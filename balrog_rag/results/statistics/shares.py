@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.results.statistics.censored import Lasted, log_rank_p
+from balrog_rag.results.statistics.censored import CensoredGame, log_rank_p
 
 LEVEL, POWER = 0.05, 0.8
 _GRID = 201
@@ -72,7 +72,7 @@ def compare_shares(ours: int, our_count: int, theirs: int, their_count: int) -> 
     return Shares(ours, our_count, theirs, their_count, p, detects, test)
 
 
-def compare_censored(ours: Sequence[Lasted], theirs: Sequence[Lasted]) -> Shares:
+def compare_censored(ours: Sequence[CensoredGame], theirs: Sequence[CensoredGame]) -> Shares:
     """The same of games of which some were cut off."""
     met, cut = ([[getattr(game, what) for game in arm] for arm in (ours, theirs)] for what in ("met", "cut"))
     if not any(map(any, cut)):

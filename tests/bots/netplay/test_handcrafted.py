@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.bots.nethack.netplay.handcrafted import bug_of
-from balrog_rag.bots.nethack.netplay.handcrafted.bot import Bot, is_food
+from balrog_rag.bots.nethack.netplay.handcrafted.bot import HandcraftedBot, is_food
 from balrog_rag.contracts.data import ProgramPlayer
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.envs.nethack.world.items import read_item
@@ -54,7 +54,7 @@ def test_the_papers_bug_takes_a_turn_for_a_distance() -> None:
         (True, 501, 502, True),
     ):
         tracker.prayed, tracker.player.body.turn = prayed, turn
-        assert Bot(tracker, bug).may_pray() is may
+        assert HandcraftedBot(tracker, bug).may_pray() is may
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def load(about: dict[str, Any]) -> Any:
     return made
 
 
-class Policy:
+class UserFunction:
     """A function as a bot."""
 
     def __init__(self, act: Callable[[dict[str, Any]], Any]) -> None:
@@ -93,7 +93,7 @@ def serve(line: socket.socket) -> None:
         send(line, "ready")
         return
     calls.called = made
-    bot = Policy(made) if about["function"] else made()
+    bot = UserFunction(made) if about["function"] else made()
     calls.called = getattr(bot, "act", made) if not about["function"] else made
     bot.reset(screen(receive(line), about["layout"]))
     send(line, "ready")

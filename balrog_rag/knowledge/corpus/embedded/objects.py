@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from balrog_rag.knowledge.corpus.embedded import tables
-from balrog_rag.knowledge.corpus.embedded.tables import Thing
+from balrog_rag.knowledge.corpus.embedded.tables import ObjectEntry
 from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ARMOR_PLACES,
     DIRECTIONS,
@@ -83,14 +83,14 @@ def pages(notes: Mapping[str, str]) -> Iterator[Page]:
     yield from _prices()
 
 
-def full_name(thing: Thing) -> str:
+def full_name(thing: ObjectEntry) -> str:
     """The name with its class, as the game says it."""
     if thing.name == "Book of the Dead":
         return thing.name
     return _FORMS.get(thing.data.class_, "{}").format(thing.name)
 
 
-def describe(thing: Thing) -> str:
+def describe(thing: ObjectEntry) -> str:
     """What the table says of an object."""
     kind = thing.data.class_
     special = {WEAPON: _weapon, ARMOR: _armor, FOOD: _food, BOOK: _book, WAND: _wand, TOOL: _tool}
@@ -103,7 +103,7 @@ def describe(thing: Thing) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _plain(thing: Thing) -> str:
+def _plain(thing: ObjectEntry) -> str:
     data = thing.data
     material = tables.materials()[data.bit(12, 5)]
     material = {"wooden": "wood", "organic": "organic matter"}.get(material, material)
@@ -115,7 +115,7 @@ def _plain(thing: Thing) -> str:
     )
 
 
-def _weapon(thing: Thing) -> str:
+def _weapon(thing: ObjectEntry) -> str:
     data = thing.data
     bonus = f", with {data.one:+d} to hit" if data.one else ""
     hands = "It needs two hands." if data.bit(_TWO_HANDED) else ""
@@ -133,7 +133,7 @@ def _skill(skill: int) -> str:
     return f"It uses the {SKILLS[skill]} skill." if skill in SKILLS else ""
 
 
-def _armor(thing: Thing) -> str:
+def _armor(thing: ObjectEntry) -> str:
     data = thing.data
     place = ARMOR_PLACES[data.skill]
     lowers = f"lowers armor class by {data.one}" if data.one else "does not lower armor class"
@@ -142,12 +142,12 @@ def _armor(thing: Thing) -> str:
     return f"It is worn as {place} and {lowers}{cancels}.{turns}"
 
 
-def _food(thing: Thing) -> str:
+def _food(thing: ObjectEntry) -> str:
     turns = f" and takes {thing.data.delay} turns to eat" if thing.data.delay > 1 else ""
     return f"It gives {thing.data.nutrition} nutrition{turns}." if thing.data.nutrition else ""
 
 
-def _book(thing: Thing) -> str:
+def _book(thing: ObjectEntry) -> str:
     school = SCHOOLS.get(thing.data.skill)
     if not school:
         return ""
@@ -159,11 +159,11 @@ def _book(thing: Thing) -> str:
     )
 
 
-def _wand(thing: Thing) -> str:
+def _wand(thing: ObjectEntry) -> str:
     return DIRECTIONS.get(thing.data.bit(10, 2), "")
 
 
-def _tool(thing: Thing) -> str:
+def _tool(thing: ObjectEntry) -> str:
     data = thing.data
     said = []
     if data.skill in SKILLS and data.small_damage:
@@ -177,7 +177,7 @@ def _tool(thing: Thing) -> str:
     return " ".join(said)
 
 
-def _gives(thing: Thing) -> str:
+def _gives(thing: ObjectEntry) -> str:
     gift = PROPERTIES.get(thing.data.property)
     if not gift or thing.data.class_ == GEM:
         return ""
@@ -185,7 +185,7 @@ def _gives(thing: Thing) -> str:
     return f"{how}, it gives {gift}."
 
 
-def _looks_like(thing: Thing) -> str:
+def _looks_like(thing: ObjectEntry) -> str:
     data = thing.data
     if not thing.appearance or data.bit(0):
         return ""
@@ -196,12 +196,12 @@ def _looks_like(thing: Thing) -> str:
     return f"Until it is identified it is called {look if several else article(look)}."
 
 
-def _shuffled_as(thing: Thing) -> str:
+def _shuffled_as(thing: ObjectEntry) -> str:
     kind = _KINDS[thing.data.class_] if thing.data.class_ != ARMOR else ARMOR_PLACES[thing.data.skill]
     return f"one of the appearances of its kind ({kind})."
 
 
-def _look(thing: Thing) -> str:
+def _look(thing: ObjectEntry) -> str:
     if thing.data.class_ == GEM:
         stone = tables.materials()[thing.data.bit(12, 5)] == "stone"
         return f"{thing.appearance} {'stone' if stone else 'gem'}"
@@ -210,7 +210,7 @@ def _look(thing: Thing) -> str:
     return _LOOKS.get(thing.data.class_, "{}").format(thing.appearance)
 
 
-def is_shuffled(thing: Thing) -> bool:
+def is_shuffled(thing: ObjectEntry) -> bool:
     """Whether a game deals this appearance out at random, as NetHack 3.6's o_init.c does."""
     if thing.data.class_ in _LOOKS:
         return thing.name not in _NEVER_SHUFFLED
@@ -262,7 +262,7 @@ def _unknown(kind: int, looks: list[str]) -> str:
 
 
 def _armor_appearances() -> Iterator[Page]:
-    groups: dict[int, list[Thing]] = defaultdict(list)
+    groups: dict[int, list[ObjectEntry]] = defaultdict(list)
     for thing in tables.objects():
         if thing.data.class_ == ARMOR and thing.name and thing.appearance and is_shuffled(thing):
             groups[thing.data.skill].append(thing)

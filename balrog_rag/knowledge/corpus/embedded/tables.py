@@ -22,7 +22,7 @@ class Attack(ctypes.Structure):
     _fields_ = [("kind", _u8), ("damage", _u8), ("dice", _u8), ("sides", _u8)]
 
 
-class Monster(ctypes.Structure):
+class MonsterEntry(ctypes.Structure):
     """struct permonst."""
 
     _fields_ = [
@@ -169,7 +169,7 @@ def monsters() -> list[Any]:
     """Every monster, checked against what nle shows of it."""
     from nle import nethack
 
-    table = list(_array(Monster, nethack.NUMMONS, "mons"))
+    table = list(_array(MonsterEntry, nethack.NUMMONS, "mons"))
     for number, monster in enumerate(table):
         shown = nethack.permonst(number)
         ours = (
@@ -204,7 +204,7 @@ def other_form(monster: Any) -> Any | None:
     return table[other] if human else None
 
 
-class Thing:
+class ObjectEntry:
     """An object with its names: `appearance` is what it looks like until it is known, often empty."""
 
     def __init__(self, data: Any, name: str, appearance: str) -> None:
@@ -212,7 +212,7 @@ class Thing:
 
 
 @cache
-def objects() -> list[Thing]:
+def objects() -> list[ObjectEntry]:
     """Every object that has a name or an appearance, checked against what nle shows of it."""
     from nle import nethack
 
@@ -234,7 +234,7 @@ def objects() -> list[Thing]:
             raise KnowledgeError(
                 f"nle's objects are laid out otherwise at entry {number}; this needs nle 1.3"
             )
-        things.append(Thing(entry, text(names[number].name), text(names[number].description)))
+        things.append(ObjectEntry(entry, text(names[number].name), text(names[number].description)))
     return things
 
 

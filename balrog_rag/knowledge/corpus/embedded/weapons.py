@@ -1,6 +1,6 @@
 """How much weapons do: the tables' dice, and those that the game's code adds for some kinds."""
 
-from balrog_rag.knowledge.corpus.embedded.tables import Thing
+from balrog_rag.knowledge.corpus.embedded.tables import ObjectEntry
 
 _ADDED = {
     "+1": (
@@ -19,7 +19,7 @@ _ADDED = {
 """What is added, for which weapons against small monsters, and for which against large ones."""
 
 
-def damage(thing: Thing) -> str:
+def damage(thing: ObjectEntry) -> str:
     """Dice against small and against large monsters."""
     small, large = (
         "".join(more for more, named in _ADDED.items() if thing.name in named[size].split(", "))

@@ -36,7 +36,7 @@ _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _QUIT = ord("q") | 0x80
 
 
-class Bot:
+class HandcraftedBot:
     """What the rules know beyond what the tracker does."""
 
     def __init__(self, tracker: Tracker, paper_bug: bool) -> None:
@@ -79,7 +79,7 @@ def play(screen: Mapping[str, NDArray[Any]], paper_bug: bool) -> Program:
     """Play until the game is over, or until nothing helps; then the game is quit."""
     told = isinstance(screen, TrackedScreen)  # where skills are offered, the game itself tells the tracker
     tracker = screen.tracker if isinstance(screen, TrackedScreen) else Tracker(screen)
-    program = _play(Bot(tracker, paper_bug))
+    program = _play(HandcraftedBot(tracker, paper_bug))
     try:
         key = next(program)
         while True:
@@ -91,7 +91,7 @@ def play(screen: Mapping[str, NDArray[Any]], paper_bug: bool) -> Program:
         return str(stop.value)
 
 
-def _play(bot: Bot) -> Skill:
+def _play(bot: HandcraftedBot) -> Skill:
     player, idle = bot.tracker.player, 0
     while not player.world.over and idle < _IDLE:
         turn = bot.tracker.turn
@@ -104,7 +104,7 @@ def _play(bot: Bot) -> Skill:
     return "nothing helps"
 
 
-def _follow_rules(bot: Bot) -> Skill:
+def _follow_rules(bot: HandcraftedBot) -> Skill:
     for rule in RULES:
         try:
             if (yield from _stoppable(bot.tracker, rule(bot))):
@@ -129,7 +129,7 @@ def _stoppable(tracker: Tracker, did: Did) -> Did:
         return bool(stop.value)
 
 
-def close_popups(bot: Bot) -> Did:
+def close_popups(bot: HandcraftedBot) -> Did:
     """Say yes; where that does not help, leave."""
     screen = bot.tracker.player.screen
     if not waits(screen):
@@ -141,7 +141,7 @@ def close_popups(bot: Bot) -> Did:
     return True
 
 
-def fight(bot: Bot) -> Did:
+def fight(bot: HandcraftedBot) -> Did:
     """A blow at the nearest monster, or a step towards it."""
     tracker, player = bot.tracker, bot.tracker.player
     near = bot.near()
@@ -157,7 +157,7 @@ def fight(bot: Bot) -> Did:
     return True
 
 
-def heal(bot: Bot) -> Did:
+def heal(bot: HandcraftedBot) -> Did:
     """Drink what is said to heal, else pray."""
     tracker, body = bot.tracker, bot.tracker.player.body
     if body.hp >= _HURT * body.max_hp:
@@ -172,7 +172,7 @@ def heal(bot: Bot) -> Did:
     return True
 
 
-def eat(bot: Bot) -> Did:
+def eat(bot: HandcraftedBot) -> Did:
     """Eat any food that is carried."""
     food = next((item for item in bot.tracker.player.world.items if is_food(item)), None)
     if bot.tracker.player.body.hunger < HUNGRY or food is None:
@@ -190,7 +190,7 @@ def is_food(item: Item) -> bool:
     return any(name in item.name or name in item.name.replace("s of ", " of ") for name in foods)
 
 
-def pick_up(bot: Bot) -> Did:
+def pick_up(bot: HandcraftedBot) -> Did:
     """Go to potions and food, and take them."""
     tracker, player = bot.tracker, bot.tracker.player
     found = walking.ways(tracker)
@@ -205,7 +205,7 @@ def pick_up(bot: Bot) -> Did:
     return True
 
 
-def _choose(bot: Bot) -> Skill:
+def _choose(bot: HandcraftedBot) -> Skill:
     """Mark potions and food in a menu's page, and confirm."""
     player, chosen = bot.tracker.player, False
     for line in player.screen.lines():
@@ -218,7 +218,7 @@ def _choose(bot: Bot) -> Skill:
     return "chosen"
 
 
-def explore(bot: Bot) -> Did:
+def explore(bot: HandcraftedBot) -> Did:
     """See more of the level; with nothing left to see go down, kick doors, and search, in this order."""
     tracker, level = bot.tracker, bot.tracker.player.level
     done = yield from explore_skills.explore_once(tracker, bot.opened, lambda place: True)
@@ -238,4 +238,4 @@ def explore(bot: Bot) -> Did:
     return True
 
 
-RULES: tuple[Callable[[Bot], Did], ...] = (close_popups, fight, heal, eat, pick_up, explore)
+RULES: tuple[Callable[[HandcraftedBot], Did], ...] = (close_popups, fight, heal, eat, pick_up, explore)

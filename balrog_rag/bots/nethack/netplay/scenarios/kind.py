@@ -13,7 +13,7 @@ from balrog_rag.contracts.kinds import (
     EnvironmentKind,
     Measure,
     Numbers,
-    Played,
+    PlayedEpisode,
     Rules,
     Sampling,
     Scoring,
@@ -56,7 +56,7 @@ class Judged(Share):
             self.value = 1.0
 
 
-def solved(runs: Sequence[Sequence[Played]]) -> list[str]:
+def solved(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
     """The share of scenarios solved, by NetPlay's rule of a sample deviation."""
     values = [episode.percent for episodes in runs for episode in episodes]
     if not values:

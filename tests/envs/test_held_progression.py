@@ -2,13 +2,13 @@
 
 import pytest
 
-from balrog_rag.envs.nethack.held import Achieved, Held
+from balrog_rag.envs.nethack.held_progression import AchievementCount, HeldProgression
 from balrog_rag.envs.nethack.progression import table
 
 
 def held(*moments: tuple[int, int], level: int = 1, gap: bool = False) -> float | None:
     """What is held after these depths and turns."""
-    counted = Held()
+    counted = HeldProgression()
     for depth, turn in [(1, 1), *moments]:
         counted.see({"depth": depth, "turn": turn, "experience_level": level}, gap)
     return counted.told({})
@@ -55,5 +55,5 @@ def test_what_was_not_recorded_is_not_guessed():
 
 def test_achievements_are_those_of_the_log_without_the_two_of_every_short_game():
     named = ["completed Sokoban", "killed Medusa", "was blind all game", "wore no armor all game"]
-    assert Achieved().told({"xlogfile_from": "game", "achievements": named}) == 2.0
-    assert Achieved().told({"xlogfile_from": "stats", "achievements": []}) is None
+    assert AchievementCount().told({"xlogfile_from": "game", "achievements": named}) == 2.0
+    assert AchievementCount().told({"xlogfile_from": "stats", "achievements": []}) is None

@@ -25,7 +25,7 @@ SEALED = ("config.json", run_folder.FORKED, "sweep.json")
 KEY_BYTES = 32
 
 
-class MadeHere(msgspec.Struct, frozen=True):
+class FolderSeal(msgspec.Struct, frozen=True):
     """.made_here"""
 
     seal: str
@@ -37,7 +37,7 @@ def mark(run: Path) -> None:
     """Note that the folder as it stands is this user's, made here or trusted."""
     key = _key(make=True)
     seal = _seal(run, key) if key else ""
-    run_folder.write_json(run / MARK, MadeHere(seal, _places(run)))
+    run_folder.write_json(run / MARK, FolderSeal(seal, _places(run)))
 
 
 def mark_new(run: Path, *names: str) -> None:
@@ -59,7 +59,7 @@ def mark_new(run: Path, *names: str) -> None:
 def made_here(run: Path) -> bool:
     """Whether the sealed files of a folder are those that this user made or trusted here."""
     try:
-        found = msgspec.json.decode(read_file(run / MARK), type=MadeHere)
+        found = msgspec.json.decode(read_file(run / MARK), type=FolderSeal)
         places = _places(run)
         key = _key(make=False)
         sealed = key is not None and hmac.compare_digest(found.seal, _seal(run, key))

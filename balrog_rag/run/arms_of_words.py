@@ -26,7 +26,7 @@ def experiment_of(words: Sequence[str]) -> Experiment | None:
     return find(names[-1]) if names else None
 
 
-class Meant(NamedTuple):
+class ResolvedArms(NamedTuple):
     """What words mean beside an experiment with arms."""
 
     arms: tuple[ExperimentArm, ...]
@@ -39,7 +39,7 @@ WHO_PLAYS = ("agent", "model", "knowledge")
 """Sections by which an arm may be picked, or one of one's own set beside them."""
 
 
-def meant(experiment: Experiment, words: Sequence[str]) -> Meant:
+def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
     """Which arms words pick: `agent=X` where every arm has an agent means those with X, or X alone."""
     arms, said = experiment.playable, []
     for key, word in _by_key(words).items():
@@ -61,7 +61,7 @@ def meant(experiment: Experiment, words: Sequence[str]) -> Meant:
                 f"{word}: of {experiment.name} only {names} {'is' if len(having) == 1 else 'are'} played"
             )
         arms = having
-    return Meant(arms, tuple(said))
+    return ResolvedArms(arms, tuple(said))
 
 
 def of_ones_own(experiment: Experiment, words: Sequence[str]) -> list[str]:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from balrog_rag.agents.worth import FEATURES, Worth, chance, check_gate
+from balrog_rag.agents.lookup_worth import FEATURES, LookupWorth, chance, check_gate
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.studies.lookup_gate import logistic
 
 
-def looked_up(worth: Worth, found: list[list[str]], tokens: int = 0) -> list[int]:
+def looked_up(worth: LookupWorth, found: list[list[str]], tokens: int = 0) -> list[int]:
     """The steps at which something is looked up; each takes so many tokens and finds the next of these."""
     steps, left = [], iter(found)
     for step in range(1, 40):
@@ -19,20 +19,20 @@ def looked_up(worth: Worth, found: list[list[str]], tokens: int = 0) -> list[int
 
 
 def test_what_brings_nothing_new_is_asked_ever_less_often() -> None:
-    assert looked_up(Worth(8, 50, {}), [["a", "b"]] * 20) == [1, 2, 4, 8, 16, 24, 32]
+    assert looked_up(LookupWorth(8, 50, {}), [["a", "b"]] * 20) == [1, 2, 4, 8, 16, 24, 32]
 
 
 def test_what_brings_something_new_is_asked_at_every_step() -> None:
-    assert looked_up(Worth(8, 50, {}), [[str(n)] for n in range(50)]) == list(range(1, 40))
+    assert looked_up(LookupWorth(8, 50, {}), [[str(n)] for n in range(50)]) == list(range(1, 40))
 
 
 def test_passages_long_unseen_are_new_again() -> None:
-    often, seldom = (looked_up(Worth(8, forget, {}), [["a"]] * 40) for forget in (1, 50))
+    often, seldom = (looked_up(LookupWorth(8, forget, {}), [["a"]] * 40) for forget in (1, 50))
     assert len(often) > len(seldom)
 
 
 def test_a_gate_decides_by_its_weights() -> None:
-    hurt = Worth(100, 50, {"bias": -5.0, "hurt": 10.0})
+    hurt = LookupWorth(100, 50, {"bias": -5.0, "hurt": 10.0})
     health = [1.0, 1.0, 0.5, 0.5, 0.25]
     due = []
     for step, share in enumerate(health, start=1):
@@ -48,17 +48,17 @@ HALF_NEW = [["a", str(n)] for n in range(50)]
 @pytest.mark.parametrize(("tokens", "steps"), [(100, 39), (499, 39), (501, 7)])
 def test_dear_look_ups_must_bring_more(tokens: int, steps: int) -> None:
     # after the first, half of what is found is new each time
-    assert len(looked_up(Worth(8, 50, {"worth": 1000}), HALF_NEW, tokens)) == steps
+    assert len(looked_up(LookupWorth(8, 50, {"worth": 1000}), HALF_NEW, tokens)) == steps
 
 
 def test_a_gate_opens_at_a_likelier_change_where_look_ups_are_dear() -> None:
     gate = {"bias": 0.0, "worth": 1000.0}  # a change is as likely as not
-    often, seldom = (looked_up(Worth(10, 50, gate), HALF_NEW, tokens) for tokens in (499, 501))
+    often, seldom = (looked_up(LookupWorth(10, 50, gate), HALF_NEW, tokens) for tokens in (499, 501))
     assert (len(often), seldom) == (39, [1, 11, 21, 31])
 
 
 def test_text_that_stays_is_paid_for_at_each_step() -> None:
-    worth = Worth(8, 50, {"worth": 1000})
+    worth = LookupWorth(8, 50, {"worth": 1000})
     worth.took(1, ["a"], 200)
     assert worth.enough == 0.2
     worth.kept(200)

@@ -22,7 +22,7 @@ WORTH = "worth"
 HALF = 0.5
 
 
-class Worth:
+class LookupWorth:
     """Keeps in mind what was shown and when."""
 
     def __init__(self, most: int, forget: int, gate: Mapping[str, float]) -> None:

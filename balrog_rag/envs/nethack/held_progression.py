@@ -35,7 +35,7 @@ CONDUCT_BITS = ("was blind all game", "wore no armor all game")
 """What the log counts among achievements, but every game has that is short enough."""
 
 
-class Held:
+class HeldProgression:
     """Progression held, in percent; fed with every moment in turn."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Held:
         return max(experience, below)
 
 
-class Achieved:
+class AchievementCount:
     """How many of the achievements in NetHack's own log line."""
 
     def see(self, numbers: Numbers, gap: bool) -> None:

@@ -13,7 +13,7 @@ from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
 
 
-class Parting(msgspec.Struct, frozen=True):
+class Divergence(msgspec.Struct, frozen=True):
     """Two episodes of one game, and their first step with different actions or screens."""
 
     ours: str
@@ -26,7 +26,7 @@ class Parting(msgspec.Struct, frozen=True):
     """What differs there: action, screen, or that one has ended."""
 
 
-def partings(ours: Arm, theirs: Arm) -> list[Parting]:
+def partings(ours: Arm, theirs: Arm) -> list[Divergence]:
     """Every pair of episodes that played the same game, in order; a pair with a lost journal is left out."""
     theirs_by_game: dict[tuple[str, str, str], list[tuple[Path, Episode]]] = {}
     for path, episode in _journals(theirs):
@@ -52,15 +52,15 @@ def _game(episode: Episode) -> tuple[str, str, str]:
     return episode.env, episode.task, episode.game_name
 
 
-def _first_difference(ours: str, theirs: str, our_path: Path, their_path: Path) -> Parting | None:
+def _first_difference(ours: str, theirs: str, our_path: Path, their_path: Path) -> Divergence | None:
     try:
         steps = [journal.read(path).steps for path in (our_path, their_path)]
     except JournalError:
         return None
     for n, (mine, yours) in enumerate(zip_longest(*steps)):
         if what := _difference(mine, yours):
-            return Parting(ours, theirs, n, mine.taken if mine else "", yours.taken if yours else "", what)
-    return Parting(ours, theirs, None)
+            return Divergence(ours, theirs, n, mine.taken if mine else "", yours.taken if yours else "", what)
+    return Divergence(ours, theirs, None)
 
 
 def _difference(mine: Step | None, yours: Step | None) -> str:

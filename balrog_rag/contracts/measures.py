@@ -30,7 +30,7 @@ class Progress(Protocol):
         ...
 
 
-class Scored(Protocol):
+class ScoredStep(Protocol):
     """A step with what it was worth: `data.Transition`, or `journal.Step`."""
 
     @property
@@ -49,7 +49,7 @@ class Scored(Protocol):
         ...
 
 
-def follow(progress: Progress, step: Scored, numbers: Numbers, ended: str = "") -> None:
+def follow(progress: Progress, step: ScoredStep, numbers: Numbers, ended: str = "") -> None:
     """Let a progress take in a step: each press that raised it, then the moment after the last one."""
     for rise in step.rises:
         progress.see(rise.numbers, rise.reward, "")
@@ -68,7 +68,7 @@ class Share:
         return {}
 
 
-class Following(Protocol):
+class EpisodeCounter(Protocol):
     """Counts over a whole episode what no single number of it tells."""
 
     def see(self, numbers: Numbers, gap: bool) -> None:
@@ -111,7 +111,7 @@ class Measure:
     """The most it can be."""
     counted: bool = False
     """Whether it counts events and so may be much larger in one episode than in others."""
-    follow: Callable[[], Following] | None = None
+    follow: Callable[[], EpisodeCounter] | None = None
     """What counts it, where it is made of no single number."""
     drawn: bool = True
     """Whether reports draw it beside progression; plain counts of events never are."""
@@ -128,7 +128,7 @@ class Column:
     text: Callable[[Numbers], str]
 
 
-class Played(Protocol):
+class PlayedEpisode(Protocol):
     """One episode, as the rules of others score it."""
 
     @property
@@ -169,7 +169,7 @@ class Rules:
     title: str
     headings: tuple[str, ...]
     """What each figure is called."""
-    figures: Callable[[Sequence[Sequence[Played]]], Sequence[str]]
+    figures: Callable[[Sequence[Sequence[PlayedEpisode]]], Sequence[str]]
     """Figures of one player, from the ended episodes of its runs in order."""
     note: str
     published: str = ""
