@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.agents import resolve
-from balrog_rag.agents.demonstrations import Demonstration, Shown, write
+from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, write
 from balrog_rag.cli.prompts import main
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Observation, Part, TaskView
@@ -85,7 +85,9 @@ def theirs(agent: str, task: str) -> list[list[list[str]]]:
 def ours(agent: str, task: str, words: dict[str, str], folder: Path) -> list[list[list[str]]]:
     write(
         folder / "shown.json",
-        Demonstration("textworld/x", "", tuple(Shown(*turn) for turn in SHOWN[:-1]), SHOWN[-1][0]),
+        Demonstration(
+            "textworld/x", "", tuple(DemonstrationTurn(*turn) for turn in SHOWN[:-1]), SHOWN[-1][0]
+        ),
     )
     more = [f"agent.demonstrations=[{folder}/shown.json]"] if agent == "few_shot" else []
     config = resolve(replace(agent_config(agent, *more), prompts=words))
