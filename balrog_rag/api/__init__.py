@@ -1,1 +1,1 @@
-"""What `import balrog_rag` offers: the commands' work as functions, for notebooks and scripts."""
+"""The Python API behind `import balrog_rag`: what the commands do, as functions for notebooks and scripts."""

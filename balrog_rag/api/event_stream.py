@@ -1,4 +1,4 @@
-"""An episode's events, one after the other, by playing its journal again."""
+"""The events of a recorded episode, produced by replaying its journal."""
 
 import asyncio
 import os
@@ -13,20 +13,20 @@ from balrog_rag.results.run_folder import one_journal
 from balrog_rag.run.replay import replay
 
 AHEAD = 64
-"""Events that the replay may be ahead of whoever reads them."""
+"""How many events the replay may produce ahead of the reader."""
 
 
 def events(journal: str | os.PathLike[str]) -> Iterator[Event]:
-    """Every event of a journaled episode, exact prompts and screens included; nothing is asked or searched.
+    """Yield every event of a recorded episode, with exact prompts and screens; no model or search is called.
 
-    A run folder stands for the only journal that it holds. Raises a ReplayError where the journal does not
-    fit what is played.
+    `journal` may also be a run folder that contains exactly one journal. Raises ReplayError if it does not
+    match the replayed game.
     """
     return _walk(one_journal(Path(journal)))
 
 
 def _walk(journal: Path) -> Iterator[Event]:
-    """The replay runs in a thread with a loop of its own, so that this also works where a loop is running."""
+    """Replay in a thread with its own event loop, so that this also works inside a running loop."""
     replaying = _Replaying(journal)
     thread = Thread(target=replaying.work, name="replay", daemon=True)
     thread.start()
@@ -41,11 +41,11 @@ def _walk(journal: Path) -> Iterator[Event]:
 
 
 class _Left(BaseException):
-    """Nobody reads on."""
+    """Ends the replay because the reader has stopped reading."""
 
 
 class _Replaying:
-    """A replay that hands its events over."""
+    """A replay that puts its events into a queue."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
@@ -53,13 +53,13 @@ class _Replaying:
         self.left = Flag()
 
     def work(self) -> None:
-        """Replay to the end, or until nobody reads on."""
+        """Replay to the end, or until the reader stops."""
         end: BaseException | None = None
         try:
             asyncio.run(replay(self._journal, self))
         except _Left:
             return
-        except BaseException as error:  # noqa: BLE001 - raised again where the events are read
+        except BaseException as error:  # noqa: BLE001 - re-raised in the reader
             end = error
         try:
             self._hand_over(end)
@@ -67,7 +67,7 @@ class _Replaying:
             return
 
     def see(self, event: Event) -> None:
-        """Hand an event over."""
+        """Queue an event."""
         self._hand_over(event)
 
     def _hand_over(self, what: Event | BaseException | None) -> None:

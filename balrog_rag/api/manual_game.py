@@ -1,4 +1,4 @@
-"""A game to be played by hand, in the calling process."""
+"""A game that is played by hand, in the calling process."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -16,14 +16,14 @@ from balrog_rag.workers.host import HostedGame
 def make(
     task: str, *, seed: int = 0, max_steps: int | None = None, programs: Sequence[str] = (), **options: Any
 ) -> "Game":
-    """A game of `task`, written env/task as in env.tasks, with its dice seeded by `seed`.
+    """Start a game of `task`, written env/task as in env.tasks, with its RNG seeded by `seed`.
 
-    `options` are the kind's own, as env.KEY=VALUE gives them to a run; `programs` are as in env.programs. It
-    is the same game as a run's with env.seeding=fixed and env.seeds=[SEED].
+    `options` are the options of its kind, as env.KEY=VALUE sets them in a run; `programs` is as in
+    env.programs. The game is identical to a run's with env.seeding=fixed and env.seeds=[SEED].
     """
     env, _, name = task.partition("/")
     if not name:
-        raise ConfigError(f"{task!r} is no env/task; write e.g. {example_task()}")
+        raise ConfigError(f"{task!r}: expected env/task, e.g. {example_task()}")
     kind = kind_of(env)
     spec = GameSpec(
         env=env,
@@ -38,10 +38,10 @@ def make(
 
 
 class Game:
-    """A game in play: `observation` is what is seen now, `step` takes an action."""
+    """A game in progress: `observation` is the current one, `step` takes an action."""
 
     def __init__(self, spec: GameSpec) -> None:
-        """Start the game that the spec describes; `make` writes the spec."""
+        """Start the game that `spec` describes; use `make` to create both."""
         self.spec = spec
         self._hosted = HostedGame(spec)
         self._kind = kind_of(spec.env)
@@ -53,30 +53,30 @@ class Game:
 
     @property
     def view(self) -> TaskView:
-        """The task as agents are told of it: goal, actions, default action."""
+        """The task as agents see it: goal, actions, default action."""
         return self._hosted.view
 
     @property
     def observation(self) -> Observation:
-        """What is seen now."""
+        """The current observation."""
         return self.last.observation
 
     @property
     def ended(self) -> str:
-        """How the game ended; empty while it goes on."""
+        """The reason why the game ended; empty while it is running."""
         return self.last.ended
 
     @property
     def progression(self) -> float:
-        """How far the game has come, from 0 to 1, as a run would score it."""
+        """Progression from 0 to 1, as a run would score it."""
         return value_of(self._progress, self._kind)
 
     def step(self, action: str) -> Transition:
-        """Take an action of `view.actions`, with arguments where it has some; what it led to."""
+        """Take an action of `view.actions`, with arguments if it has any, and return the transition."""
         if self.ended:
-            raise ConfigError(f"{self._name}: the game is over ({self.ended}); make another")
+            raise ConfigError(f"{self._name}: the game is over ({self.ended}); start another with make")
         if not self.view.takes(action):
-            raise ConfigError(f"{self._name}: no such action {action!r}{nearest(action, self.view.actions)}")
+            raise ConfigError(f"{self._name}: unknown action {action!r}{nearest(action, self.view.actions)}")
         self.last = self._hosted.step(action)
         self.steps += 1
         self.reward += self.last.reward
@@ -84,7 +84,7 @@ class Game:
         return self.last
 
     def close(self) -> None:
-        """Give back everything the game holds; once is enough."""
+        """Release all resources. Calling it twice is safe."""
         self._hosted.close()
 
     def _see(self) -> None:
@@ -95,7 +95,7 @@ class Game:
         return f"{self.spec.env}/{self.spec.task}"
 
     def __str__(self) -> str:
-        """The screen, safe to print."""
+        """Return the screen, safe to print."""
         return terminal_safe(self.observation.screen)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Agents, programs, models and kinds of game defined in the running program, such as a notebook.
+"""Agents, programs, models and kinds of game that the running program defines, for example a notebook.
 
-What is registered here is known to this process alone. Agents and models live here anyway; games of a kind
-or with a program registered here are played in this process, too, without the workers' protection.
+They are known to this process only. Agents and models always run here; games of a registered kind, or with a
+registered program, are played in this process too, without the isolation of worker processes.
 """
 
 from collections.abc import Callable
@@ -16,27 +16,27 @@ T = TypeVar("T")
 
 
 class Register:
-    """What can be registered; the same name again replaces what was registered, never what is built in."""
+    """Registers extensions; registering a name again replaces it, but built-in names cannot be replaced."""
 
     def agent(self, name: str) -> Callable[[T], T]:
-        """Decorator of an agent's class: agent=NAME."""
+        """Decorate an agent class, selected by agent=NAME."""
         return self._decorator(registry.agents, name)
 
     def model(self, name: str) -> Callable[[T], T]:
-        """Decorator of a model's factory, which takes a ModelConfig: model=NAME."""
+        """Decorate a model factory, which takes a ModelConfig and is selected by model=NAME."""
         return self._decorator(registry.models, name)
 
     def program(self, kind: ProgramKind) -> ProgramKind:
-        """A program: an action by env.programs=[NAME], or a player by agent=NAME."""
+        """Register a program: one action with env.programs=[NAME], or a player with agent=NAME."""
         return self._decorator(registry.programs, kind.name)(kind)
 
     def environment(self, kind: EnvironmentKind) -> EnvironmentKind:
-        """A kind of game: env.tasks=[NAME/TASK]."""
+        """Register a kind of game, selected by env.tasks=[NAME/TASK]."""
         return self._decorator(registry.environments, kind.name)(kind)
 
     def _decorator(self, kinds: "registry.Registry[Any]", name: str) -> Callable[[T], T]:
         if name in kinds.names() and not kinds.added(name):
-            raise ConfigError(f"{kinds.kind} {name!r} exists already; choose another name")
+            raise ConfigError(f"{kinds.kind} {name!r} already exists; choose another name")
         return kinds.add(name)
 
 

@@ -1,4 +1,4 @@
-"""Runs: played from Python, and looked into."""
+"""Play runs from Python and read their results."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ def evaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "
 
 
 async def aevaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
-    """The same where a loop is running already, as in a notebook: `run = await aevaluate(...)`."""
+    """Play a run inside a running event loop, as in a notebook: `run = await aevaluate(...)`."""
     from balrog_rag.cluster.choice import backend_of
     from balrog_rag.display.display import display
     from balrog_rag.run.begin import attempt, play_together
@@ -54,13 +54,13 @@ async def aevaluate(*words: str, folder: Place | None = None, trust: bool = Fals
 
 
 def begin(words: list[str], trust: bool = False) -> "Begun":
-    """The run that the words mean, its folder made; several runs are left to the command."""
+    """Create the folder of the run that the overrides describe; several runs at once are refused."""
     from balrog_rag.run.arms_of_words import named
     from balrog_rag.run.begin import continued, is_sweep, new_run, resumed_folder
 
     refuse_in_words(words)
     if flags := [word for word in words if word.startswith("-")]:
-        raise ConfigError(f"{flags[0]}: is for the command line; give KEY=VALUE words, one run at a time")
+        raise ConfigError(f"{flags[0]}: a command-line flag; pass KEY=VALUE overrides, one run at a time")
     earlier, words = resumed_folder(words)
     if is_sweep(earlier, words):
         raise ConfigError("these words mean several runs; play them with python -m balrog_rag.eval")
@@ -68,7 +68,7 @@ def begin(words: list[str], trust: bool = False) -> "Begun":
 
 
 def placed(folder: Place | None) -> list[str]:
-    """The words for a run folder."""
+    """Return the overrides that select a run folder."""
     if folder is None:
         return []
     path = Path(folder)
@@ -76,77 +76,77 @@ def placed(folder: Place | None) -> list[str]:
 
 
 def refuse_running_loop() -> None:
-    """Say what to write instead where asyncio cannot be started once more."""
+    """Raise a ConfigError with the remedy if an event loop is already running."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise ConfigError("a loop is running here, as in a notebook: write `await balrog_rag.aevaluate(...)`")
+    raise ConfigError("an event loop is already running, as in a notebook; `await balrog_rag.aevaluate(...)`")
 
 
 class Run:
-    """A run folder: its figures as data frames, its episodes as events. It can be given as a path."""
+    """A run folder: results as data frames, episodes as events. It can be passed as a path."""
 
     def __init__(self, folder: Place, troubles: Sequence[str] = ()) -> None:
-        """Look into a run folder; a RunFolderError where it is none."""
+        """Open a run folder; raises RunFolderError if it is not one."""
         self.folder = Path(folder)
         self.troubles = list(troubles)
-        """What kept episodes from ending, one line each, where it was played just now."""
+        """One line for each problem that kept an episode from ending, if this process played the run."""
         folders.frozen_config(self.folder)
 
     @property
     def config(self) -> dict[str, Any]:
-        """The frozen configuration."""
+        """The frozen configuration of the run."""
         return folders.frozen_config(self.folder).config
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds, from the journals as they are now."""
+        """The content of summary.json, recomputed from the journals."""
         return summarise(load(self.folder)).overall
 
     @property
     def episodes(self) -> "DataFrame":
-        """One row a finished episode."""
+        """A data frame with one row per finished episode."""
         from balrog_rag.results.frames import episodes
 
         return episodes(self.folder)
 
     @property
     def complete(self) -> bool:
-        """Whether every planned episode has ended, with a journal that can be used."""
+        """Whether every planned episode has ended with a usable journal."""
         found = load(self.folder)
         return {episode.name for episode in found.episodes} >= set(self._planned())
 
     def journal(self, episode: str | int = 0) -> Path:
-        """The journal of an episode: its name, as `episodes` has it, or its row."""
+        """Return the path of an episode's journal, by its name in `episodes` or by its row number."""
         names = [found.name for found in load(self.folder).episodes]
         if isinstance(episode, int):
             if not -len(names) <= episode < len(names):
-                raise ConfigError(f"{self.folder}: holds {len(names)} finished episodes, counted from 0")
+                raise ConfigError(f"{self.folder}: {len(names)} finished episodes, counted from 0")
             return folders.journal_path(self.folder, names[episode])
         path = folders.journal_path(self.folder, episode) if folders.is_episode(episode) else None
         if path is None or not path.exists():
-            raise ConfigError(f"{self.folder}: no episode {episode!r}{nearest(episode, names)}")
+            raise ConfigError(f"{self.folder}: unknown episode {episode!r}{nearest(episode, names)}")
         return path
 
     def events(self, episode: str | int = 0) -> "Iterator[Event]":
-        """Every event of an episode, by replay."""
+        """Yield every event of an episode, by replaying it."""
         from balrog_rag.api.event_stream import events
 
         return events(self.journal(episode))
 
     def steps(self, episode: str | int = 0) -> "DataFrame":
-        """One row a step of an episode."""
+        """Return a data frame with one row per step of an episode."""
         from balrog_rag.results.frames import steps
 
         return steps(self.journal(episode))
 
     def resume(self, *words: str) -> "Run":
-        """Go on with it, with the changes that a resume allows; in a notebook `await run.aresume()`."""
+        """Resume the run, with the overrides that a resume allows; in a notebook `await run.aresume()`."""
         return evaluate(f"resume={self.folder}", *words)
 
     async def aresume(self, *words: str) -> "Run":
-        """The same where a loop is running already."""
+        """Resume the run inside a running event loop."""
         return await aevaluate(f"resume={self.folder}", *words)
 
     def _planned(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Is one run better than the other?"""
+"""Compare two runs."""
 
 import os
 from pathlib import Path
@@ -15,11 +15,11 @@ def compare(
     detect: float | None = None,
     partial: bool = False,
 ) -> "ArmComparison":
-    """Compare two runs, or two folders of runs of one kind; differences are a's less b's.
+    """Compare two runs, or two folders with runs of one kind each; differences are `a` minus `b`.
 
-    The verdict's `.sentence` says it in words, `.whole` in numbers; `.environments` and `.tasks` have a
-    verdict for each. `detect` is the difference that episodes are planned for.
-    Runs with open or missing episodes get no verdict unless `partial` is said.
+    The verdict has `.sentence` (in words), `.whole` (in numbers), and one for each of `.environments` and
+    `.tasks`. `detect` is the smallest difference to plan episodes for. Runs with open or missing episodes get
+    no verdict unless `partial` is true.
     """
     from balrog_rag.results.comparing import compared
 

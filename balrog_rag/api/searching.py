@@ -1,4 +1,4 @@
-"""The knowledge base, searched by hand."""
+"""Search the knowledge base from Python."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def search(query: str, k: int = 5, *settings: str) -> list[Passage]:
-    """The best k passages for a query, best first.
+    """Return the best `k` passages for a query, best first.
 
-    `settings` are as for a run, e.g. "knowledge.index=bm25"; an index is built at first use.
+    `settings` are overrides as for a run, e.g. "knowledge.index=bm25"; an index is built on first use.
     """
     return _searcher(settings).search([query], k)[0]
 

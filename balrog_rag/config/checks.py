@@ -35,7 +35,9 @@ def check_together(config: Any) -> None:
         raise ConfigError("env.tasks: names no task; write env.tasks=[env/task]")
     for task in env.tasks:
         if "/" not in task:
-            raise ConfigError(f"env.tasks: {task!r} is no env/task; `balrog-rag envs tasks NAME` lists some")
+            raise ConfigError(
+                f"env.tasks: {task!r}: expected env/task; list tasks with `balrog-rag envs tasks NAME`"
+            )
     for name in env.max_steps:
         if name not in (known := registry.environments.names()):
             played = " and ".join(dict.fromkeys(task.partition("/")[0] for task in env.tasks))

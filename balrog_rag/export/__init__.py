@@ -1,1 +1,1 @@
-"""Episodes written in other people's formats."""
+"""Export episodes in formats of other tools."""

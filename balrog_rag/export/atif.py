@@ -1,8 +1,8 @@
 """An episode as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
 
-The first step shows the first observation. Then each decision is a step of the agent: its answer, its
-searches and its action as tool calls, what came of them, and what its calls cost. Exact prompts are in
-`extra`. The format's own models check all of it.
+The first step contains the first observation. Then each decision is one agent step: its answer, its searches
+and its action as tool calls, the resulting observation, and the costs of its model calls. Exact prompts are
+in `extra`. The document is validated with the format's own models.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ VERSION = "ATIF-v1.8"
 
 
 class Trajectory:
-    """Takes in the events of one episode."""
+    """Builds the trajectory from the events of one episode."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -32,7 +32,7 @@ class Trajectory:
         self._searches: list[Searched] = []
 
     def see(self, event: Event) -> None:
-        """Take in an event; a step of the game ends a step of the trajectory."""
+        """Process an event; a step of the game completes a step of the trajectory."""
         match event:
             case Started():
                 text = event.observation.screen
@@ -49,10 +49,10 @@ class Trajectory:
             case Ended():
                 self._end = event
                 if self._answers:
-                    self._decided(None)  # answered, but a limit came before the action
+                    self._decided(None)  # answered, but a limit ended the episode before the action
 
     def document(self) -> dict[str, Any]:
-        """The whole trajectory, as the format's own model has checked it."""
+        """Return the whole trajectory, validated by the format's own model."""
         spec, last = self._header.spec, self._end
         player = spec.last_player
         made = atif.Trajectory(
@@ -122,7 +122,7 @@ class Trajectory:
 
 
 def _message(answers: Sequence[Answered], event: Stepped | None) -> str:
-    """What the agent said: the answer that it acted on, else its last."""
+    """The model's text for this step: the answer it acted on, or its last one."""
     acted = [answer.reply.text for answer in answers if answer.purpose == "act"]
     if acted:
         return acted[-1]
@@ -130,7 +130,7 @@ def _message(answers: Sequence[Answered], event: Stepped | None) -> str:
 
 
 def _of_model(replies: Sequence[Reply]) -> dict[str, Any]:
-    """What the format has of calls, which a step without any must leave out."""
+    """Metrics of the step's model calls; the format requires a step without calls to omit them."""
     if not replies:
         return {}
     totals = {name.removeprefix("total_"): value for name, value in _totals(replies).items()}
@@ -144,7 +144,7 @@ def _of_model(replies: Sequence[Reply]) -> dict[str, Any]:
 
 
 def _totals(replies: Iterable[Reply]) -> dict[str, Any]:
-    """Sums over calls; dollars only where every call's price is known."""
+    """Sums over all calls; the cost only if the price of every call is known."""
     every = list(replies)
     costs = [reply.cost for reply in every]
     known = [cost for cost in costs if cost is not None]
@@ -157,6 +157,6 @@ def _totals(replies: Iterable[Reply]) -> dict[str, Any]:
 
 
 def _moment(seen: Observation) -> dict[str, Any]:
-    """What an observation holds besides its screen; pictures are counted, since the format wants files."""
+    """The parts of an observation other than its screen; images are only counted: the format takes files."""
     facts: dict[str, Any] = {"numbers": dict(seen.numbers), "digest": seen.digest}
     return facts | ({"pictures": len(seen.pictures)} if seen.pictures else {})

@@ -1,7 +1,7 @@
-"""An episode's events written for other programs, by playing its journal again: exact prompts, exact screens.
+"""Write an episode's events for other programs by replaying its journal: exact prompts, exact screens.
 
-jsonl   a line for the episode's spec, then one for each event of contracts/events.py, `type` naming it
-atif    one document in the Agent Trajectory Interchange Format, made with the package `atif`
+jsonl   one line with the episode's spec, then one per event of contracts/events.py, named by `type`
+atif    one document in the Agent Trajectory Interchange Format, built with the package `atif`
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from balrog_rag.util import extras
 
 
 def export(journal: Path, kind: str, out: BinaryIO) -> None:
-    """Replay a journal and write its events; a ReplayError where it does not fit what is played."""
+    """Replay a journal and write its events; raises ReplayError if it does not match the replayed game."""
     header = journals.read(journal).header
     if header is None:
-        raise JournalError(f"{journal}: holds no whole header; nothing can be exported")
+        raise JournalError(f"{journal}: header missing or truncated; nothing can be exported")
     if kind == "jsonl":
         lines = ExportedLines(header, out)
         asyncio.run(replay(journal, lines))
@@ -38,12 +38,12 @@ def export(journal: Path, kind: str, out: BinaryIO) -> None:
 
 
 class ExportedLines:
-    """Writes each event as it comes."""
+    """Writes each event as it arrives."""
 
     def __init__(self, header: Header, out: BinaryIO) -> None:
         self._out = out
         self.failure: OSError | None = None
-        """Why nothing more could be written: a full disk, or a reader that has seen enough."""
+        """Why writing failed: a full disk, or a reader that closed the pipe."""
         self._line(
             {
                 "type": "Episode",
@@ -56,7 +56,7 @@ class ExportedLines:
         )
 
     def see(self, event: Event) -> None:
-        """Write it."""
+        """Write one event."""
         self._line(event)
 
     def _line(self, what: Any) -> None:

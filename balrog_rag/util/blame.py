@@ -1,4 +1,4 @@
-"""Where code of the user's has failed: one line for the terminal, and the traceback for the log."""
+"""Locate a failure in the user's code: one line for the terminal and a traceback for the log."""
 
 import os
 import sysconfig
@@ -8,25 +8,25 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parents[1]
 LONGEST = 300
-"""Characters of an exception's own words that are kept."""
+"""Maximum length of the exception's message."""
 MOST_FRAMES = 40
-"""Innermost frames of a traceback that are kept: endless recursion has a thousand."""
+"""Innermost frames of a traceback that are kept: infinite recursion would give a thousand."""
 _LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 _written: dict[str, str] = {}
 
 
 class Blame(NamedTuple):
-    """What failed where."""
+    """An error and where it was raised."""
 
     line: str
-    """As in `mine.py:2 in act: KeyError: 'north'`."""
+    """For example `mine.py:2 in act: KeyError: 'north'`."""
     trace: str
 
 
 def blame_of(error: BaseException, whose: str = "") -> Blame:
-    """The innermost place in code that is neither this package's nor Python's own.
+    """Find the innermost frame that belongs neither to this package nor to Python's library.
 
-    Where there is none, as when a call does not fit, the line says `whose` code it is.
+    If there is none, as when the arguments of a call do not fit, the line says `whose` code it is.
     """
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [frame for frame in frames if _is_foreign(Path(frame.filename))]
@@ -45,12 +45,12 @@ def _is_foreign(file: Path) -> bool:
 
 
 def remember_as_written(path: Path, written: str) -> None:
-    """Show this path from now on as the user wrote it."""
+    """From now on, show this path as the user wrote it."""
     _written[str(path)] = written
 
 
 def as_written(text: str) -> str:
-    """A text that begins with an absolute path, the path as the user wrote it or relative to this folder."""
+    """Shorten an absolute path at the start of `text`: as the user wrote it, or relative to this folder."""
     for path, written in _written.items():
         if text.startswith((f"{path}:", f"{path}{os.sep}")) or text == path:
             return written + text[len(path) :]

@@ -1,4 +1,4 @@
-"""Libraries that are installed only where they are wanted."""
+"""Optional dependencies, which are required only by the features that use them."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -8,13 +8,13 @@ from balrog_rag.contracts.errors import ConfigError
 
 
 def require_of(factory: Any, wanted_by: str) -> None:
-    """Require what a model or an embedder declares in `requires`: by library the extra that installs it."""
+    """Require the libraries in `factory.requires`, which maps each library to the extra that installs it."""
     wanted: Mapping[str, str] = getattr(factory, "requires", {})
     for library, extra in wanted.items():
         require(library, extra, wanted_by)
 
 
 def require(library: str, extra: str, wanted_by: str) -> None:
-    """Raise a ConfigError that says what to install, where a library is missing."""
+    """Raise a ConfigError with the command that installs the library, if it is missing."""
     if find_spec(library) is None:
         raise ConfigError(f"{wanted_by}: {library} is not installed; pip install 'balrog_rag[{extra}]'")

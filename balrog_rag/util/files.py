@@ -1,4 +1,4 @@
-"""Files in untrusted folders: only regular files of a bounded size are read, no link is written through."""
+"""Access files in untrusted folders: read only regular files of bounded size, never write through links."""
 
 import errno
 import fcntl
@@ -12,39 +12,39 @@ from typing import Any, BinaryIO, TextIO, cast
 
 MEGABYTE = 1 << 20
 MOST = 64 * MEGABYTE
-"""Largest settings or record file that is read. The index of a run has a limit of its own."""
+"""Largest settings or record file that is read. A run's index has a separate limit."""
 LARGE = 1024 * MEGABYTE
-"""Largest journal or table of an episode's steps that is read."""
+"""Largest journal or step table that is read."""
 
 
 def read_file(path: Path, most: int = MOST) -> bytes:
-    """Return a file's content; an OSError if it is larger than `most` bytes or not a regular file.
+    """Return a file's content; raises OSError if it is larger than `most` bytes or not a regular file.
 
-    A sparse file of terabytes costs nothing to make, and reading a pipe could block for ever.
+    A sparse file of terabytes is cheap to make, and reading a pipe could block forever.
     """
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:
         status = os.fstat(number)
         if not S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "no file", str(path))
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, too_large(status.st_size, most), str(path))
         data = file.read(most + 1)
-    if len(data) > most:  # grew meanwhile
+    if len(data) > most:  # it grew while being read
         raise OSError(errno.EFBIG, too_large(len(data), most), str(path))
     return data
 
 
 def too_large(size: int, most: int) -> str:
-    """What is wrong with a file of this size."""
+    """Describe a file size over the limit."""
     return f"{size // MEGABYTE} MB, at most {most // MEGABYTE} MB are read"
 
 
 def no_link(path: str, flags: int) -> int:
-    """An opener for `open` that writes to this name's own file only; an OSError for links and pipes.
+    """Opener for `open` that writes only to the file of this name; raises OSError for links and pipes.
 
-    Truncating a file that has a second name (a hard link) would destroy the other one's content, so the
-    name gets a new file instead. Appending to such a file is refused.
+    Truncating a file that has a second name (a hard link) would destroy the other file's content, so a new
+    file replaces it. Appending to such a file is refused.
     """
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     number = os.open(path, flags & ~os.O_TRUNC, 0o666)
@@ -74,18 +74,18 @@ def lock(number: int) -> bool:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # no locks here
+    except OSError:  # this file system has no locks
         return True
     return True
 
 
 def text_file(path: Path, mode: str, buffering: int = 1, newline: str | None = None) -> TextIO:
-    """Open a text file to write or to append to; an OSError for links and pipes."""
+    """Open a text file for writing or appending; raises OSError for links and pipes."""
     return cast(TextIO, open(path, mode, buffering, "utf-8", "replace", newline, opener=no_link))
 
 
 class FileNotWritten(Exception):
-    """A file cannot be written, such as on a full disk; one line that names it."""
+    """A file could not be written, for example because the disk is full; the message names it."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(f"{path}: cannot be written ({error.strerror or error})")
@@ -93,7 +93,7 @@ class FileNotWritten(Exception):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a draft that takes the place of a file once it is written whole."""
+    """Write to a temporary file that replaces `path` once it is complete."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         with BufferedWriter(_opened(draft, path)) as file:
@@ -111,7 +111,7 @@ def _opened(draft: Path, path: Path) -> "_Writer":
 
 
 class _Writer(FileIO):
-    """A file whose errors name it; an error of the system while writing names none."""
+    """A file whose errors name it; OS errors while writing do not."""
 
     def __init__(self, draft: Path, path: Path) -> None:
         super().__init__(draft, "wb", opener=no_link)
@@ -126,7 +126,7 @@ class _Writer(FileIO):
 
 
 def strange(folder: Path) -> Path | None:
-    """The first thing anywhere in a folder that is neither a file nor a folder: a link, a pipe, a device."""
+    """Return the first entry anywhere in a folder that is neither a file nor a folder: link, pipe, device."""
     left = [folder]
     while left:
         with os.scandir(left.pop()) as entries:

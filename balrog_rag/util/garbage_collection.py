@@ -1,19 +1,19 @@
-"""Python's garbage collector during a run: what lives as long as the process is not gone through again."""
+"""Tune Python's garbage collector for runs: long-lived objects are not scanned again and again."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 YOUNG, MIDDLE, OLD = 20_000, 20, 20
-"""New objects, and collections of the younger, before a generation is gone through; usual: 700, 10, 10."""
+"""Thresholds of the three generations: new objects, then collections of the younger; default 700, 10, 10."""
 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Collect more rarely within: hundreds of episodes make many objects and hardly a cycle.
+    """Collect less often inside the block: hundreds of episodes create many objects and hardly any cycles.
 
-    With Python's own thresholds a fifth of a run's processor time went into collections, and each full one
-    kept every episode waiting.
+    With Python's default thresholds, collections took a fifth of a run's processor time, and each full one
+    paused every episode.
     """
     before = gc.get_threshold()
     gc.collect()

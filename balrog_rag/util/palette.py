@@ -1,9 +1,9 @@
-"""How figures look: colours that the colour-blind can tell apart, hatches that survive in grey."""
+"""Plot style: colours that colour-blind readers can tell apart, hatches that survive greyscale printing."""
 
 from typing import Any
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""The palette of Okabe and Ito."""
+"""The Okabe-Ito palette."""
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
 
 SETTINGS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Where the data beside the package lies: in a checkout at its top, in a wheel inside the package."""
+"""Locate data folders: at the top of a checkout, or inside the package in a wheel."""
 
 from functools import cache
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @cache
 def data(name: str) -> Path:
-    """The folder `conf`, `wiki_index` or `eval`."""
+    """Return the path of the folder `conf`, `wiki_index` or `eval`."""
     package = Path(__file__).resolve().parents[1]
     packed = package / "_data" / name
     return packed if packed.is_dir() else package.parent / name

@@ -1,4 +1,4 @@
-"""Pictures as PNG files."""
+"""Encode images as PNG."""
 
 import struct
 import zlib
@@ -11,7 +11,7 @@ _EIGHT_BIT_RGB = bytes((8, 2, 0, 0, 0))
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """Encode an RGB picture; equal pixels give equal bytes as long as zlib is the same."""
+    """Encode an RGB image; equal pixels give equal bytes for a given zlib version."""
     height, width, _ = pixels.shape
     lines = np.zeros((height, width * 3 + 1), np.uint8)
     lines[:, 1:] = pixels.reshape(height, -1)

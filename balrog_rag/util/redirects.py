@@ -1,8 +1,8 @@
-"""A call that a server sends on to another one takes neither key nor header of the user's along.
+"""Strip the user's keys and headers from a request when a server redirects it to a different server.
 
-httpx drops `Authorization` alone, and providers' keys travel in headers of many names. LiteLLM and the SDKs
-under it make clients of their own, which no hook of ours reaches, so the one place where all of them build
-such a request is changed.
+httpx drops only `Authorization`, but providers' keys travel in many headers. LiteLLM and the SDKs below it
+create their own clients, out of reach of our hooks, so this patches the one method of httpx through which all
+of them build a redirected request.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ NEUTRAL = frozenset(
     {"host", "accept", "accept-encoding", "user-agent", "connection"}
     | {"content-type", "content-length", "transfer-encoding"}
 )
-"""Headers that say how a call is made, and nothing of who makes it."""
+"""Headers that describe the request itself and do not identify the user."""
 OF_THE_SDK = "x-stainless-"
-"""OpenAI's SDK reads its own versions and flags off the request that was answered."""
+"""OpenAI's SDK reads its own versions and flags from the request that was answered."""
 
 
 def guard() -> None:
-    """From now on, for every client of httpx in this process."""
+    """Patch every httpx client of this process."""
     from httpx import URL, Headers, Request
     from httpx._client import BaseClient
 
@@ -38,7 +38,7 @@ def guard() -> None:
 
 
 def elsewhere(here: Any, there: Any) -> bool:
-    """Whether two addresses (of httpx) are not of one server; TLS where there was none is no difference."""
+    """Whether two httpx addresses are on different servers; an upgrade to TLS is not a difference."""
     if (here.scheme, there.scheme) == ("http", "https") and here.host == there.host:
         return (here.port, there.port) != (None, None)
     return (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port)

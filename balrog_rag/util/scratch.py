@@ -1,7 +1,7 @@
-"""Temporary files that do not outlive their process for long, however it ended.
+"""Temporary folders that are cleaned up however their process ended.
 
-Each process has a folder of its own and holds a lock on it, which the system takes back when the process is
-gone, be it by `kill -9`. The next process to need such a folder removes those of this user that nobody holds.
+Each process has its own folder and holds a lock on it, which the OS releases when the process ends, even by
+`kill -9`. The next process that needs such a folder removes those of this user that are not locked.
 """
 
 import atexit
@@ -18,9 +18,9 @@ _UNLOCKED = "balrog_rag-new-"
 
 
 def folder() -> str:
-    """This process's folder, which goes when it ends."""
+    """Return this process's temporary folder, which is removed when the process ends."""
     mine = _folder_of(os.getpid())
-    if not os.path.isdir(mine):  # somebody tidied up
+    if not os.path.isdir(mine):  # deleted from outside
         _folder_of.cache_clear()
         mine = _folder_of(os.getpid())
     return mine
@@ -28,15 +28,15 @@ def folder() -> str:
 
 @cache
 def _folder_of(process: int) -> str:
-    """A forked process gets another than the one that it was forked from."""
+    """Return the folder's path; a forked process must not share that of its parent."""
     top = tempfile.gettempdir()
     remove_abandoned(top)
     made = tempfile.mkdtemp(prefix=_UNLOCKED, dir=top)
-    if not _locked(made):  # no locks on this file system: under this name it is never taken for abandoned
+    if not _locked(made):  # a file system without locks: a folder of this name is never removed as abandoned
         mine = made
     else:
         mine = os.path.join(top, PREFIX + os.path.basename(made).removeprefix(_UNLOCKED))
-        os.rename(made, mine)  # only now, so that under the other name it is never seen without its lock
+        os.rename(made, mine)  # renamed after locking: other processes never see the final name unlocked
     atexit.register(_remove, mine, process)
     return mine
 
@@ -47,7 +47,7 @@ def _remove(mine: str, process: int) -> None:
 
 
 def remove_abandoned(top: str) -> None:
-    """Remove the folders of this user's processes that are gone."""
+    """Remove the folders of this user's processes that have ended."""
     with suppress(OSError), os.scandir(top) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX):
@@ -66,7 +66,7 @@ def _remove_if_abandoned(path: str) -> None:
 
 
 def _locked(path: str) -> int:
-    """The open folder, locked until it is closed or the process ends; 0 where it cannot be had."""
+    """Return a descriptor of the folder, locked until it is closed or the process ends; 0 if that fails."""
     opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

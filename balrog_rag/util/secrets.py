@@ -1,4 +1,4 @@
-"""Keys come from the environment or an ignored .env, and never leave: every text passes `redact` first."""
+"""Keep API keys private: they come from the environment or an ignored .env; `redact` filters every output."""
 
 import base64
 import io
@@ -25,8 +25,8 @@ NO_SECRET_NAME = re.compile(
 )
 VARIABLE = re.compile(r"env:[A-Za-z_]\w*")
 
-# One pattern for every kind of key that can be told by its looks; the named groups stay readable.
-# What may stand in front of a fixed sign is bounded: else a text full of beginnings takes minutes.
+# One pattern for all keys that are recognizable by their format; named groups keep it readable.
+# Prefixes before a fixed marker are bounded: otherwise a text full of prefixes takes minutes.
 SHAPES = re.compile(
     r"""
       \b(?:sk|rk|pk)-[A-Za-z0-9_-]{12,}                        # OpenAI, Anthropic, DeepSeek, OpenRouter, ...
@@ -47,11 +47,11 @@ SHAPES = re.compile(
         ["'\\]*\s*(?:[:=]|%3A|%3D)\s*["'\\]*(?:(?:Bearer|Basic)\s+)?
       )(?!env:[A-Za-z_]\w*(?:[\s"'\\,;&}<>]|$))[^\s"'\\,;&}<>]{6,}  # env:NAME only names a variable
     | (?P<query>[?&](?:key|token|sig|signature|code)=)[^&\s"'<>]{6,}
-    | (?P<scheme>\b[a-z][a-z0-9+.-]{0,24}://)[^/\s@"'<>?\#]{1,512}(?=@)  # whoever stands before a host
+    | (?P<scheme>\b[a-z][a-z0-9+.-]{0,24}://)[^/\s@"'<>?\#]{1,512}(?=@)  # user and password before a host
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-# A text without any of these needs no closer look.
+# A text that matches none of these cannot contain a key.
 HINTS = (
     *("sk-", "rk-", "pk-", "xai-", "gsk_", "aiza", "ya29", "akia", "asia", "absk", "hf_", "eyj"),
     *("github_pat", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "bearer", "basic", "key", "token", "secret"),
@@ -60,9 +60,9 @@ HINTS = (
 
 
 def load_env(folder: Path | None = None) -> None:
-    """Read `.env` of the current folder into the environment; what is set already stays.
+    """Read `.env` of the current folder into the environment; variables already set keep their value.
 
-    That of a run folder or a sweep is left alone: it came with the folder, perhaps from a stranger.
+    A `.env` in a run folder or sweep is ignored: it came with the folder, possibly from an untrusted source.
     """
     here = folder or Path.cwd()
     path = here / ".env"
@@ -80,7 +80,7 @@ def _env_text(path: Path) -> str:
         text = "\0"
     except OSError as error:
         raise ConfigError(f"{path.name}: cannot be read ({error.strerror})") from error
-    if "\0" in text:  # UTF-16, for one, as some editors write it
+    if "\0" in text:  # probably UTF-16, which some editors write
         raise ConfigError(f"{path.name}: not UTF-8 text; save it as UTF-8")
     return text
 
@@ -89,7 +89,7 @@ _remembered: set[str] = set()
 
 
 def remember(*values: str) -> None:
-    """Further values never to show, e.g. of headers that the configuration sets."""
+    """Add values to hide, for example of headers that the configuration sets."""
     if not _remembered.issuperset(values):
         _remembered.update(values)
         known_secrets.cache_clear()
@@ -97,7 +97,7 @@ def remember(*values: str) -> None:
 
 @lru_cache(maxsize=1)
 def known_secrets() -> re.Pattern[str] | None:
-    """A pattern for the values of secret variables of the environment, plain, base64 or %-encoded."""
+    """Return a pattern for the values of secret environment variables, plain, base64 or %-encoded."""
     named = {
         value for name, value in os.environ.items() if is_secret_name(name) and not value.startswith("/")
     }
@@ -107,7 +107,7 @@ def known_secrets() -> re.Pattern[str] | None:
 
 
 def _forms(secret: str) -> set[str]:
-    """The ways a secret is written: as it is, in JSON, quoted for a URL, in base64 at any offset."""
+    """The encodings of a secret: plain, in JSON, quoted for a URL, in base64 at any offset."""
     quoted = {quote(secret), quote(secret, safe=""), quote_plus(secret)}
     lower = {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form) for form in quoted}
     forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], *quoted, *lower}
@@ -115,7 +115,7 @@ def _forms(secret: str) -> set[str]:
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         forms.add(encode(data).decode())
         for offset in range(3):
-            # Letters that also depend on the neighbours of the secret are left out.
+            # Characters that also depend on the secret's neighbours are left out.
             encoded = encode(b"\0" * offset + data).decode().rstrip("=")
             whole = (len(data) + offset) % 3 == 0
             forms.add(encoded[(0, 2, 3)[offset] : None if whole else -1])
@@ -123,12 +123,12 @@ def _forms(secret: str) -> set[str]:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether something of that name (a variable, a header, a key) is a secret."""
+    """Whether a variable, header or key of this name holds a secret."""
     return SECRET_NAME.search(name) is not None and NO_SECRET_NAME.search(name) is None
 
 
 def redact(text: str) -> str:
-    """The text without keys: those of the environment in any spelling, and whatever looks like one."""
+    """Remove keys from a text: those of the environment in any encoding, and anything that looks like one."""
     known = known_secrets()
     if known is not None and known.search(text):
         text = known.sub(HIDDEN, text)
@@ -149,18 +149,18 @@ def names_variable(value: str) -> bool:
 
 
 def resolve(value: str) -> str:
-    """`env:NAME` as that variable's value, so that a configuration names a secret and never holds one."""
+    """Replace `env:NAME` by that variable's value, so that a configuration refers to secrets by name only."""
     if not names_variable(value):
         return value
     name = value.removeprefix("env:")
     if name not in os.environ:
-        raise ConfigError(f"{value}: no such environment variable; set {name} or put it into .env")
+        raise ConfigError(f"{value}: this environment variable is not set; set {name} or put it into .env")
     remember(os.environ[name])
     return os.environ[name]
 
 
 def secret_values(value: Any, name: str = "") -> Iterator[str]:
-    """What stands under secret names anywhere in a tree."""
+    """Yield the values of all secret names anywhere in a tree."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from secret_values(item, str(key))
@@ -172,7 +172,7 @@ def secret_values(value: Any, name: str = "") -> Iterator[str]:
 
 
 def redact_tree(value: Any, name: str = "") -> Any:
-    """A configuration or a record without secrets: values of secret names are hidden, texts redacted."""
+    """Copy a configuration or a record without secrets: values of secret names are hidden, texts redacted."""
     if isinstance(value, str):
         named = is_secret_name(name) and len(value) >= SHORTEST and not names_variable(value)
         return HIDDEN if named else redact(value)

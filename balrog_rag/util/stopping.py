@@ -1,4 +1,4 @@
-"""Stopping at once: what is given back without waiting, and the threads that stay behind."""
+"""Stop immediately: release resources without waiting, and leave busy threads behind."""
 
 import asyncio
 import os
@@ -14,18 +14,18 @@ _left_behind: list[Thread] = []
 
 
 def being_cancelled() -> bool:
-    """Whether the task that asks has been told to end."""
+    """Whether the current task is being cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def leave_behind(thread: Thread) -> None:
-    """Not wait for a thread, although it may be busy until the process ends."""
+    """Exclude a thread from those that Python waits for on exit, as it may be busy until then."""
     _left_behind.append(thread)
 
 
 async def in_thread(make: Callable[[], T]) -> T:
-    """Have it made in a thread; a task that is cancelled meanwhile, e.g. by Ctrl-C, does not wait for it."""
+    """Call `make` in a thread; if the task is cancelled, e.g. by Ctrl-C, do not wait for the thread."""
     made: Future[T] = Future()
 
     def work() -> None:
@@ -33,7 +33,7 @@ async def in_thread(make: Callable[[], T]) -> T:
             return
         try:
             made.set_result(make())
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+        except BaseException as error:  # noqa: BLE001 - re-raised where it is awaited
             made.set_exception(error)
 
     thread = Thread(target=work, name="in_thread", daemon=True)
@@ -46,7 +46,7 @@ async def in_thread(make: Callable[[], T]) -> T:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process; a library at work in a thread crashes where the interpreter is taken down round it."""
+    """Exit without tearing down the interpreter: a library that is busy in a thread would crash."""
     if any(thread.is_alive() for thread in _left_behind):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Lone surrogates, halves of a character that some models and servers return: no file can hold them."""
+"""Replace lone surrogates (half characters), which some models return: files cannot store them."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def cleaned(value: Any) -> Any:
-    """Plain data with every lone surrogate replaced by U+FFFD; two halves of one character are joined."""
+    """Copy plain data with every lone surrogate replaced by U+FFFD; matching halves are joined."""
     if isinstance(value, str):
         return _joined(value) if _SURROGATE.search(value) else value
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""A process that renders templates of untrusted origin, within limits on memory, processor time and size.
+"""Child process that renders untrusted templates within limits on memory, processor time and size.
 
-It reads orders from standard input and writes an answer to each to standard output, both behind their length.
-A template that uses too much processor time kills this process, and nothing else.
+It reads requests from standard input and writes a response to each to standard output, both length-prefixed.
+A template that uses too much processor time kills only this process.
 """
 
 import json
@@ -17,11 +17,11 @@ from jinja2 import StrictUndefined, Template, TemplateError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MOST_OUTPUT = 1_000_000
-"""Characters of a rendered template."""
+"""Maximum characters of a rendered template."""
 MOST_ITERATIONS = 100_000
-"""Rounds of all loops of a template together."""
+"""Maximum iterations of all loops of a template together."""
 MOST_SECONDS = 1.0
-"""Processor time of an order."""
+"""Processor seconds per request."""
 MOST_MEMORY = 1 << 30
 """Bytes of address space."""
 LENGTH_BYTES = 4
@@ -29,12 +29,12 @@ DONE, FAILED = b"+", b"-"
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """How prompts are compiled, in this process and in those that render prompts of their own package."""
+    """The Jinja environment for prompts, here and, for the package's own prompts, in the main process."""
     return ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def said(error: Exception) -> str:
-    """What is wrong with a template, on one line; Jinja's own errors say it in full."""
+    """Describe an error of a template on one line; Jinja's own errors are specific enough."""
     if isinstance(error, MemoryError):
         return f"needs more than {MOST_MEMORY >> 20} MB of memory"
     text = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
@@ -42,7 +42,7 @@ def said(error: Exception) -> str:
 
 
 class _Rounds:
-    """Counts the rounds of a template's loops."""
+    """Counts the iterations of a template's loops."""
 
     def __init__(self) -> None:
         self.left = MOST_ITERATIONS
@@ -56,7 +56,7 @@ class _Rounds:
 
 
 class Renderer:
-    """Renders templates of untrusted origin; the limits on time and memory are those of its process."""
+    """Renders untrusted templates; time and memory are limited by its process."""
 
     def __init__(self) -> None:
         self._rounds = _Rounds()
@@ -65,7 +65,7 @@ class Renderer:
         self.compiled = lru_cache(maxsize=64)(self._compile)
 
     def render(self, text: str, values: Mapping[str, Any]) -> str:
-        """The template with these values."""
+        """Render the template with these values."""
         self._rounds.left = MOST_ITERATIONS
         parts, size = [], 0
         for part in self.compiled(text).generate(values):
@@ -76,7 +76,7 @@ class Renderer:
         return "".join(parts)
 
     def wants(self, text: str) -> str:
-        """The names of the values that a template uses, separated by spaces."""
+        """Return the names of the values that a template uses, separated by spaces."""
         return " ".join(sorted(meta.find_undeclared_variables(self._environment.parse(text))))
 
     def _compile(self, text: str) -> Template:
@@ -89,11 +89,11 @@ class Renderer:
 
 
 _COUNTED = "counted rounds"
-"""Not a name that a template could write."""
+"""Not a name that a template can contain."""
 
 
 def answer(renderer: Renderer, order: bytes) -> bytes:
-    """Carry out an order: render a template, compile it, or list the values that it uses."""
+    """Handle a request: render a template, compile it, or list the values that it uses."""
     what, text, values = json.loads(order)
     try:
         if what == "wants":
@@ -103,14 +103,14 @@ def answer(renderer: Renderer, order: bytes) -> bytes:
         else:
             made = renderer.render(text, values)
         return DONE + made.encode("utf-8", "surrogatepass")
-    except Exception as error:  # noqa: BLE001 - a template is a program: whatever it raises is its author's
+    except Exception as error:  # noqa: BLE001 - a template is a program and may raise anything
         return FAILED + said(error).encode("utf-8", "replace")
 
 
 def main() -> None:
-    """Answer orders until there are no more."""
+    """Answer requests until the input ends."""
     for limit, most in ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_CORE, 0)):
-        with suppress(ValueError, OSError):  # some systems have no such limit
+        with suppress(ValueError, OSError):  # not every system has this limit
             resource.setrlimit(limit, (most, most))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     renderer, orders, answers = Renderer(), sys.stdin.buffer, sys.stdout.buffer

@@ -1,4 +1,4 @@
-"""Prompt files that lie in a package's folder `prompts`."""
+"""Load prompt templates from a package's `prompts` folder."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 @cache
 def templates(package: str) -> Mapping[str, str]:
-    """The texts of PACKAGE/prompts/*.j2 by name, without the ending."""
+    """Return the texts of PACKAGE/prompts/*.j2 by file name without the extension."""
     folder = files(package).joinpath("prompts")
     found = sorted(
         (each for each in folder.iterdir() if each.name.endswith(".j2")), key=lambda each: each.name

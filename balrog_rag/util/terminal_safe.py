@@ -1,14 +1,14 @@
-"""Text of games, models and pages made harmless for a terminal: nothing moves a cursor, rings, colours or
-turns the writing round."""
+"""Make text of games, models and pages safe for a terminal: remove anything that moves the cursor, rings,
+changes colours or reverses the text direction."""
 
 from unicodedata import category
 
 
 class _Harmless(dict[int, str]):
-    """Maps each character that a terminal might act on to another text; remembers what it has met."""
+    """Maps each character that a terminal might act on to a replacement, and caches the result."""
 
     def __init__(self, instead: str, blank: str) -> None:
-        """`blank` stands for odd blanks, such as one that no line is broken at."""
+        """`blank` replaces unusual blanks, such as a non-breaking space."""
         super().__init__()
         self._instead, self._blank = instead, blank
 
@@ -23,15 +23,15 @@ _MARKED, _REMOVED = _Harmless("·", "·"), _Harmless("", " ")
 
 
 def terminal_safe(text: str) -> str:
-    """The text as it may be shown: a dot for whatever a terminal might act on."""
+    """Return the text safe for display: a dot replaces every character that a terminal might act on."""
     return text.translate(_MARKED)
 
 
 def one_line(text: str) -> str:
-    """The same on one line, blanks joined."""
+    """Return the text safe for display on one line, with runs of blanks joined."""
     return " ".join(terminal_safe(text).split())
 
 
 def cleaned(text: str) -> str:
-    """The text as it may be kept: without such characters, any blank a plain one, lines ended in one way."""
+    """Return the text safe for storage: no such characters, plain blanks, uniform line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_REMOVED)

@@ -1,4 +1,4 @@
-"""How many tokens a text is about: a fixed rule, the same on every machine and for every model."""
+"""Estimate token counts by a fixed rule, the same on every machine and for every model."""
 
 import re
 from functools import lru_cache
@@ -9,5 +9,5 @@ RUN_OF_SPACES = re.compile(r" {3,}")
 
 @lru_cache(maxsize=4096)
 def count_text(text: str) -> int:
-    """About how many tokens the text is; a run of spaces, of which maps are full, counts as one token."""
+    """Estimate the tokens of a text; a run of spaces, frequent in maps, counts as one token."""
     return round(len(RUN_OF_SPACES.sub("   ", text)) / CHARACTERS_PER_TOKEN)

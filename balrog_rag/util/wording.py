@@ -1,14 +1,14 @@
-"""Small words that messages are made of."""
+"""Formatting of counts and amounts in messages."""
 
 
 def many(count: int, things: str) -> str:
-    """`1 episode`, `2 episodes`, `1 retry`."""
+    """Format a count with its noun: `1 episode`, `2 episodes`, `1 retry`."""
     one = things.removesuffix("ies") + "y" if things.endswith("ies") else things.removesuffix("s")
     return f"{count:,} {one if count == 1 else things}"
 
 
 def short_number(value: float) -> str:
-    """1234567 as 1.2M."""
+    """Format 1234567 as 1.2M."""
     for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:.1f}{sign}"
@@ -16,6 +16,6 @@ def short_number(value: float) -> str:
 
 
 def money(dollars: float, unpriced: int = 0) -> str:
-    """Dollars, with a mark where some calls have no known price."""
+    """Format dollars, with a mark if the price of some calls is unknown."""
     text = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
     return text + ("+?" if unpriced else "")

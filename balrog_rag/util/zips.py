@@ -1,7 +1,7 @@
-"""What goes wrong with zip files of others."""
+"""Errors of untrusted zip files."""
 
 import zipfile
 import zlib
 
 BROKEN_ZIP = (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError)
-"""What zipfile raises for files that are damaged, encrypted (RuntimeError) or packed in an unknown way."""
+"""Exceptions of zipfile for damaged, encrypted (RuntimeError) or unsupported archives."""

@@ -104,13 +104,13 @@ def test_the_examples_run(
     monkeypatch.setattr(sys, "stdin", StringIO("east\nnowhere\n\n"))
     example("play_by_hand")
     said = capsys.readouterr().out
-    assert "no such action 'nowhere'" in said
+    assert "unknown action 'nowhere'" in said
     assert "step 1," in said
     quiet = ("runner.log=none", "limits.steps=3")
     example("own_agent", *quiet)
     assert "2 episodes ended" in capsys.readouterr().out
     example("compare_agents", *quiet, "env.episodes=2")
-    assert "distinguishable" in capsys.readouterr().out
+    assert "undecided" in capsys.readouterr().out
 
 
 def test_the_example_walks_to_a_death(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

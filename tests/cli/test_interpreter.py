@@ -28,7 +28,7 @@ def test_a_python_without_the_packages_is_one_line(command: str) -> None:
         text=True,
     )
     assert done.returncode == 1
-    assert done.stderr == f"error: {sys.executable}: has no package msgspec; {REMEDY}\n"
+    assert done.stderr == f"error: {sys.executable}: package msgspec is missing; {REMEDY}\n"
     assert done.stdout == ""
 
 
@@ -57,7 +57,7 @@ def test_an_older_python_is_one_line() -> None:
     )
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert re.search(r": is Python 3\.\d+, balrog_rag needs Python 3\.11 to 3\.13; activate \.venv", line)
+    assert re.search(r": Python 3\.\d+, but balrog_rag needs Python 3\.11 to 3\.13; activate \.venv", line)
 
 
 def test_versions_are_those_of_the_project() -> None:
