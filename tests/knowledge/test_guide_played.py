@@ -1,4 +1,4 @@
-"""What the guide says of Elbereth, tried in the game: scaring leaves the word alone, a blow ruins it."""
+"""What the guide says of Elbereth and of doorways, played in the game."""
 
 import re
 
@@ -9,6 +9,19 @@ from tests.bots.skills.made import ROOM, MadeGame, made
 JACKALS = """MONSTER:('d',"jackal"),(5,2),hostile
 MONSTER:('d',"jackal"),(6,3),hostile
 """
+HOUSE = """MAP
+-----------
+|....|....|
+|....+....|
+|....|....|
+-----------
+ENDMAP
+REGION:(0,0,10,4),lit,"ordinary"
+DOOR:open,(5,2)
+BRANCH:(4,1,4,1),(0,0,0,0)
+MONSTER:('d',"jackal"),(5,2),hostile
+"""
+"""The player starts diagonally next to an open door, in which a jackal stands."""
 RETURN = 13
 NEXT = {
     "h": (-1, 0),
@@ -76,3 +89,29 @@ def test_a_blow_ruins_the_word() -> None:
         assert direction
         press(game, "F" + direction)
         assert written(game) != "Elbereth"
+
+
+def test_the_word_in_the_dust_smudges_with_time_alone() -> None:
+    """Nobody else is there, and the player does not move."""
+    with made(ROOM, "val-hum-neu-fem", 1) as game:
+        assert engraved(game) == "Elbereth"
+        for _ in range(40):
+            press(game, "20s")
+            if written(game) != "Elbereth":
+                return
+        pytest.fail("the word held for 800 turns")
+
+
+def test_blows_cross_a_doorway_diagonally_and_steps_do_not() -> None:
+    with made(HOUSE, "val-hum-neu-fem", 1) as game:
+        assert beside(game) == "n"
+        shown = press(game, "ssss")
+        assert re.search(r"The jackal (bites|misses)", shown)
+        assert beside(game) == "n", "it stayed in the doorway"
+        shown = ""
+        for _ in range(30):
+            if not beside(game):
+                break
+            shown += press(game, "Fn")
+        assert "You kill the jackal" in shown
+        assert "You can't move diagonally into an intact doorway" in press(game, "n")
