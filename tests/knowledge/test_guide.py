@@ -164,7 +164,15 @@ def test_speeds_are_the_tables() -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("## Empty\n\n", "needs text"), ("## Doubt\nsure: perhaps\nIt may be.\n", "sure is one of")],
+    [
+        ("## Empty\nchecked: read\n", "needs text"),
+        ("## Doubt\nsure: perhaps\nchecked: read\nIt may be.\n", "sure is 'perhaps'; use one of certain"),
+        ("## Unchecked\nIt is so.\n", "checked is ''; use one of table, source"),
+        ("## Hearsay\nchecked: rumour\nIt is so.\n", "checked is 'rumour'; use one of"),
+        ("## Somewhere\nchecked: source\nIt is so.\n", "every other way needs one"),
+        ("## Too much\nchecked: read mon.c:m_detach\nIt is so.\n", "names no place"),
+        ("## Vague\nchecked: source mon.c\nIt is so.\n", "names 'mon.c'; write FILE:FUNCTION"),
+    ],
 )
 def test_a_bad_entry_is_refused_by_name(content: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_text(f"# Bad\n\n{content}", encoding="utf-8")
@@ -174,9 +182,14 @@ def test_a_bad_entry_is_refused_by_name(content: str, said: str, tmp_path: Path)
 
 def test_an_entry_is_read_with_its_keys(tmp_path: Path) -> None:
     (tmp_path / "one.md").write_text(
-        "# One\n\n## A title\nasked: what; how\nsure: likely\nid: kept\nFirst line\ngoes on.\n\nSecond.\n",
+        "# One\n\n## A title\nasked: what; how\nsure: likely\nid: kept\nchecked: source mon.c:m_detach, dog.c:makedog\n"
+        "tags: fighting, low HP\nFirst line\ngoes on.\n\nSecond.\n",
         encoding="utf-8",
     )
+    (entry,) = guide.entries(tmp_path)
+    assert entry.checked == "source"
+    assert entry.places == ("mon.c:m_detach", "dog.c:makedog")
+    assert entry.tags == ("fighting", "low HP")
     (page,) = guide.pages(tmp_path)
     assert page.path == "guide/one/kept"
     assert page.text == "First line goes on.\n\nSecond.\nLikely, but not checked against the game."
@@ -196,3 +209,21 @@ def test_who_follows_over_stairs_is_as_the_tables_say() -> None:
     assert not any(follows[name] for name in left)
     assert all(follows[f"{kind} zombie"] for kind in ("kobold", "gnome", "giant"))
     assert not any(follows[f"{kind} mummy"] for kind in ("kobold", "gnome", "giant"))
+
+
+def test_tests_that_entries_name_exist() -> None:
+    """`table` and `played` name the test that compares or plays the entry."""
+    tests = Path(__file__).parent
+    named = {place for entry in entries() if entry.checked in ("table", "played") for place in entry.places}
+    assert len(named) >= 14
+    for place in named:
+        file, _, function = place.partition(":")
+        assert f"def {function}(" in (tests / file).read_text("utf-8"), place
+
+
+def test_the_path_of_a_moved_entry_stays(tmp_path: Path) -> None:
+    (tmp_path / "new.md").write_text(
+        "## Moved\nid: old/moved\nchecked: read\nText.\n", encoding="utf-8"
+    )
+    (page,) = guide.pages(tmp_path)
+    assert page.path == "guide/old/moved"

@@ -1,8 +1,7 @@
 """The guide: how to play, in our own words, read from wiki_index/guide/*.md.
 
-One file a subject, one `## heading` an entry. Lines of `key: value` may stand under a heading:
-`asked` (other ways to ask for it, searched along), `sure` (`certain` unless it says otherwise),
-`version` (`3.6` unless it says otherwise) and `id` (for an entry whose title changed).
+One file per subject, one `## heading` per entry. Directly below the heading come lines of `key: value`; `wiki_index/README.md`
+describes the keys. Every entry has `checked`, which says how its claims were checked.
 """
 
 import re
@@ -22,8 +21,13 @@ SURE = {
 }
 """How sure an entry is, and what its passage says about that."""
 
-_KEYS = ("asked", "sure", "version", "id")
+CHECKED = ("table", "source", "played", "read")
+"""How an entry was checked: a test compares it with nle's tables, somebody compared it with NetHack's source, a test plays it,
+or it was only read through. All but `read` name the places, as `FILE:FUNCTION`."""
+
+_KEYS = ("asked", "sure", "version", "id", "checked", "tags")
 _KEY = re.compile(rf"({'|'.join(_KEYS)}): (.+)")
+_PLACE = re.compile(r"[\w/.-]+\.(?:c|h|py|des|def):\w+")
 
 
 class GuideEntry(msgspec.Struct, frozen=True):
@@ -32,10 +36,22 @@ class GuideEntry(msgspec.Struct, frozen=True):
     subject: str
     title: str
     text: str
+    checked: str = ""
+    places: tuple[str, ...] = ()
+    """Where it was checked: a C file and function of NetHack 3.6.7, or a test."""
     asked: str = ""
     sure: str = "certain"
     version: str = "3.6"
     id: str = ""
+    """For an entry whose title or file changed: the last part of its old path, or the whole path."""
+    tags: tuple[str, ...] = ()
+    """Situations it is for. They are not searched."""
+
+    @property
+    def path(self) -> str:
+        """What its passage's id ends with."""
+        name = self.id or slug(self.title)
+        return name if "/" in name else f"{self.subject}/{name}"
 
 
 def folder() -> Path:
@@ -57,12 +73,37 @@ def _entry(file: Path, part: str) -> GuideEntry:
     while lines and (found := _KEY.fullmatch(lines[0].strip())):
         keys[found.group(1)] = found.group(2).strip()
         lines.pop(0)
-    entry = GuideEntry(subject=file.stem, title=title.strip(), text=_flowing(lines), **keys)
-    if not entry.text or entry.sure not in SURE:
-        raise KnowledgeError(
-            f"{file.name}, '{entry.title}': an entry needs text, and sure is one of {', '.join(SURE)}"
-        )
+    checked, _, places = keys.pop("checked", "").partition(" ")
+    entry = GuideEntry(
+        subject=file.stem,
+        title=title.strip(),
+        text=_flowing(lines),
+        checked=checked,
+        places=_listed(places),
+        tags=_listed(keys.pop("tags", "")),
+        **keys,
+    )
+    if problem := _problem(entry):
+        raise KnowledgeError(f"{file.name}, '{entry.title}': {problem}")
     return entry
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _problem(entry: GuideEntry) -> str:
+    """What is wrong with an entry, and how to put it right; empty where nothing is."""
+    if not entry.text:
+        return "an entry needs text; write it below the keys"
+    if entry.sure not in SURE:
+        return f"sure is '{entry.sure}'; use one of {', '.join(SURE)}"
+    if entry.checked not in CHECKED:
+        return f"checked is '{entry.checked}'; use one of {', '.join(CHECKED)}"
+    if (entry.checked == "read") == bool(entry.places):
+        return "'checked: read' names no place, every other way needs one; e.g. 'checked: source mon.c:m_detach'"
+    wrong = [place for place in entry.places if not _PLACE.fullmatch(place)]
+    return f"checked names '{wrong[0]}'; write FILE:FUNCTION, e.g. mon.c:m_detach" if wrong else ""
 
 
 def _flowing(lines: list[str]) -> str:
@@ -72,13 +113,13 @@ def _flowing(lines: list[str]) -> str:
 
 
 def pages(place: Path | None = None) -> Iterator[Page]:
-    """One page an entry."""
+    """One page per entry."""
     for entry in entries(place):
         parts = (entry.text, SURE[entry.sure])
         yield Page(
             title=entry.title,
             text="\n".join(part for part in parts if part),
-            path=f"guide/{entry.subject}/{entry.id or slug(entry.title)}",
+            path=f"guide/{entry.path}",
             version=entry.version,
             asked=entry.asked,
         )
