@@ -64,6 +64,11 @@ def body(passage: Passage) -> str:
     return f"{passage.text}\nAsked as: {passage.asked}." if passage.asked else passage.text
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line."""
+    return [line for each in _SENTENCE.split(text) if (line := " ".join(each.split()))]
+
+
 def content_hash(passage: Passage) -> str:
     """Hash of what a passage says, its id apart."""
     return digest(wording(passage))

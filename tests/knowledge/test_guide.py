@@ -170,7 +170,7 @@ def test_speeds_are_the_tables() -> None:
         ("## Unchecked\nIt is so.\n", "checked is ''; use one of table, source"),
         ("## Hearsay\nchecked: rumour\nIt is so.\n", "checked is 'rumour'; use one of"),
         ("## Somewhere\nchecked: source\nIt is so.\n", "every other way needs one"),
-        ("## Too much\nchecked: read mon.c:m_detach\nIt is so.\n", "names no place"),
+        ("## Too much\nchecked: read mon.c:m_detach\nIt is so.\n", "takes no place"),
         ("## Vague\nchecked: source mon.c\nIt is so.\n", "names 'mon.c'; write FILE:FUNCTION"),
     ],
 )
@@ -222,8 +222,6 @@ def test_tests_that_entries_name_exist() -> None:
 
 
 def test_the_path_of_a_moved_entry_stays(tmp_path: Path) -> None:
-    (tmp_path / "new.md").write_text(
-        "## Moved\nid: old/moved\nchecked: read\nText.\n", encoding="utf-8"
-    )
+    (tmp_path / "new.md").write_text("## Moved\nid: old/moved\nchecked: read\nText.\n", encoding="utf-8")
     (page,) = guide.pages(tmp_path)
     assert page.path == "guide/old/moved"

@@ -1,7 +1,7 @@
 """The guide: how to play, in our own words, read from wiki_index/guide/*.md.
 
-One file per subject, one `## heading` per entry. Directly below the heading come lines of `key: value`; `wiki_index/README.md`
-describes the keys. Every entry has `checked`, which says how its claims were checked.
+One file per subject, one `## heading` per entry. Directly below the heading come lines of `key: value`;
+`wiki_index/README.md` describes the keys. Every entry has `checked`, which says how its claims were checked.
 """
 
 import re
@@ -22,8 +22,8 @@ SURE = {
 """How sure an entry is, and what its passage says about that."""
 
 CHECKED = ("table", "source", "played", "read")
-"""How an entry was checked: a test compares it with nle's tables, somebody compared it with NetHack's source, a test plays it,
-or it was only read through. All but `read` name the places, as `FILE:FUNCTION`."""
+"""How an entry was checked: a test compares it with nle's tables, somebody compared it with NetHack's source,
+a test plays it, or it was only read through. All but `read` name the places, as `FILE:FUNCTION`."""
 
 _KEYS = ("asked", "sure", "version", "id", "checked", "tags")
 _KEY = re.compile(rf"({'|'.join(_KEYS)}): (.+)")
@@ -101,7 +101,7 @@ def _problem(entry: GuideEntry) -> str:
     if entry.checked not in CHECKED:
         return f"checked is '{entry.checked}'; use one of {', '.join(CHECKED)}"
     if (entry.checked == "read") == bool(entry.places):
-        return "'checked: read' names no place, every other way needs one; e.g. 'checked: source mon.c:m_detach'"
+        return "'read' takes no place, every other way needs one; e.g. 'checked: source mon.c:m_detach'"
     wrong = [place for place in entry.places if not _PLACE.fullmatch(place)]
     return f"checked names '{wrong[0]}'; write FILE:FUNCTION, e.g. mon.c:m_detach" if wrong else ""
 
