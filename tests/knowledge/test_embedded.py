@@ -94,7 +94,7 @@ def test_building_it_anew_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_edited_entry_is_in_the_corpus_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(guide.folder(), tmp_path / "guide")
     file = tmp_path / "guide" / "food.md"
-    file.write_text(file.read_text() + "\n## A new entry\nNewts taste of chicken.\n")
+    file.write_text(file.read_text() + "\n## A new entry\nchecked: read\nNewts taste of chicken.\n")
     before = load("embedded", Cut(240))
     monkeypatch.setattr(guide, "folder", lambda: tmp_path / "guide")
     after = load("embedded", Cut(240))

@@ -1,4 +1,4 @@
-"""What the guide claims: which entries state numbers or absolutes, and which sentences may contradict others."""
+"""What the guide claims: entries that state numbers or absolutes, and sentences that may contradict."""
 
 import re
 from collections import Counter
