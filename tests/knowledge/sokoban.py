@@ -64,18 +64,21 @@ def _places(pattern: str, text: str) -> list[Place]:
     return [(int(x), int(y)) for x, y in re.findall(pattern, text)]
 
 
+_SOLUTIONS = "sokoban-solutions/"
+
+
 @cache
 def solutions() -> dict[str, list[tuple[Place, list[str]]]]:
     """The steps of each map, its parts joined in order: a boulder's place, and its pushes."""
     steps: dict[str, list[tuple[Place, list[str]]]] = defaultdict(list)
     for entry in guide.entries():
-        if entry.subject == "sokoban-solutions":
+        if entry.path.startswith(_SOLUTIONS):
             for x, y, pushes in re.findall(
                 r"\((\d+),(\d+)\) ((?:(?:east|west|north|south) \d+(?:, )?)+)", entry.text
             ):
                 words = re.findall(r"(\w+) (\d+)", pushes)
                 each = [word for word, count in words for _ in range(int(count))]
-                steps[entry.id.rsplit("-", 1)[0]].append(((int(x), int(y)), each))
+                steps[entry.path.removeprefix(_SOLUTIONS).rsplit("-", 1)[0]].append(((int(x), int(y)), each))
     return dict(steps)
 
 
