@@ -42,6 +42,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# The same for a terminal that hangs up: what nohup starts ignores it, and so would every process of a test.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]

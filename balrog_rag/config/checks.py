@@ -33,13 +33,17 @@ def check_together(config: Any) -> None:
     env, agent = config.env, config.agent
     if not env.tasks:
         raise ConfigError("env.tasks: names no task; write env.tasks=[env/task]")
+    known = registry.environments.names()
     for task in env.tasks:
-        if "/" not in task:
+        name, slash, _ = task.partition("/")
+        if not slash:
             raise ConfigError(
                 f"env.tasks: {task!r}: expected env/task; list tasks with `balrog-rag envs tasks NAME`"
             )
+        if name not in known:
+            raise ConfigError(f"env.tasks: unknown environment {name!r}{registry.nearest(name, known)}")
     for name in env.max_steps:
-        if name not in (known := registry.environments.names()):
+        if name not in known:
             played = " and ".join(dict.fromkeys(task.partition("/")[0] for task in env.tasks))
             near = registry.nearest(name, known)
             raise ConfigError(f"env.max_steps.{name}: no such environment; this run plays {played}{near}")

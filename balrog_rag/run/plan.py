@@ -55,7 +55,7 @@ def refuse_tasks(tasks: Sequence[str]) -> None:
     """Refuse names that are none, or that would make two episodes of one name."""
     for task in tasks:
         if not is_episode(episode_name(task, 0)):
-            raise ConfigError(f"env.tasks: {task!r} is no env/task; write e.g. {example_task()}")
+            raise ConfigError(f"env.tasks: {task!r}: expected env/task, e.g. {example_task()}")
         if tasks.count(task) > 1:
             raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
 
@@ -71,6 +71,7 @@ def refuse_many(episodes: int) -> None:
 
 def kinds_in(config: Config) -> list[EnvironmentKind]:
     """The kinds of game of a run, each once."""
+    refuse_tasks(config.env.tasks)
     return [kind_of(name) for name in dict.fromkeys(split(task)[0] for task in config.env.tasks)]
 
 
@@ -78,7 +79,7 @@ def split(qualified: str) -> tuple[str, str]:
     """The kind's name and the task of env/task."""
     env, _, task = qualified.partition("/")
     if not task:
-        raise ConfigError(f"env.tasks: {qualified!r} is no env/task; write e.g. {example_task()}")
+        raise ConfigError(f"env.tasks: {qualified!r}: expected env/task, e.g. {example_task()}")
     return env, task
 
 
