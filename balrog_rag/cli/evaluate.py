@@ -63,7 +63,7 @@ async def play_into(outcomes: list[RunOutcome], run: PlannedRun) -> None:
 REAL_MODEL = """\
 The embedded model only shows that everything runs. For a real one, set its key and name it:
   OPENAI_API_KEY=... python -m balrog_rag.eval model=openai model.name=openai/<model> limits.run.dollars=5
-  (or model=anthropic, gemini, vllm, ollama, ...: docs/models.md)"""
+  (or model=anthropic, gemini, vllm, ollama, ...: docs/reference/models.md)"""
 
 
 def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:

@@ -194,7 +194,7 @@ def kind_of(name: str) -> EnvironmentKind:
     if not isinstance(found, EnvironmentKind):
         raise PluginError(
             f"environment {name!r}: is no EnvironmentKind, so nobody knows how its progression follows; "
-            "docs/environments.md says what a kind of game declares"
+            "docs/reference/environments.md says what a kind of game declares"
         )
     if found.name != name:
         raise PluginError(f"environment {name!r}: calls itself {found.name!r}; one of the two must change")

@@ -13,7 +13,7 @@ from balrog_rag.contracts import registry
 from tests.agents.support import agent_config
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "agents.md").read_text()
+PAGE = (ROOT / "docs/reference/agents.md").read_text()
 KEYS = [key for key, _ in documented_keys(AgentConfig) if key not in ("name", "prompts")]
 
 
@@ -57,7 +57,7 @@ def test_every_agent_is_described() -> None:
 
 
 def test_the_agent_of_the_page_is_the_one_that_is_tested_and_short() -> None:
-    page = (ROOT / "docs" / "writing-an-agent.md").read_text()
+    page = (ROOT / "docs/how-to/write-an-agent.md").read_text()
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
     assert code == (ROOT / "tests/plugin_package/balrog_rag_sample/planner.py").read_text()
     assert len(code.splitlines()) < 40

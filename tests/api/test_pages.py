@@ -15,14 +15,16 @@ from pathlib import Path
 import pytest
 
 import balrog_rag
+from balrog_rag.cli.verbs import VERBS
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 
 TOP = Path(__file__).parents[2]
-PAGES = sorted([TOP / "README.md", *(TOP / "docs").glob("*.md")])
+PAGES = sorted([TOP / "README.md", *(TOP / "docs").rglob("*.md")])
+LINKED = [*PAGES, TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"^(?: {4})?python -m balrog_rag\.(\w+)((?:[^\\\n]|\\\n)*)$", re.MULTILINE)
-"""A line of its own, goes on behind a backslash."""
+COMMAND = re.compile(r"^(?: {4})?balrog-rag (\w+)((?:[^\\\n]|\\\n)*)$", re.MULTILINE)
+"""A command on a line of its own; a backslash at the end of a line continues it."""
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
 """Signs of a word that stands for others: RUN, KEY=VALUE, <model>, [--json]."""
 THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard")
@@ -48,29 +50,37 @@ def test_every_block_of_python_runs(
 
 
 def commands() -> Iterator[tuple[str, str, list[str]]]:
-    """Every command on a line of its own that names no placeholder."""
+    """Yield the page, verb and words of every command without placeholders."""
     for page in PAGES:
-        for module, rest in COMMAND.findall(page.read_text()):
-            line = rest.replace("\\\n", " ").partition(" #")[0]
+        for verb, rest in COMMAND.findall(page.read_text()):
+            line = re.sub(r" *\\\n *", " ", rest).partition(" #")[0]
             if not STANDS_FOR.search(line) and not THE_READERS.search(line):
-                yield page.name, module, shlex.split(line.strip().partition("  ")[0])
+                yield page.name, verb, shlex.split(line.strip().partition("  ")[0])
 
 
 def test_every_command_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
-    """Words of a run are composed, options of other commands are parsed; nothing is carried out."""
+    """Compose the words of runs and parse the options of other commands, without running them."""
     wrong, seen = [], set()
-    for page, module, words in commands():
-        if (module, *words) in seen:
+    for page, verb, words in commands():
+        if (verb, *words) in seen:
             continue
-        seen.add((module, *words))
+        seen.add((verb, *words))
         try:
-            composed(words) if module == "eval" else parsed(module, words)
+            understood(verb, words)
         except (ConfigError, SystemExit) as error:
             if str(error) != "0":  # --help
                 said = capsys.readouterr().err or error
-                wrong.append(f"{page}: python -m balrog_rag.{module} {' '.join(words)}: {said}")
+                wrong.append(f"{page}: balrog-rag {verb} {' '.join(words)}: {said}")
     assert "\n".join(wrong) == ""
-    assert len(seen) > 20
+    assert len(seen) > 60
+
+
+def understood(verb: str, words: list[str]) -> None:
+    """Parse the words of a verb as `balrog-rag` does."""
+    if verb not in VERBS:
+        raise ConfigError(f"{verb}: no such verb")
+    words = VERBS[verb].words(words)
+    composed(words) if VERBS[verb].module == "main" else parsed(VERBS[verb].module, words)
 
 
 def composed(words: list[str]) -> None:
@@ -86,6 +96,37 @@ def parsed(module: str, words: list[str]) -> None:
     _, rest = parser().parse_known_args(words)
     if bad := [word for word in rest if "=" not in word]:
         raise ConfigError(f"not understood: {bad}")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(TOP)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def test_code_and_configuration_name_pages_that_exist() -> None:
+    files = [
+        *(TOP / "balrog_rag").rglob("*.py"),
+        *(TOP / "conf").rglob("*.yaml"),
+        *TOP.glob("benchmarks/*.py"),
+    ]
+    named = {name for file in files for name in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text())}
+    assert named
+    assert [name for name in sorted(named) if not (TOP / name).exists()] == []
 
 
 def example(name: str, *words: str) -> None:

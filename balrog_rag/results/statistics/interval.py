@@ -9,7 +9,7 @@ of draws. Beyond 1,000 draws, and for plain counts such as steps and dollars, it
 no value can be.
 
 Where every draw of a count is the same (all stopped at one limit, none cost anything) there is no interval:
-nothing was seen of how far others may be. `docs/evaluation.md` shows the coverage, simulated. Differences
+nothing was seen of how far others may be. `docs/reference/evaluation.md` shows the coverage, simulated. Differences
 have intervals of their own (`differences.py`).
 """
 
