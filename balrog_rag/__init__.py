@@ -11,7 +11,7 @@
     balrog_rag.search("floating eye", k=3)                                 the knowledge base
     balrog_rag.register.agent("mine")                                      what you define yourself
 
-Each is imported when it is first used, so that `import balrog_rag` costs nothing. docs/tutorials/python.md is a tour.
+Each name is imported on first use, so `import balrog_rag` is fast. See docs/tutorials/python.md.
 """
 
 from importlib import import_module

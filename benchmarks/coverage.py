@@ -5,7 +5,7 @@
     python benchmarks/coverage.py --verdicts [--repeats 2000] [--few]
     python benchmarks/coverage.py --claims [--repeats 300] [--only false]
 
-The rows of docs/reference/evaluation.md's table of coverage of the mean; the same for the difference of two arms as a
+The rows of the coverage table in docs/reference/evaluation.md; the same for the difference of two arms as a
 verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py); and
 both claims, with their power beside Welch's test and Mann and Whitney's (claims.py).
 """
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--differences", action="store_true", help="of two arms instead of one mean")
     parser.add_argument("--verdicts", action="store_true", help="false verdicts over many designs")
     parser.add_argument("--only", choices=("arms", "paired", "holm", "false", "power"), help="one table")
-    parser.add_argument("--few", action="store_true", help="the verdicts of docs/reference/evaluation.md's table alone")
+    parser.add_argument("--few", action="store_true", help="only the verdicts that the docs show")
     parser.add_argument("--claims", action="store_true", help="both claims, and their power")
     options = parser.parse_args()
     if options.claims:

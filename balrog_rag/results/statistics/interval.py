@@ -9,8 +9,8 @@ of draws. Beyond 1,000 draws, and for plain counts such as steps and dollars, it
 no value can be.
 
 Where every draw of a count is the same (all stopped at one limit, none cost anything) there is no interval:
-nothing was seen of how far others may be. `docs/reference/evaluation.md` shows the coverage, simulated. Differences
-have intervals of their own (`differences.py`).
+the data show nothing about the spread. `docs/reference/evaluation.md` has simulated coverage. Intervals of
+differences are in `differences.py`.
 """
 
 from collections.abc import Sequence
