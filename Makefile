@@ -44,8 +44,8 @@ test-slow: setup  ## the slow tests, on two cores (PART=2/6 for the second sixth
 test-all: setup  ## every test, on two cores
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-check: setup  ## style and types, as CI checks them
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+check: setup  ## check style, types and wording, as CI does
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m tests.wording
 
 bench: setup  ## every benchmark, targets beside figures (BENCH=heart for one)
 	@for name in $(or $(BENCH),$(BENCHES)); do echo "== $$name"; PYTHONPATH=. $(BIN)/python benchmarks/$$name.py || exit 1; done

@@ -80,7 +80,7 @@ def test_a_sweep_cut_while_its_folders_were_made_is_gone_on_with(tmp_path: Path)
         (["run.seed=range(1"], "run.seed"),
         (
             ["hydra.sweep.dir=x", "run.seed=1,2"],
-            "hydra.sweep.dir=x: Hydra runs a sweep only with",
+            "hydra.sweep.dir=x: needs hydra/launcher=",
         ),
         (["env.tasks=[nle/NetHackChallenge-v0],[nle/Nope]"], "Nope"),
     ],
