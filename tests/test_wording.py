@@ -1,4 +1,4 @@
-"""The wording lint finds the phrases it is meant to find, and no folder has more of them than its baseline."""
+"""The wording lint finds its phrases, and no folder has more of them than its baseline."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests import wording
     "text",
     [
         "A folder that is no run folder.",
-        "The run can be\n# gone on with later.",
+        "The run can be gone\n# on with later.",
         "They were drawn by lot.",
         "lest it be taken for hung",
         "so few can detect nothing",
