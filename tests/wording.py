@@ -1,7 +1,7 @@
 """Find wording that makes this project hard to read; `make check` runs it as `python -m tests.wording`.
 
-Each pattern has the plain wording to use instead. `BASELINE` is the number of matches that each folder may still
-have. It may only be lowered.
+Each pattern has the plain wording to use instead. `BASELINE` is the number of matches that each folder may
+still have. It may only be lowered.
 """
 
 import re
