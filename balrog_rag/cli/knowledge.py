@@ -132,6 +132,17 @@ def _corpus_parser(parser: ArgumentParser) -> None:
     build.add_argument("name", choices=("embedded",))
     build.add_argument("--guidebook", type=Path, help="Guidebook.txt.gz of Debian's nethack-common")
     _with_settings(build, _build_corpus)
+    check = actions.add_parser("check", help="count how the guide's entries were checked")
+    check.add_argument("name", choices=("embedded",))
+    check.add_argument("--tag", help="only entries with this tag")
+    check.add_argument("--list", action="store_true", help="list entries whose claims were only read")
+    check.add_argument(
+        "--pairs",
+        type=float,
+        metavar="LIKENESS",
+        help="list alike sentences that state different things, down to this likeness (0.8: about a minute)",
+    )
+    _with_settings(check, _check_corpus)
     fetch = actions.add_parser("fetch", help="download MiniHack's copy of the wiki and import it")
     fetch.add_argument("name", choices=("minihack",))
     fetch.add_argument(
@@ -187,6 +198,12 @@ def _build_corpus(options: Namespace) -> int:
 
     build_embedded(options.guidebook)
     return 0
+
+
+def _check_corpus(options: Namespace) -> int:
+    from balrog_rag.knowledge.guide_check import check
+
+    return check(_config(options), options.tag, options.list, options.pairs)
 
 
 def _fetch_corpus(options: Namespace) -> int:

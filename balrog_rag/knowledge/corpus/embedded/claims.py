@@ -66,6 +66,8 @@ def pairs(said: Sequence[Claim], vectors: Vectors, least: float) -> Iterator[tup
     rows, columns = np.nonzero(np.triu(alike >= least, k=1))
     for place in np.argsort(-alike[rows, columns], kind="stable"):
         one, other = said[rows[place]], said[columns[place]]
+        if "read" not in (one.entry.checked, other.entry.checked):
+            continue  # both were checked elsewhere; the solutions of Sokoban would fill the list
         if one.entry.path != other.entry.path and _differ(one.sentence, other.sentence):
             yield float(alike[rows[place], columns[place]]), one, other
 
