@@ -4,7 +4,9 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -193,3 +195,11 @@ def test_a_run_asks_its_model_before_anything_heavy_is_loaded(tmp_path: Path) ->
     command = [sys.executable, "-c", FIRST_CALL]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)
     assert done.stderr.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def test_every_dependency_has_an_upper_bound() -> None:
+    """A fresh installation must not break because a dependency has made an incompatible release."""
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
+    extras = chain.from_iterable(project["optional-dependencies"].values())
+    unbounded = [each for each in (*project["dependencies"], *extras) if "<" not in each and "==" not in each]
+    assert unbounded == []

@@ -51,6 +51,7 @@ VERBS = {
     "learn": Verb("a player from recorded games: behavioural cloning", "learn"),
     "prompts": Verb("what models read, and demonstrations for them", "prompts"),
     "envs": Verb("tasks and options of the games, and their levels", "envs"),
+    "doctor": Verb("what this machine has, and what a run would lack", "doctor"),
     "models": Verb("serve and fetch the embedded model; a test server", "models"),
 }
 

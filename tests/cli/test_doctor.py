@@ -1,0 +1,48 @@
+"""`balrog-rag doctor`: everything that a run lacks, named at once."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli import verbs
+from balrog_rag.cli.doctor import EXTRAS
+
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the user's key nor their .env is found."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_run_that_can_be_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verbs.main(["doctor", "agent=random", "env=corridor"]) == 0
+    printed = capsys.readouterr().out
+    assert "agent=random env=corridor:\n  ok       everything it needs is here\n" in printed
+    assert "nle 1." in printed
+    assert list(tmp_path.iterdir()) == []  # nothing fetched, indexed or written
+
+
+def test_everything_missing_is_named_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A key, an extra and the levels of two tasks, in one call."""
+    words = ["env=minihack", "model=openai", "agent=naive_rag", "runner=ray", "knowledge.embedder=litellm"]
+    assert verbs.main(["doctor", *words]) == 1
+    missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  missing")]
+    assert [line for line in missing if "OPENAI_API_KEY" in line]
+    assert len([line for line in missing if "levels are not on this machine" in line]) == 2
+
+
+def test_a_wrong_override_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verbs.main(["doctor", "env=nosuch"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: env=nosuch: ")
+
+
+def test_every_extra_is_listed() -> None:
+    declared = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert {*EXTRAS} == {*declared} - {"dev"}
