@@ -1,1 +1,1 @@
-"""The schema of conf/, composing and freezing it."""
+"""The schema of conf/, and how configurations are composed and frozen."""

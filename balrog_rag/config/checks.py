@@ -1,4 +1,4 @@
-"""Whether the values of a configuration are possible; every wrong one is a ConfigError that names the key."""
+"""Validate configuration values; every invalid one is a ConfigError that names the key."""
 
 from dataclasses import Field
 from typing import Any
@@ -12,15 +12,15 @@ from balrog_rag.contracts.programs import plays
 
 
 def player_names() -> list[str]:
-    """Who can play: agents, and programs that play whole episodes."""
+    """Names that agent= accepts: agents, and programs that play whole episodes."""
     return [*registry.agents.names(), *(name for name in registry.programs.names() if plays(name))]
 
 
 def check(config: Any) -> None:
-    """Raise a ConfigError for the first value that is out of its range or names nothing."""
+    """Raise a ConfigError for the first value that is out of range or unknown."""
     check_section(config, "")
     if config.runner.backend == "ray" and config.run.ttyrec:
-        raise ConfigError("run.ttyrec: recordings would stay on the nodes; leave it out with runner=ray")
+        raise ConfigError("run.ttyrec: not available with runner=ray, which leaves recordings on the nodes")
     players = player_names()
     if config.agent.name not in players:
         raise ConfigError(
@@ -29,10 +29,10 @@ def check(config: Any) -> None:
 
 
 def check_together(config: Any) -> None:
-    """Raise a ConfigError for keys of a new run that contradict each other, though each is right alone."""
+    """Raise a ConfigError for keys of a new run that are valid alone but contradict each other."""
     env, agent = config.env, config.agent
     if not env.tasks:
-        raise ConfigError("env.tasks: names no task; write env.tasks=[env/task]")
+        raise ConfigError("env.tasks: empty; set env.tasks=[env/task]")
     known = registry.environments.names()
     for task in env.tasks:
         name, slash, _ = task.partition("/")
@@ -49,31 +49,31 @@ def check_together(config: Any) -> None:
             raise ConfigError(f"env.max_steps.{name}: no such environment; this run plays {played}{near}")
     if env.seeds and env.seeding not in ("list", "fixed"):
         raise ConfigError(
-            f"env.seeds: env.seeding={env.seeding} takes none; add env.seeding=list or fixed, "
+            f"env.seeds: env.seeding={env.seeding} does not use seeds; add env.seeding=list or fixed, "
             "or set run.seed instead"
         )
     _check_pictures(env, agent)
 
 
 def _check_pictures(env: Any, agent: Any) -> None:
-    """Pictures are made where an agent looks at them, and looked at where they are made."""
+    """The games must make images exactly if the agent reads images."""
     kinds = [kind_of(name) for name in dict.fromkeys(task.partition("/")[0] for task in env.tasks)]
     shown = [kind for kind in kinds if kind.hints.pictures(resolved_options(kind, env.options, kinds))]
     if agent.max_image_history and not shown:
         hints = dict.fromkeys(f"; add {kind.hints.picture_hint}" for kind in kinds if kind.hints.picture_hint)
         raise ConfigError(
             f"agent.max_image_history={agent.max_image_history}: "
-            f"{' and '.join(kind.title for kind in kinds)} makes no images as it is set{''.join(hints)}"
+            f"{' and '.join(kind.title for kind in kinds)} makes no images with these options{''.join(hints)}"
         )
     if shown and not agent.max_image_history and agent.name in registry.agents.names():
         raise ConfigError(
-            f"{shown[0].hints.picture_hint or 'env.options'}: agent.max_image_history=0 shows none of the "
-            "images; add agent.max_image_history=1, or ask for none"
+            f"{shown[0].hints.picture_hint or 'env.options'}: agent.max_image_history=0 would ignore the "
+            "images; add agent.max_image_history=1, or turn images off"
         )
 
 
 def check_section(section: Any, prefix: str) -> None:
-    """The ranges and names of one section alone; `prefix` is its key with a dot."""
+    """Check the ranges and names of one section; `prefix` is its key followed by a dot."""
     for path, spec, value in leaves(section, prefix):
         _check_value(path, spec, value)
 

@@ -1,4 +1,4 @@
-"""From words on a command line to one checked Config; every mistake is one line that names the key."""
+"""Compose a checked Config from command-line overrides; every error is one line that names the key."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +18,7 @@ from balrog_rag.util.paths import data
 
 
 def compose(overrides: list[str]) -> schema.Config:
-    """The configuration of conf/ with these overrides, typed and checked."""
+    """Compose conf/ with these overrides into a typed, checked Config."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from omegaconf import flag_override
@@ -40,31 +40,31 @@ def compose(overrides: list[str]) -> schema.Config:
 
 
 def _completed(config: schema.Config, provider: str | None) -> schema.Config:
-    """With what words leave to be filled in: the provider of the model chosen by `model=`, prompts' files."""
+    """Fill in what the overrides leave open: the provider of the model chosen by `model=`, prompt files."""
     model, agent = config.model, config.agent
     if model.backend == "litellm":
         model.name = with_provider(model.name, provider, model.price_table)
-    # Here alone: what a run folder says, which may be a stranger's, is taken to the letter.
+    # Only for new runs: values from a run folder, which may be untrusted, are taken literally.
     agent.prompts = {name: _text(f"agent.prompts.{name}", text) for name, text in agent.prompts.items()}
     return config
 
 
 def _with_files(word: str) -> list[str]:
-    """`agent.prompts=@FOLDER` as one word for each prompt file there; any other word as it is."""
+    """Expand `agent.prompts=@FOLDER` into one override per prompt file; return others unchanged."""
     key, _, given = word.lstrip("+").partition("=")
     if key in ("knowledge.prior", "knowledge.meaning") and given.replace(" ", "") == "{}":
-        return [f"{key}=null"]  # to merge an empty mapping would change nothing
+        return [f"{key}=null"]  # merging an empty mapping would have no effect
     folder = Path(given.strip("'\"")[1:]).expanduser()
     if key != "agent.prompts" or not given.strip("'\"").startswith("@"):
         return [word]
     files = sorted(folder.glob("*.j2"))
     if not files:
-        raise ConfigError(f"{word}: holds no prompt files (NAME.j2)")
+        raise ConfigError(f"{word}: the folder contains no prompt files (NAME.j2)")
     return [f"agent.prompts.{file.stem}={quoted(f'@{file}')}" for file in files]
 
 
 def _with_policy(word: str) -> list[str]:
-    """`agent=FILE.py:FUNCTION` as the agent that plays a function of the user's; any other word as it is."""
+    """Expand `agent=FILE.py:FUNCTION` into an agent that plays a user's function; return others unchanged."""
     file, function = Path(word.removeprefix("agent=").rpartition(":")[0]), word.rpartition(":")[2]
     if not word.startswith("agent=") or file.suffix != ".py":
         return [word]
@@ -75,13 +75,13 @@ def _with_policy(word: str) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """A value that Hydra's grammar takes to the letter."""
+    """Quote a value so that Hydra's grammar takes it literally."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def _text(key: str, given: str) -> str:
-    """A text, or the content of the file that is named as `@FILE`."""
+    """Return the text, or the content of the file if it is given as `@FILE`."""
     if not given.startswith("@"):
         return given
     try:
@@ -92,7 +92,7 @@ def _text(key: str, given: str) -> str:
 
 
 def as_hydra_wants(word: str) -> str:
-    """A user need not know which groups have a default (no `+`), nor which mappings take new names (`++`)."""
+    """Add Hydra's `+` or `++`, so that users need not care which groups have defaults or keys are new."""
     word = in_full(word)
     name = word.partition("=")[0]
     if name.startswith("+") and name.lstrip("+") in group_options():
@@ -101,12 +101,12 @@ def as_hydra_wants(word: str) -> str:
 
 
 def typed(composed: Any) -> schema.Config:
-    """OmegaConf's tree as plain dataclasses, complete and within every range."""
+    """Convert OmegaConf's tree to dataclasses; every value must be set and valid."""
     from omegaconf import OmegaConf
 
     missing = sorted(OmegaConf.missing_keys(composed))
     if missing:
-        raise ConfigError(f"{missing[0]}: no value; set it with {missing[0]}=...")
+        raise ConfigError(f"{missing[0]}: no value set; add {missing[0]}=...")
     config = OmegaConf.to_object(composed)
     assert isinstance(config, schema.Config)
     check(config)

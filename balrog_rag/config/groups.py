@@ -1,4 +1,4 @@
-"""The groups of conf/ with their options; registered agents and models are options, too, by their names."""
+"""The groups of conf/ with their options; registered agents and models are options too."""
 
 from copy import deepcopy
 from functools import cache
@@ -11,7 +11,7 @@ from balrog_rag.util.paths import data
 
 
 def group_options() -> dict[str, list[str]]:
-    """The groups of conf/ and their options."""
+    """Return the groups of conf/ with their options."""
     root = data("conf")
     found = {
         folder.name: {path.stem for path in folder.glob("*.yaml")}
@@ -24,18 +24,18 @@ def group_options() -> dict[str, list[str]]:
 
 
 def plugged_agents() -> tuple[str, ...]:
-    """Agents and players of other packages, without a file in conf/agent; not programs behind actions."""
+    """Agents and players of plug-ins, which have no file in conf/agent; excludes action programs."""
     programs = (name for name in registry.programs.names() if plays(name))
     players = {*registry.agents.names(), *programs}
     return tuple(sorted(name for name in players if not (data("conf") / "agent" / f"{name}.yaml").exists()))
 
 
 def register_schema() -> None:
-    """Tell Hydra the types that conf/ must keep, and the agents and models that were registered."""
+    """Register with Hydra the types of conf/ and the options of registered agents and models."""
     from hydra.core.config_store import ConfigStore
 
     store = ConfigStore.instance()
-    store.store("schema", node=deepcopy(_types()))  # Hydra writes into what it composes
+    store.store("schema", node=deepcopy(_types()))  # Hydra modifies it while composing
     for name in plugged_agents():
         preset: dict[str, Any] = {"defaults": ["common/defaults@_here_", "_self_"], "name": name}
         store.store(name, preset, group="agent", provider=f"agent plug-in {name}")
@@ -46,7 +46,7 @@ def register_schema() -> None:
 
 @cache
 def _types() -> Any:
-    """The schema as a tree of OmegaConf's: to make it takes a tenth of what composing takes."""
+    """The schema as an OmegaConf tree, cached since building it takes a tenth of the time of composing."""
     from omegaconf import OmegaConf
 
     return OmegaConf.structured(schema.Config)

@@ -1,4 +1,4 @@
-"""What is wrong with the words of a command line, in one line that says what to write instead."""
+"""Explain errors in overrides in one line that says what to write instead."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,24 +17,24 @@ from balrog_rag.util.terminal_safe import one_line
 
 
 def refuse_mistakes(words: Sequence[str]) -> None:
-    """Refuse words that name nothing, and those that Hydra would take for something else than was meant."""
+    """Reject overrides with unknown names, and those that Hydra would read differently than intended."""
     for word in words:
-        if any(category(sign) == "Cs" for sign in word):  # bytes as a shell has passed them on
+        if any(category(sign) == "Cs" for sign in word):  # undecodable bytes from the shell
             raise ConfigError(f"{one_line(word)}: not UTF-8; write it in UTF-8")
         if problem := _wrong_word(word):
             raise ConfigError(problem)
 
 
 def _list_of_options(word: str, group: str, value: str) -> str:
-    """Hydra merges the options of a list, so that the last one plays alone."""
+    """Reject a list of options: Hydra would merge them, so that only the last one plays."""
     options = [option.strip() for option in value.strip(" []").split(",")]
     if len(options) == 1:
-        return f"{word}: no list; write {group}={options[0]}"
-    return f"{word}: takes one {group}; to play each, say -m {group}={','.join(options)}"
+        return f"{word}: not a list; write {group}={options[0]}"
+    return f"{word}: takes one {group}; to play each, use -m {group}={','.join(options)}"
 
 
 class one_line_errors:
-    """Turns what Hydra and OmegaConf raise into a ConfigError of one line with the nearest names."""
+    """Turns errors of Hydra and OmegaConf into a one-line ConfigError with the nearest names."""
 
     def __init__(self, overrides: list[str]) -> None:
         self.overrides = overrides
@@ -54,14 +54,14 @@ SEVERAL = re.compile(r"(?:Ambiguous value for argument|Sweep parameters) '(.+?)'
 
 
 def explain(error: BaseException, overrides: list[str]) -> str:
-    """One line for a person who typed something wrong."""
+    """Describe an error in one line, for the user who typed the overrides."""
     from hydra.errors import OverrideParseException
 
     text = " ".join(_chain_text(error).split())
     if found := SEVERAL.search(text):
         return _several(found.group(1).lstrip("+").replace("env.options.", "env.", 1))
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: cannot be read; a bracket or a quote is open, or a value wants quotes"
+        return f"{error.override}: cannot be parsed; close the bracket or quote, or put the value in quotes"
     if found := re.search(r"Could not find '([^']+)'", text):
         return _unknown_option(*found.group(1).split("/", 1))
     if found := re.search(r"(?:full_key|Full key): (\S+)", text):
@@ -71,7 +71,7 @@ def explain(error: BaseException, overrides: list[str]) -> str:
 
 
 def _chain_text(error: BaseException) -> str:
-    """The message, and its cause's where Hydra hides the reason there."""
+    """The message, joined with its cause if Hydra hides the reason there."""
     cause = error.__cause__ or error.__context__
     return f"{error}" if cause is None else f"{cause}" if "full_key" in str(cause) else f"{error} {cause}"
 
@@ -86,43 +86,43 @@ def _tidy(text: str) -> str:
 
 
 WANTED = {"to Integer": "a whole number", "to Float": "a number", "a valid bool": "true or false"}
-"""What OmegaConf's message holds, and what the value must be."""
+"""Part of OmegaConf's message, and what the value must be."""
 
 
 def _wrong_value(key: str, reason: str, overrides: Sequence[str]) -> str:
-    """A value of the wrong kind; how a list is written is said outright."""
+    """Describe a value of the wrong type; for a list, show how to write one."""
     given = [word.partition("=")[2] for word in overrides if word.lstrip("+").startswith(f"{key}=")]
     value = given[-1] if given else "..."
     if "is not a ListConfig" in reason:
-        return f"{key}: takes a list; write {key}=[{value}]"
+        return f"{key}: expected a list; write {key}=[{value}]"
     if in_mapping(key) and "to Dict" in reason:
-        return f"{key}: holds values by name; write {key}.NAME={value}"
+        return f"{key}: expected a mapping; write {key}.NAME={value}"
     below = [name for name, _ in schema.documented_keys() if name.startswith(f"{key}.")]
     if below:
-        return f"{key}: is no key but a section; write e.g. {below[0]}=VALUE, or see --help"
+        return f"{key}: a section, not a key; write e.g. {below[0]}=VALUE, or see --help"
     wanted = next((f"must be {wanted}" for sign, wanted in WANTED.items() if sign in reason), reason)
     return f"{key}={value}: {wanted}" if given and wanted != reason else f"{key}: {wanted}"
 
 
 def _several(word: str) -> str:
-    """`key=a,b` outside a sweep."""
+    """Describe `key=a,b` outside a sweep."""
     key, _, value = word.partition("=")
-    sweep = f"to play each, say -m {word}"
+    sweep = f"to play each, use -m {word}"
     if str(type_of(key)).startswith("list"):
-        return f"{word}: takes a list; write {key}=[{value}], or, {sweep}"
+        return f"{word}: expected a list; write {key}=[{value}], or, {sweep}"
     quoted = "" if key in group_options() or "(" in value else f"; a value with commas: \"{key}='{value}'\""
-    return f"{word}: takes one value; {sweep}{quoted}"
+    return f"{word}: expected one value; {sweep}{quoted}"
 
 
 def _wrong_word(word: str) -> str:
-    """Empty where what stands before `=` exists; else what is wrong with it, and what to write."""
+    """Describe an override of an unknown key, and what to write instead; empty if the key exists."""
     groups = group_options()
     name, equals, value = word.lstrip("+~").partition("=")
     name = name.partition("@")[0]
     if not equals and not word.startswith("~"):
         return _no_value(word, groups)
     if not name.strip():
-        return f"{word}: names no key; write KEY=VALUE without spaces around ="
+        return f"{word}: key missing; write KEY=VALUE without spaces around ="
     if name in groups:
         return _wrong_option(word, name, value, groups[name])
     if name.startswith("hydra"):
@@ -134,7 +134,7 @@ def _wrong_word(word: str) -> str:
 
 
 def _no_value(word: str, groups: Mapping[str, Sequence[str]]) -> str:
-    """A word alone: an option without its group, or a key without its value."""
+    """Describe a bare word: an option without its group, or a key without its value."""
     meant = [f"{group}={word}" for group, options in groups.items() if word in options]
     if meant:
         return f"{word}: not KEY=VALUE; write {' or '.join(meant)}"
@@ -143,7 +143,7 @@ def _no_value(word: str, groups: Mapping[str, Sequence[str]]) -> str:
 
 def _wrong_option(word: str, group: str, value: str, options: Sequence[str]) -> str:
     if not value and not word.startswith("~"):
-        return f"{word}: names no {group}; write {group}=VALUE without spaces around ="
+        return f"{word}: {group} missing; write {group}=VALUE without spaces around ="
     if value.strip().startswith("["):
         return _list_of_options(word, group, value)
     single = re.fullmatch(r"[\w./:-]+", value)
@@ -151,15 +151,15 @@ def _wrong_option(word: str, group: str, value: str, options: Sequence[str]) -> 
 
 
 def _meant(name: str, names: Sequence[str]) -> str:
-    """What an unknown key may have been meant for: a game's option, or a key of nearly its name."""
+    """Suggest what an unknown key may mean: a game's option, or a key with a similar name."""
     last = name.rpartition(".")[2]
     if (name == last or name.startswith("env.")) and (kinds := _with_option(last)):
-        return f"; write env.{last}=VALUE, or env.options.{kinds[0]}.{last}=VALUE for games of one kind alone"
+        return f"; write env.{last}=VALUE, or env.options.{kinds[0]}.{last}=VALUE for one kind of game only"
     return nearest(name, names, "--help lists them")
 
 
 def _with_option(name: str) -> list[str]:
-    """The kinds of game that have an option of that name."""
+    """The kinds of game that have an option of this name."""
     kinds = map(kind_of, registry.environments.names())
     return [kind.name for kind in kinds if name in names_of(kind)]
 
@@ -169,7 +169,7 @@ def _unknown_option(group: str, option: str = "") -> str:
     if group == "model" and option:
         return _unknown_model(option, names)
     if group == "env" and "/" in option:
-        return f"env={option}: is a task; write env.tasks=[{option}]"
+        return f"env={option}: a task, not a preset; write env.tasks=[{option}]"
     return f"{group}={option}: no such {group}{nearest(option, names)}"
 
 
@@ -180,16 +180,16 @@ PROVIDERS = {
     "deepseek": ("deepseek-",),
     "xai": ("grok",),
 }
-"""What names of well-known models begin with."""
+"""Prefixes of the names of well-known models."""
 
 
 def _unknown_model(option: str, names: list[str]) -> str:
-    """Often a model's own name where its provider's belongs."""
+    """Describe an unknown model=; often it is a model's name where its provider is expected."""
     provider = option.partition("/")[0]
     if provider not in names:
         known = (name for name, begins in PROVIDERS.items() if option.startswith(begins))
         provider = next(known, "")
     if provider:
-        return f"model={option}: model= names the provider; write model={provider} model.name={option}"
-    own = "; a model's own name goes into model.name=" if re.search("[/:.0-9]", option) else ""
+        return f"model={option}: model= takes the provider; write model={provider} model.name={option}"
+    own = "; set the model's own name with model.name=" if re.search("[/:.0-9]", option) else ""
     return f"model={option}: no such model{nearest(option, names)}{own}"

@@ -1,4 +1,4 @@
-"""Secrets in plain words are refused wherever they stand: what is written down only names a variable."""
+"""Reject secrets in plain text anywhere in a configuration: stored values may only name a variable."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +15,10 @@ _HEADERS = "model.extra_headers."
 
 
 def refuse_in_words(words: Sequence[str]) -> None:
-    """Refuse KEY=VALUE words with a secret in them, before anything is made of them or said about them."""
+    """Reject overrides that contain a secret, before anything is composed or printed."""
     for word in words:
         key, _, value = word.lstrip("+~").partition("=")
-        value = value.replace("\\", "").strip().strip("'\"")  # as Hydra reads it
+        value = value.replace("\\", "").strip().strip("'\"")  # as Hydra parses it
         inside = _PAIR.findall(value) if value.startswith(("{", "[")) else []
         for name, one in [(key, value), *inside]:
             if _is_secret(key, name, one):
@@ -26,14 +26,14 @@ def refuse_in_words(words: Sequence[str]) -> None:
 
 
 def refuse_in(tree: Mapping[str, Any]) -> None:
-    """Refuse a configuration with a secret in it: it would end in the run folder."""
+    """Reject a configuration that contains a secret, which would be stored in the run folder."""
     for path, value in _leaves(tree, ""):
         if _is_secret(path, path, str(value)):
             raise _refusal(path)
 
 
 def _is_secret(path: str, name: str, value: str) -> bool:
-    """Whether a value is a secret itself, by its looks or by the name that it has below a path."""
+    """Whether a value is a secret, judged by its format or by its name below a path."""
     if not value or all(names_variable(one.strip()) for one in value.split(",")):
         return False
     if redact(value) != value:
@@ -45,12 +45,12 @@ def _is_secret(path: str, name: str, value: str) -> bool:
 
 @cache
 def _own_keys() -> frozenset[str]:
-    """Keys of ours, none of which holds a secret, whatever it is called."""
+    """Keys of the schema, none of which holds a secret, whatever its name suggests."""
     return frozenset(key for key, _ in documented_keys())
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Every single value with the path to it; what stands in a list has the list's path."""
+    """Yield every leaf value with its path; items of a list have the list's path."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             shown = f"'{name}'" if "." in str(name) else str(name)
@@ -65,5 +65,5 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _refusal(path: str) -> ConfigError:
     return ConfigError(
         f"{path}: looks like a secret; put it into an environment variable (or .env) "
-        f"and write {path}=env:NAME, so that no run folder holds it"
+        f"and write {path}=env:NAME, so that it is not stored in the run folder"
     )

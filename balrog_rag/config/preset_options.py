@@ -1,7 +1,7 @@
 """Options of games that come from a preset (`env=`, `+experiment=`) rather than from the user.
 
-A preset may be for more games than are played. Its options that no chosen game has are left out; those that
-the user typed stay, and are refused if no chosen game has them.
+A preset may cover more games than are played. Options of a preset that no chosen game has are dropped; those
+that the user typed are kept, and rejected later if no chosen game has them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from balrog_rag.contracts.option_schema import names_of
 
 
 def of_chosen_games(config: Config, words: Sequence[str]) -> dict[str, Any]:
-    """The options without those of presets that no chosen game has."""
+    """Return the options without those of presets that no chosen game has."""
     options = config.env.options
     if not options:
         return options
@@ -24,15 +24,15 @@ def of_chosen_games(config: Config, words: Sequence[str]) -> dict[str, Any]:
 
 
 def known_options(config: Config) -> set[str] | None:
-    """The options that a game of this configuration has; None if one of its games does not exist."""
+    """Return the options that the configured games have; None if one of the games does not exist."""
     games = {task.partition("/")[0] for task in config.env.tasks}
     if not games <= set(registry.environments.names()):
-        return None  # refused later, with the nearest name
+        return None  # reported later, with the nearest name
     return games.union(*(names_of(kind_of(name)) for name in games))
 
 
 def typed_options(words: Sequence[str]) -> set[str]:
-    """The options that words set, each by its own key or in one mapping."""
+    """Return the options that overrides set, each by its own key or in one mapping."""
     typed: set[str] = set()
     for word in words:
         key, _, value = word.lstrip("+~").partition("=")

@@ -1,4 +1,4 @@
-"""Whose a model is: LiteLLM wants the provider before a model's own name, which servers print without it."""
+"""Complete model names: LiteLLM expects the provider before a model's name, servers print it without."""
 
 from functools import cache
 
@@ -9,12 +9,12 @@ from balrog_rag.util.litellm_loading import load
 from balrog_rag.util.paths import data
 
 ROUTERS = {"hosted_vllm": (), "ollama_chat": ("ollama",), "openrouter": ()}
-"""Providers whose models' own names may begin like another provider, e.g. openai/gpt-oss-20b; with the other
+"""Providers whose models' names may start like another provider, e.g. openai/gpt-oss-20b; with the other
 names that LiteLLM has for the same servers."""
 
 
 def with_provider(name: str, provider: str | None, price_table: str = "carried") -> str:
-    """The model's name with its provider's before it, unless it names one itself."""
+    """Prefix the model's name with its provider, unless it already names one."""
     head, slash, _ = name.partition("/")
     if provider is None or (slash and head in (provider, *ROUTERS.get(provider, ()))):
         return name
@@ -24,19 +24,19 @@ def with_provider(name: str, provider: str | None, price_table: str = "carried")
 
 
 def preset_provider(preset: str | None) -> str | None:
-    """The provider of a file of conf/model; None where it is none of LiteLLM's."""
+    """Return the provider of a file in conf/model; None if LiteLLM has no such provider."""
     provider, slash, _ = _declared_name(preset).partition("/") if preset else ("", "", "")
     return provider if slash else None
 
 
 def named_provider(model: ModelConfig) -> str | None:
-    """The provider that a model's whole name begins with; None where LiteLLM asks none of that name."""
+    """Return the provider prefix of a model's full name; None if it is not a provider of LiteLLM."""
     head, slash, _ = model.name.partition("/")
     return head if slash and is_provider(head, model.price_table) else None
 
 
 def is_provider(name: str, price_table: str) -> bool:
-    """Whether LiteLLM knows it; asked only where our own presets do not."""
+    """Whether LiteLLM knows the provider; called only if our own presets do not."""
     if name in _declared():
         return True
     return name in {getattr(known, "value", known) for known in load(price_table).provider_list}

@@ -1,6 +1,6 @@
-"""The typed schema of conf/: what may be said, in which ranges, in one line each.
+"""The typed schema of conf/: every key with its valid values and a one-line description.
 
-Defaults stand in conf/ alone; a field here has none. `checks.py` looks whether values are possible.
+Defaults are only in conf/; fields here have none. `checks.py` validates values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def key(
     choices: tuple[str, ...] = (),
     names: registry.Registry[Any] | None = None,
 ) -> Any:
-    """A schema field: its one-line meaning and what values are possible; no default."""
+    """Declare a schema field: its one-line description and its valid values, without a default."""
     return field(default=MISSING, metadata=described(doc, ge, le, choices, names))
 
 
@@ -33,346 +33,343 @@ def described(
     choices: tuple[str, ...] = (),
     names: registry.Registry[Any] | None = None,
 ) -> dict[str, Any]:
-    """What a schema field says of itself."""
+    """The metadata of a schema field."""
     return {"doc": doc, "ge": ge, "le": le, "choices": choices, "names": names}
 
 
 MOST_SEED = 2**63 - 1
-"""Dice take seeds up to this."""
+"""Largest seed of an RNG."""
 
 
 @dataclass
 class RunConfig:
-    """Where a run lives and which games it meets."""
+    """Where a run is stored and which games it plays."""
 
-    folder: str = key("folder that holds run folders")
-    name: str | None = key("name of this run's folder; null: time, agent, and the model it asks")
-    seed: int = key("the one seed from which every episode's game seeds come", ge=0, le=MOST_SEED)
-    experiment: str | None = key("the named experiment that this run belongs to; filled in when it starts")
-    departures: list[str] = key("settings that are not that experiment's; filled in when it starts")
+    folder: str = key("parent folder of run folders")
+    name: str | None = key("name of this run's folder; null: time, agent and model")
+    seed: int = key("seed from which every episode's game seeds are derived", ge=0, le=MOST_SEED)
+    experiment: str | None = key("experiment that this run belongs to; set when it starts")
+    departures: list[str] = key("settings that differ from that experiment; set when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
     ttyrec: bool = key(
-        "also keep recordings in the game's own form, where it has one, under nld/ in the run folder"
+        "also write recordings in the game's native format, if it has one, to nld/ in the run folder"
     )
 
 
 @dataclass
 class EnvConfig:
-    """The games: which tasks, how often, how they are seeded, shown and ended."""
+    """The games: tasks, number of episodes, seeding, display and step limits."""
 
-    tasks: list[str] = key("tasks as env/task; `python -m balrog_rag.envs tasks NAME` lists them")
-    episodes: int | None = key("episodes per task; null: as the kind of game has it", ge=1, le=100_000)
-    programs: list[str] = key("programs offered as actions besides the game's own")
+    tasks: list[str] = key("tasks as env/task; list them with `balrog-rag envs tasks NAME`")
+    episodes: int | None = key("episodes per task; null: the default of the kind of game", ge=1, le=100_000)
+    programs: list[str] = key("programs offered as additional actions")
     max_steps: dict[str, int] = key(
-        "a game's own steps, such as key presses, after which it is ended, by environment; others: as the "
-        "kind has it",
+        "limit on a game's own steps, such as key presses, by environment; others: the default of the "
+        "kind of game",
         ge=1,
     )
     seeding: str = key(
-        "spread: every episode its own game; fixed: one game for all; list: env.seeds in turn; balrog: as "
-        "spread, but one game after the other where BALROG counts them",
+        "spread: a different game per episode; fixed: one game for all; list: env.seeds in turn; balrog: as "
+        "spread, but consecutive games where BALROG numbers them",
         choices=("spread", "fixed", "list", "balrog"),
     )
     seeds: list[int] = key(
-        "the seeds of env.seeding=list, or the first for =fixed (run.seed where empty)", ge=0, le=MOST_SEED
+        "the seeds of env.seeding=list, or the first for =fixed (run.seed if empty)", ge=0, le=MOST_SEED
     )
     options: dict[str, Any] = key(
-        "options of the kinds of game (`python -m balrog_rag.envs options NAME`); env.NAME=... is short for "
-        "env.options.NAME=..., and env.options.KIND.NAME=... is for games of one kind alone"
+        "options of the kinds of game (`balrog-rag envs options NAME`); env.NAME=... is short for "
+        "env.options.NAME=..., and env.options.KIND.NAME=... applies to one kind only"
     )
 
 
 @dataclass
 class HistoryConfig:
-    """How old turns leave the prompt."""
+    """How old turns are removed from the prompt."""
 
     window: str = key(
-        "slide: one turn a step, as BALROG; blocks: several at once, so that prompt caches hit",
+        "slide: one turn per step, as in BALROG; blocks: several at once, for more prompt cache hits",
         choices=("slide", "blocks"),
     )
-    block: int = key("turns dropped together by window=blocks", ge=1)
+    block: int = key("turns removed together with window=blocks", ge=1)
 
 
 @dataclass
 class ShownConfig:
-    """How an observation is written into the prompt."""
+    """How observations are written into the prompt."""
 
-    map: str = key("full: as BALROG; trimmed: no trailing spaces", choices=("full", "trimmed"))
+    map: str = key("full: as in BALROG; trimmed: no trailing spaces", choices=("full", "trimmed"))
     past_maps: str = key(
-        "which past observations keep their map: all, as BALROG; changed: those whose next one shows "
-        "another; none: only the newest observation has a map",
+        "which past observations keep their map: all, as in BALROG; changed: those followed by a different "
+        "map; none: only the newest observation has a map",
         choices=("all", "changed", "none"),
     )
     # The default is for specs of earlier versions, whose prompts must not change; conf/ has that of new runs.
     keep_empty: bool = field(
-        default=False, metadata=described("an observation without text still takes its line, as in BALROG")
+        default=False, metadata=described("keep the line of an observation without text, as in BALROG")
     )
 
 
 @dataclass
 class RetrievalConfig:
-    """Reference material from the knowledge base, for any agent."""
+    """Retrieval of passages from the knowledge base, for any agent."""
 
-    enabled: bool = key("whether the agent looks things up at all")
+    enabled: bool = key("whether the agent uses retrieval")
     query: str = key(
-        "what is looked up: the observation's long part, its short part or both; or keywords that the model "
-        "writes (the paper's AutoRAG), with or without being told what it has asked before; noticed: "
-        "questions that the kind of game makes of the moment, without a model, each searched for; "
-        "truth: those and what is carried, too",
+        "the query: the observation's long part, its short part or both; or keywords that the model "
+        "writes (the paper's AutoRAG), with or without its earlier queries; noticed: "
+        "questions that the kind of game derives from the situation, without a model; "
+        "truth: those and one about the inventory",
         choices=("observation", "short", "both", "model", "model_memory", "noticed", "truth"),
     )
-    queries: int = key("most questions of one look-up with query=noticed or =truth", ge=1, le=20)
-    examples: list[str] = key("queries that the prompt for one gives as examples")
-    memory: int = key("earlier queries that query=model_memory tells the model", ge=1)
+    queries: int = key("maximum questions per look-up with query=noticed or =truth", ge=1, le=20)
+    examples: list[str] = key("example queries in the prompt that asks for a query")
+    memory: int = key("earlier queries that query=model_memory shows the model", ge=1)
     when: str = key(
-        "every: each step; interval: each `every` steps; novelty: when something new appears; "
-        "asked: when the agent's answer asks for it; adaptive: by what the last look-ups brought",
+        "every: each step; interval: every `every` steps; novelty: when something new appears; "
+        "asked: when the agent's answer requests it; adaptive: by the results of earlier look-ups",
         choices=("every", "interval", "novelty", "asked", "adaptive"),
     )
-    every: int = key("steps from one look-up to the next with when=interval; the most with =adaptive", ge=1)
+    every: int = key("steps between look-ups with when=interval; the maximum with =adaptive", ge=1)
     gate: dict[str, float] = key(
-        "weights by which when=adaptive decides, from `knowledge gate fit RUN`, and `worth`, the tokens that "
-        "a changed action is worth; {}: a rule of its own"
+        "weights of when=adaptive, from `knowledge gate fit RUN`, and `worth`, the tokens that "
+        "a changed action is worth; {}: a built-in rule"
     )
-    low: float = key("share of hit points below which when=novelty takes notice", ge=0, le=1)
+    low: float = key("share of hit points below which when=novelty looks up", ge=0, le=1)
     forget: int = key(
-        "steps after which a thing unseen since counts as new again, and a question of query=noticed is "
-        "asked again",
+        "steps without seeing a thing after which it counts as new, and a query=noticed question is repeated",
         ge=1,
     )
-    keep: int = key("steps for which reference material stays in the prompt until the next look-up", ge=0)
-    k: int = key("passages asked for", ge=1, le=100)
-    floor: float | None = key("passages with a lower score are dropped; null: none are")
+    keep: int = key("maximum steps that reference material stays in the prompt without a new look-up", ge=0)
+    k: int = key("number of passages to retrieve", ge=1, le=100)
+    floor: float | None = key("drop passages with a lower score; null: keep all")
     context: str = key(
-        "what the agent is shown: whole passages, the start of each, or a summary made by another call",
+        "what the prompt contains: whole passages, the start of each, or a summary by another model call",
         choices=("whole", "cut", "summary"),
     )
-    chars: int = key("characters of each passage with context=cut", ge=1)
-    titles: bool = key("show passages under their titles; the paper's agents show their texts alone")
-    source_chars: int | None = key("characters of each passage that a summary is made from; null: all", ge=1)
-    state_words: int = key("words that a summary may spend on the present state", ge=1)
-    max_summary: int = key("characters above which a summary is left out", ge=1)
+    chars: int = key("characters per passage with context=cut", ge=1)
+    titles: bool = key("show passages with their titles; the paper's agents omit titles")
+    source_chars: int | None = key("characters per passage that a summary is made from; null: all", ge=1)
+    state_words: int = key("maximum words about the present state in a summary", ge=1)
+    max_summary: int = key("discard a summary longer than this many characters", ge=1)
     place: str = key(
-        "where reference material stands: before or after the newest observation, or in the instruction",
+        "position of reference material: before or after the newest observation, or in the instruction",
         choices=("before", "after", "system"),
     )
     reuse: str = key(
-        "whether a repeated query takes what it got before: never, only right after itself, or ever",
+        "when a repeated query reuses its earlier result: never, only directly after itself, or always",
         choices=("never", "last", "seen"),
     )
-    reuse_size: int = key("queries remembered by reuse=seen", ge=1)
+    reuse_size: int = key("queries cached by reuse=seen", ge=1)
 
 
 @dataclass
 class BatchConfig:
     """Several actions in one answer."""
 
-    size: int = key("actions an answer may hold; 1: one, as BALROG", ge=1, le=100)
-    low: float = key("share of hit points below which no batch goes on", ge=0, le=1)
+    size: int = key("maximum actions per answer; 1: one, as in BALROG", ge=1, le=100)
+    low: float = key("share of hit points below which a batch is interrupted", ge=0, le=1)
 
 
 @dataclass
 class NotebookConfig:
-    """Notes that the agent writes for itself and reads back at every step."""
+    """Notes that the agent writes and reads back at every step."""
 
-    enabled: bool = key("whether there is a notebook")
-    lines: int = key("notes kept; the oldest go first", ge=1)
-    chars: int = key("characters kept of each note", ge=1)
+    enabled: bool = key("whether the agent has a notebook")
+    lines: int = key("maximum notes; the oldest are removed first", ge=1)
+    chars: int = key("maximum characters per note", ge=1)
 
 
 @dataclass
 class LoopsConfig:
-    """Telling an agent that it repeats itself."""
+    """Warnings to an agent that repeats itself."""
 
-    enabled: bool = key("whether repetitions are looked for")
-    repeats: int = key("times the same answer to the same screen makes a repetition", ge=2)
-    window: int = key("steps looked back on", ge=2)
+    enabled: bool = key("whether repetitions are detected")
+    repeats: int = key("times the same answer to the same screen counts as a repetition", ge=2)
+    window: int = key("number of past steps compared", ge=2)
 
 
 @dataclass
 class AgentConfig:
-    """How a player asks and answers."""
+    """How a player builds prompts and reads answers."""
 
-    name: str = key("agent or policy by its registered name")
+    name: str = key("registered name of an agent or policy")
     max_text_history: int = key("observations whose text is in the prompt, the newest included", ge=0)
     max_image_history: int = key("images in the prompt; 0: none", ge=0)
-    max_cot_history: int = key("newest actions shown with the reasoning behind them", ge=0)
-    remember_cot: bool = key("whether reasoning stays in the history at all")
-    max_prompt_tokens: int | None = key("above this old turns are left out; null: the model's context", ge=1)
-    lenient: bool = key("accept an answer that means one action without being written like it")
+    max_cot_history: int = key("number of recent actions shown with their reasoning", ge=0)
+    remember_cot: bool = key("whether reasoning is kept in the history")
+    max_prompt_tokens: int | None = key("above this old turns are dropped; null: the model's context", ge=1)
+    lenient: bool = key("accept an answer that unambiguously means one action in another notation")
     fallback: str = key(
-        "what counts where reasoning ends in no tags: none; letters: all letters of the answer",
+        "fallback for reasoning without a tagged action: none; letters: all letters of the answer",
         choices=("none", "letters"),
     )
-    reason_words: int | None = key("words that the reason for an action may have; null: any number", ge=1)
-    example: str | None = key("action that a prompt gives as an example; null: one of the game's own")
+    reason_words: int | None = key("maximum words of the reason for an action; null: no limit", ge=1)
+    example: str | None = key("example action in the prompt; null: an action of the game")
     system: str = key(
-        "which instruction: balrog's; improved: with the three rules of the paper's Figure 7; paper: these "
-        "and its repository's sentence against fixing on one action",
+        "instruction: balrog: original; improved: with the three rules of the paper's Figure 7; paper: these "
+        "and the repository's sentence against fixating on one action",
         choices=("balrog", "improved", "paper"),
     )
-    instruction_role: str = key("who speaks the instruction; BALROG: user", choices=("user", "system"))
-    prompts: dict[str, str] = key("texts, or @FILE, in place of prompt files, by the file's name without .j2")
+    instruction_role: str = key("role of the instruction message; BALROG: user", choices=("user", "system"))
+    prompts: dict[str, str] = key("texts, or @FILE, that replace prompt files, by file name without .j2")
     history: HistoryConfig = field(default_factory=HistoryConfig)
     observation: ShownConfig = field(default_factory=ShownConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     batch: BatchConfig = field(default_factory=BatchConfig)
     notebook: NotebookConfig = field(default_factory=NotebookConfig)
     loops: LoopsConfig = field(default_factory=LoopsConfig)
-    demonstrations: list[str] = key("demonstration files that few_shot shows, in this order")
-    demonstrations_digest: str | None = key("content hash of those files; null: taken when a run starts")
+    demonstrations: list[str] = key("demonstration files of few_shot, in order")
+    demonstrations_digest: str | None = key("content hash of those files; null: computed when a run starts")
     max_icl_history: int = key(
-        "messages of demonstrations shown at most, observations and actions counted apart", ge=1
+        "maximum demonstration messages; an observation and an action count as one each", ge=1
     )
-    options: dict[str, Any] = key("further options of an agent plug-in, by name")
+    options: dict[str, Any] = key("options of an agent plug-in, by name")
 
 
 @dataclass
 class PriceConfig:
-    """What tokens cost, in dollars a million; each null: as LiteLLM's table says."""
+    """Token prices in dollars per million; null: from LiteLLM's price table."""
 
-    input: float | None = key("dollars a million input tokens", ge=0)
-    output: float | None = key("dollars a million output tokens, reasoning included", ge=0)
-    cached: float | None = key("dollars a million input tokens read from the provider's cache", ge=0)
+    input: float | None = key("dollars per million input tokens", ge=0)
+    output: float | None = key("dollars per million output tokens, including reasoning", ge=0)
+    cached: float | None = key("dollars per million input tokens read from the provider's cache", ge=0)
 
 
 @dataclass
 class RetryConfig:
-    """How a failed call is asked again; answers are never asked again, whatever they say."""
+    """How a failed call is retried; an answered call is never repeated, whatever the answer says."""
 
-    attempts: int = key("how often a call is sent at most", ge=1, le=1000)
-    seconds: float = key("seconds after the first attempt in which another may still start", ge=0)
+    attempts: int = key("maximum attempts per call", ge=1, le=1000)
+    seconds: float = key("seconds after the first attempt during which a retry may start", ge=0)
     first_wait: float = key("seconds before the second attempt; doubles each time, with jitter", ge=0)
-    longest_wait: float = key("no wait is longer, unless the provider's Retry-After says so", ge=0)
+    longest_wait: float = key("longest wait in seconds, unless the provider's Retry-After is longer", ge=0)
 
 
 @dataclass
 class ModelConfig:
-    """Which language model answers, and how it is asked."""
+    """Which language model is used, and its request parameters."""
 
-    backend: str = key("how it is reached", names=registry.models)
+    backend: str = key("registered name of the model backend", names=registry.models)
     name: str = key("model name; with backend litellm any LiteLLM id, e.g. openai/gpt-4o-mini")
-    base_url: str | None = key("address of the endpoint; null: the provider's own, which hosted_vllm has not")
-    api_key_env: str | None = key("environment variable that holds the key; null: the provider's usual one")
+    base_url: str | None = key("endpoint URL; null: the provider's default (hosted_vllm has none)")
+    api_key_env: str | None = key("environment variable with the API key; null: the provider's usual one")
     temperature: float | None = key("sampling temperature; null: not sent", ge=0, le=2)
-    max_tokens: int | None = key("longest answer, in tokens; null: not sent", ge=1)
-    reasoning_effort: str | None = key(
-        "how hard a reasoning model thinks, in the provider's words; null: unsaid"
-    )
-    thinking_budget: int | None = key("tokens a model may think before it answers; null: not sent", ge=0)
-    stop: list[str] = key("texts at which an answer ends")
+    max_tokens: int | None = key("maximum answer length in tokens; null: not sent", ge=1)
+    reasoning_effort: str | None = key("reasoning effort, in the provider's terms; null: not sent")
+    thinking_budget: int | None = key("maximum reasoning tokens; null: not sent", ge=0)
+    stop: list[str] = key("stop sequences")
     seed: int | None = key("sampling seed sent with every call; null: not sent", ge=0)
-    extra_headers: dict[str, Any] = key("further HTTP headers of every call")
-    extra_body: dict[str, Any] = key("further fields of every call's body; stream is refused")
-    fuse_roles: bool = key("join neighbouring messages of one role, for models whose roles must alternate")
-    prompt_cache: bool = key("mark the stable head of the prompt for the provider's cache")
-    constrain: bool = key("hold the answer to the agent's format by a grammar, where the model can")
-    context: int | None = key("context length in tokens; null: as LiteLLM's table says", ge=64)
+    extra_headers: dict[str, Any] = key("additional HTTP headers for every call")
+    extra_body: dict[str, Any] = key("additional fields for the body of every call; stream is not allowed")
+    fuse_roles: bool = key("merge consecutive messages of one role, if the model requires alternation")
+    prompt_cache: bool = key("mark the stable start of the prompt for the provider's cache")
+    constrain: bool = key("enforce the agent's answer format with a grammar, if the model supports it")
+    context: int | None = key("context length in tokens; null: from LiteLLM's table", ge=64)
     price: PriceConfig = field(default_factory=PriceConfig)
     price_table: str = key(
-        "LiteLLM's price table: the one it carries, or the newest from the network",
+        "LiteLLM's price table: bundled, or the latest from the network",
         choices=("carried", "online"),
     )
-    concurrency: int = key("calls in flight at most", ge=1, le=10_000)
-    requests_per_minute: int | None = key("calls a minute at most; null: no limit", ge=1)
-    tokens_per_minute: int | None = key("tokens a minute at most, in and out; null: no limit", ge=1)
-    connect_timeout: float = key("seconds after which a connection not yet made has failed", ge=0.01)
-    timeout: float = key("seconds one attempt may take as a whole, slow bodies included", ge=0.01)
+    concurrency: int = key("maximum concurrent calls", ge=1, le=10_000)
+    requests_per_minute: int | None = key("maximum calls per minute; null: no limit", ge=1)
+    tokens_per_minute: int | None = key("maximum tokens per minute, input and output; null: no limit", ge=1)
+    connect_timeout: float = key("connection timeout in seconds", ge=0.01)
+    timeout: float = key("timeout in seconds for a whole attempt, including the response body", ge=0.01)
     max_answer_bytes: int = key(
-        "bytes read of one answer, a sixteenth of them through LiteLLM; a longer one counts as broken",
+        "maximum response size in bytes (a sixteenth with LiteLLM); a longer response is an error",
         ge=1024,
     )
     retry: RetryConfig = field(default_factory=RetryConfig)
-    options: dict[str, Any] = key("further options of a backend, by name")
+    options: dict[str, Any] = key("options of the backend, by name")
 
 
 @dataclass
 class KnowledgeConfig:
-    """Which passages can be found, and how."""
+    """Which passages can be retrieved, and how."""
 
-    corpus: str = key("corpus by its registered name, a folder of Markdown or text, or a file of passages")
-    corpus_digest: str | None = key("hash of its passages; null: taken when a run starts")
-    tokens: int = key(
-        "longest passage that pages are cut into, in MiniLM's tokens; 0: pages stay whole", ge=0
-    )
-    overlap: int = key("tokens of one passage that the next one says again", ge=0)
-    embedder: str = key("what turns texts into vectors", names=registry.embedders)
-    index: str = key("how passages are found", names=registry.indexes)
+    corpus: str = key("registered corpus, folder of Markdown or text files, or file of passages")
+    corpus_digest: str | None = key("hash of its passages; null: computed when a run starts")
+    tokens: int = key("maximum passage length when pages are split, in MiniLM's tokens; 0: whole pages", ge=0)
+    overlap: int = key("tokens shared by consecutive passages", ge=0)
+    embedder: str = key("registered embedder, which turns texts into vectors", names=registry.embedders)
+    index: str = key("registered index, which finds passages", names=registry.indexes)
     prior: dict[str, float] | None = key(
-        "factors on the scores of passages, by what their ids begin with; null or {}: none"
+        "factors on the scores of passages, by prefix of their ids; null or {}: none"
     )
-    passing: list[str] = key("phrases that are left out of queries, since they name no subject; []: none")
+    passing: list[str] = key("phrases to remove from queries because they do not name a subject; []: none")
     parts: float = key(
-        "factor on what is found for the parts of a query, between its commas, each searched for by itself; "
-        "0: they are not",
+        "weight of the results for each comma-separated part of a query, searched separately; "
+        "0: parts are not searched",
         ge=0,
         le=1,
     )
     cover: float = key(
-        "each part of a query, between its commas, gets a passage that speaks of it: one with at least this "
-        "share of the best score for that part; 0: as they come",
+        "each comma-separated part of a query gets a passage about it: one with at least this "
+        "share of the best score for that part; 0: by score only",
         ge=0,
         le=1,
     )
     meaning: dict[str, str] | None = key(
-        "what a part of a query, between its commas, is searched as where it is but that; {}: as it is"
+        "rewrite rules for query parts that match exactly (e.g. `trapped`); {}: none"
     )
     versions: list[str] = key(
-        "only passages about a version of the game that begins so, such as 3.6, or that name none; []: all"
+        "prefixes of game versions, such as 3.6: only passages about these or about none; []: all"
     )
-    reranker: str | None = key("what orders the best again; null: nothing", names=registry.rerankers)
-    rerank: int = key("how many of the best a reranker orders", ge=1, le=1000)
+    reranker: str | None = key(
+        "registered reranker of the best passages; null: none", names=registry.rerankers
+    )
+    rerank: int = key("number of passages to rerank", ge=1, le=1000)
     control: str = key(
-        "what is given in the place of what is found: none: itself; shuffled: other passages of about that "
-        "length; empty: as many characters that say nothing",
+        "control condition: none: the retrieved passages; shuffled: other passages of about the same "
+        "length; empty: the same number of meaningless characters",
         choices=("none", "shuffled", "empty"),
     )
-    folder: str | None = key("the index to use or build; null: one of its own for these settings")
-    threads: int = key("processor threads for embedding and search", ge=1, le=256)
-    options: dict[str, Any] = key("settings of each embedder, index and reranker, by its name")
+    folder: str | None = key("folder of the index to use or build; null: one for exactly these settings")
+    threads: int = key("threads for embedding and search", ge=1, le=256)
+    options: dict[str, Any] = key("options of embedders, indexes and rerankers, by name")
 
 
 @dataclass
 class CapConfig:
-    """Caps; null means none."""
+    """Caps; null: no cap."""
 
-    dollars: float | None = key("dollars spent on all model calls", ge=0)
-    tokens: int | None = key("tokens of all model calls, in and out", ge=0)
+    dollars: float | None = key("dollars for all model calls", ge=0)
+    tokens: int | None = key("tokens of all model calls, input and output", ge=0)
     seconds: float | None = key("seconds of wall time", ge=0)
 
 
 @dataclass
 class LimitsConfig:
-    """Where an episode or a run ends, scored and resumable, never as an error."""
+    """Limits on an episode or a run; reaching one is not an error, and the run can be resumed."""
 
-    steps: int | None = key("agent steps after which an episode is ended; null: the environment's own", ge=1)
+    steps: int | None = key("maximum agent steps per episode; null: the environment's own limit", ge=1)
     episode: CapConfig = field(default_factory=CapConfig)
     run: CapConfig = field(default_factory=CapConfig)
 
 
 @dataclass
 class RunnerConfig:
-    """How many at once, and where."""
+    """Parallelism, and where episodes are played."""
 
-    concurrency: int = key("episodes in play at once", ge=1, le=100_000)
-    workers: int = key("processes that hold the games; 0: one a core", ge=0, le=4096)
-    step_deadline: float = key("seconds after which a game that does not answer is taken for hung", ge=0.1)
-    backend: str = key("who plays: this machine, or the nodes of a Ray cluster", choices=("local", "ray"))
-    address: str | None = key("address of the Ray cluster; null: one of this machine alone, for this run")
+    concurrency: int = key("maximum concurrent episodes", ge=1, le=100_000)
+    workers: int = key("worker processes for games; 0: one per core", ge=0, le=4096)
+    step_deadline: float = key("seconds after which an unresponsive game is considered hung", ge=0.1)
+    backend: str = key("where to play: this machine, or the nodes of a Ray cluster", choices=("local", "ray"))
+    address: str | None = key("address of the Ray cluster; null: start one on this machine for this run")
     worker_memory: int | None = key(
-        "megabytes above which a game process gets no new games; null: any", ge=64
+        "memory in megabytes above which a worker process gets no new games; null: no limit", ge=64
     )
     log: str = key(
-        "what is shown meanwhile; auto: the dashboard in a terminal, else plain",
+        "progress display; auto: the dashboard in a terminal, otherwise plain",
         choices=("auto", "dashboard", "plain", "json", "none"),
     )
 
 
 @dataclass
 class Config:
-    """All of it."""
+    """The whole configuration."""
 
-    resume: str | None = key("run folder to go on with; everything else comes from its config.json")
+    resume: str | None = key("run folder to resume; all other settings come from its config.json")
     run: RunConfig = field(default_factory=RunConfig)
     env: EnvConfig = field(default_factory=EnvConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
@@ -383,7 +380,7 @@ class Config:
 
 
 def leaves(section: Any, prefix: str) -> Iterator[tuple[str, Field[Any], Any]]:
-    """Every key below a section, with its schema field and its value."""
+    """Yield every key below a section, with its schema field and its value."""
     for spec in fields(section):
         value = getattr(section, spec.name)
         if is_dataclass(value) and not isinstance(value, type):
@@ -393,7 +390,7 @@ def leaves(section: Any, prefix: str) -> Iterator[tuple[str, Field[Any], Any]]:
 
 
 def documented_keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every key with its one-line meaning, for the docs and `--help`."""
+    """Yield every key with its one-line description, for the docs and `--help`."""
     hints = get_type_hints(section)
     for spec in fields(section):
         kind = hints[spec.name]

@@ -1,4 +1,4 @@
-"""What a key of a command line stands for: short forms in full, and names that the schema leaves free."""
+"""Expand short forms of keys, and recognize mappings whose names the schema leaves open."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
@@ -7,7 +7,7 @@ from balrog_rag.config import schema
 
 
 def in_full(word: str) -> str:
-    """`env.NAME=...` of an option of a kind of game as `env.options.NAME=...`; any other word as it is."""
+    """Expand `env.NAME=...` to `env.options.NAME=...` for an option of a kind of game."""
     key, equals, value = word.partition("=")
     section, _, name = key.lstrip("+~").partition(".")
     own = {spec.name for spec in fields(schema.EnvConfig)}
@@ -17,12 +17,12 @@ def in_full(word: str) -> str:
 
 
 def in_mapping(path: str) -> bool:
-    """Whether a key is, or lies below, a mapping whose names the schema leaves free."""
+    """Whether a key is, or is below, a mapping whose names the schema leaves open."""
     return str(type_of(path)).startswith("dict")
 
 
 def type_of(path: str) -> Any:
-    """The type of a key; below a mapping or a list, that one's; None where there is no such key."""
+    """Return the type of a key, or of the mapping or list that contains it; None if it does not exist."""
     section: Any = schema.Config
     for part in path.split("."):
         if part not in {spec.name for spec in fields(section)}:

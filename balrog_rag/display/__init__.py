@@ -1,1 +1,1 @@
-"""What a terminal shows of a run or an episode."""
+"""Terminal output for runs and episodes."""

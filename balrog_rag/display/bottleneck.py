@@ -1,4 +1,4 @@
-"""Which limit holds the runs back, where it is not the model's server: sampled for displays."""
+"""Find the limit that slows the runs down, other than the model's server; sampled by displays."""
 
 import os
 
@@ -6,11 +6,11 @@ from balrog_rag.run.run import InPlay
 from balrog_rag.util.wording import many
 
 SMOOTHING = 0.2
-"""The weight of the newest sample: episodes change between game and model many times a second."""
+"""Weight of the newest sample: episodes alternate between game and model many times per second."""
 
 
 class Bottleneck:
-    """What a user could raise to make the runs faster."""
+    """Settings that a user could raise to speed the runs up."""
 
     def __init__(self, playing: InPlay) -> None:
         self._gate, self._paces = playing.gate, playing.paces
@@ -20,9 +20,9 @@ class Bottleneck:
         self._in_games = 0.0
 
     def sample(self, in_play: int, in_games: int, waiting: int) -> str:
-        """The limit; empty where the server is it, or nothing waits.
+        """Return the limiting setting; empty if it is the server, or if nothing waits.
 
-        `in_games` of the episodes in play wait for no model, `waiting` others have not begun.
+        `in_games` of the episodes in play do not wait for a model; `waiting` episodes have not started.
         """
         share = in_games / in_play if in_play else 0.0
         self._in_games += SMOOTHING * (share - self._in_games)
@@ -34,5 +34,5 @@ class Bottleneck:
         if self._local and self._in_games > 0.5 and in_play > self._workers:
             return f"runner.workers={self._workers}: most episodes wait for their game"
         if waiting and in_play >= self._gate.width and any(pace.room for pace in paces):
-            return f"runner.concurrency={self._gate.width}: {many(waiting, 'episodes')} not begun"
+            return f"runner.concurrency={self._gate.width}: {many(waiting, 'episodes')} not started"
         return ""

@@ -1,4 +1,4 @@
-"""The dashboard: every episode in play, the whole run, and keys; drawn beside the loop, never in its way."""
+"""The dashboard: episodes in play, the whole run, and keys; drawn without blocking the event loop."""
 
 import asyncio
 import contextlib
@@ -21,13 +21,13 @@ from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import MOST_SEATS, EpisodeSlots
 
 SECONDS = 1 / 8
-"""The shortest time between two drawings."""
+"""Shortest time between two redraws."""
 SHARE = 0.03
-"""The most of the loop's time that drawing may take."""
+"""Largest share of the loop's time that drawing may take."""
 
 
 class BufferedTerminal(io.TextIOBase):
-    """Keeps what is drawn until it is shown: a terminal that takes nothing must not stop the loop."""
+    """Buffers output until it is shown: a blocked terminal must not block the event loop."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal = terminal
@@ -39,28 +39,28 @@ class BufferedTerminal(io.TextIOBase):
         return len(text)
 
     def show(self) -> None:
-        """Send to the terminal what was drawn since; waits where it does not take it."""
+        """Send the buffered output to the terminal; blocks while the terminal does not accept it."""
         drawn, self._drawn = "".join(self._drawn), []
         left = memoryview(drawn.encode(self.encoding, "replace"))
         while left:
             left = left[os.write(self.fileno(), left) :]
 
     def isatty(self) -> bool:
-        """As the terminal."""
+        """Whether the underlying terminal is a TTY."""
         return self._terminal.isatty()
 
     def fileno(self) -> int:
-        """The terminal's."""
+        """The file descriptor of the underlying terminal."""
         return self._terminal.fileno()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The terminal's."""
+        """The encoding of the underlying terminal."""
         return self._terminal.encoding or "utf-8"
 
 
 class Dashboard:
-    """What is on the screen, and what the keys do to it."""
+    """The dashboard's state, and its reactions to keys."""
 
     def __init__(self, board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts) -> None:
         self._gate, self._interrupts = gate, interrupts
@@ -68,7 +68,7 @@ class Dashboard:
         self._touched = asyncio.Event()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The present state, line by line, exactly as wide and high as the terminal."""
+        """The current state as lines that fill the terminal exactly."""
         yield from self._segments(options.max_width, options.height or options.size.height)
 
     def _segments(self, width: int, height: int) -> Iterator[Segment]:
@@ -78,7 +78,7 @@ class Dashboard:
             yield from line
 
     def pressed(self, key: str) -> None:
-        """A key: what it means is done at once and drawn soon."""
+        """Handle a key immediately; the result is drawn soon after."""
         view, gate = self._view, self._gate
         if key == "pause":
             gate.change(paused=not gate.paused)
@@ -95,7 +95,7 @@ class Dashboard:
         self._touched.set()
 
     async def draw(self, live: Live, paper: BufferedTerminal) -> None:
-        """Draw while there is a terminal: often, but more rarely the longer a drawing takes."""
+        """Redraw periodically, less often the longer a redraw takes."""
         while not self._interrupts.hung_up:
             begun = time.perf_counter()
             live.refresh()
@@ -112,7 +112,7 @@ class Dashboard:
 async def dashboard(
     board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[None]:
-    """Show the dashboard while the body plays; the terminal is given back as it was."""
+    """Show the dashboard while the body runs; restore the terminal afterwards."""
     shown = Dashboard(board, gate, interrupts)
     paper = BufferedTerminal(out)
     console = Console(file=cast(IO[str], paper))
@@ -129,4 +129,4 @@ async def dashboard(
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
     with contextlib.suppress(OSError):
-        paper.show()  # what gives the terminal back
+        paper.show()  # the escape codes that restore the terminal

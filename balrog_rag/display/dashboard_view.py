@@ -1,4 +1,4 @@
-"""The dashboard's lines: what stands where, in words and colours."""
+"""Layout of the dashboard: the text and colours of every line."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +22,11 @@ PLAIN, DIM, BOLD = Style(), Style(dim=True), Style(bold=True)
 GOOD, WARN, BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
 ACCENT, CHOSEN = Style(color="cyan"), Style(reverse=True)
 TROUBLES = 3
-"""Newest troubles shown."""
+"""Number of recent errors shown."""
 
 
 class DashboardView:
-    """What is shown of the board: which episode is selected, and which is open."""
+    """The view's state: which episode is selected, and whether it is open."""
 
     def __init__(self, board: Scoreboard, gate: EpisodeSlots) -> None:
         self.board, self.gate = board, gate
@@ -35,7 +35,7 @@ class DashboardView:
         self.top = 0
 
     def move(self, by: int) -> None:
-        """Select another episode; an open one gives way to it."""
+        """Select another episode; if one is open, open that one instead."""
         names = list(self.board.rows)
         if not names:
             return
@@ -46,7 +46,7 @@ class DashboardView:
 
 
 def lines(view: DashboardView, width: int, height: int) -> list[Line]:
-    """Exactly `height` lines, each exactly `width` cells."""
+    """Return exactly `height` lines, each exactly `width` cells wide."""
     opened = view.board.rows.get(view.opened or "")
     head = [*_head(view, width, opened is not None)]
     foot = _foot(view, opened is not None, width)
@@ -61,7 +61,7 @@ def _fitted(line: Line, width: int) -> Line:
 
 
 def _head(view: DashboardView, width: int, opened: bool) -> Iterator[Line]:
-    """How the run stands; an open episode's screen needs the room of all but the first lines."""
+    """Status of the run; shortened to its first lines while an episode's screen is open."""
     board, gate = view.board, view.gate
     elapsed, left = clock(board.elapsed), clock(board.seconds_left())
     yield [
@@ -92,10 +92,10 @@ def _head(view: DashboardView, width: int, opened: bool) -> Iterator[Line]:
 
 
 def _state(board: Scoreboard, gate: EpisodeSlots) -> list[Segment]:
-    held = "no call goes out" if board.holds_calls else "no episode begins; those in play go on"
+    held = "no model calls are sent" if board.holds_calls else "no new episodes; those in play continue"
     return [
         Segment(f" {board.done}/{board.total} ended", BOLD),
-        Segment(f"   {len(board.rows)} in play of {gate.width} at once"),
+        Segment(f"   {len(board.rows)} in play (limit {gate.width})"),
         *([Segment(f"   PAUSED: {held}", WARN)] if gate.paused else []),
         *([Segment("   STOPPING after the calls in flight; Ctrl-C: now", BAD)] if gate.stopping else []),
     ]
@@ -112,7 +112,7 @@ def _progress(view: DashboardView) -> list[Segment]:
 
 
 def _flowed(parts: Sequence[Segment], width: int) -> list[Line]:
-    """The parts on as many lines as they need; none is cut that fits a line."""
+    """Distribute the parts over as many lines as needed, without cutting a part that fits on a line."""
     found: list[Line] = [[]]
     for part in parts:
         if found[-1] and sum(one.cell_length for one in found[-1]) + part.cell_length > width:
@@ -123,7 +123,7 @@ def _flowed(parts: Sequence[Segment], width: int) -> list[Line]:
 
 
 def _bar(board: Scoreboard, width: int) -> Line:
-    """Ended, in play and waiting, as shares of the line."""
+    """Ended, running and waiting episodes as shares of the line."""
     room, total = max(1, width - 2), max(1, board.total)
     done = room * board.done // total
     playing = min(room - done, -(-room * len(board.rows) // total))
@@ -157,11 +157,11 @@ COLUMNS: Sequence[Column] = (
 LEFT_OUT_FIRST = ("s/step", "tokens", "dollars")
 LEFT_OUT_LAST = ("prog %", "step")
 ACTION = 18
-"""Cells that an action needs to be told from others; columns are left out for it."""
+"""Cells that an action needs to be recognizable; columns are dropped to keep them."""
 
 
 def _columns(rows: Sequence[EpisodeRow], room: int) -> list[Column]:
-    """Those that leave room for the action; a kind of game's own columns stand behind the step."""
+    """The columns that leave room for the action; those of a kind of game follow the step."""
     counted = {column.title: column.width for row in rows for column in row.kind.display.columns}
     own: list[Column] = [(title, width, _counted(title)) for title, width in counted.items()]
     columns = [COLUMNS[0], *own, *COLUMNS[1:]]
@@ -174,7 +174,7 @@ def _columns(rows: Sequence[EpisodeRow], room: int) -> list[Column]:
 
 
 def _counted(title: str) -> Callable[[EpisodeRow], str]:
-    """A cell of a kind's own column; empty for games of kinds that have none of that title."""
+    """A cell of a kind's own column; empty for games of kinds without this column."""
 
     def cell(row: EpisodeRow) -> str:
         found = next((column for column in row.kind.display.columns if column.title == title), None)
@@ -190,7 +190,7 @@ def _table(view: DashboardView, width: int, room: int) -> list[Line]:
     titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
     found = [[Segment(f" {'episode':<{name_width}}{titles}  action", DIM)]]
     shown = max(1, room - 1)
-    shown -= shown < len(rows)  # the last line says how many more there are
+    shown -= shown < len(rows)  # the last line shows how many are hidden
     _scroll(view, rows, shown)
     for row in rows[view.top : view.top + shown]:
         cells = "".join(f" {value(row):>{size}}" for _, size, value in columns)
@@ -202,7 +202,7 @@ def _table(view: DashboardView, width: int, room: int) -> list[Line]:
 
 
 def _scroll(view: DashboardView, rows: Sequence[EpisodeRow], shown: int) -> None:
-    """Keep the selected row in sight."""
+    """Keep the selected row visible."""
     names = [row.episode for row in rows]
     at = names.index(view.selected) if view.selected in names else 0
     view.top = min(max(view.top, at - max(1, shown) + 1), at)
@@ -224,9 +224,9 @@ def _row(row: EpisodeRow, name_width: int, cells: str, width: int, selected: boo
 
 
 def _short(episode: str, most: int = 200) -> str:
-    """The episode's name without its environment, which the task implies; its end tells most.
+    """The episode's name without its environment, which the task implies, cut from the left.
 
-    In a sweep the values of its run come first, and keep their place: the task alone would be that of many.
+    In a sweep the name starts with the run's values, which are never cut: many runs share the same task.
     """
     label, _, name = episode.rpartition(":")
     task = one_line(name.partition("/")[2] or name)
@@ -240,7 +240,7 @@ def _short(episode: str, most: int = 200) -> str:
 
 
 LEAST_TASK = 8
-"""Cells of a task's name that hold its end and the episode's number."""
+"""Cells for the end of a task's name and the episode's number."""
 
 
 def _cut(text: str, most: int) -> str:
@@ -248,7 +248,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _screen(row: EpisodeRow, width: int, room: int) -> list[Line]:
-    """An episode's live screen: what the agent sees, what it thought, what it looked up."""
+    """An episode's live screen: observation, reasoning and look-ups."""
     seen = row.observation
     facts = [
         f" {_short(row.episode)}", f"   step {row.step}",
@@ -273,12 +273,12 @@ def _screen(row: EpisodeRow, width: int, room: int) -> list[Line]:
 
 
 WORDS = 4
-"""Lines that the last action, its look-up and its answer have at least, where they are so long."""
+"""Minimum lines for the last action, its look-up and its answer, if they are that long."""
 
 
 def _picture(rows: Sequence[str], room: int, below: int) -> list[str]:
-    """The game's screen; where room is short its blank rows go first, then those farthest from its status."""
-    if len(rows) + WORDS > room:  # whatever the words need just now: a picture that jumps cannot be read
+    """The game's screen; if room is short, drop blank rows first, then rows far from the status line."""
+    if len(rows) + WORDS > room:  # a fixed reserve, so that the screen does not jump from step to step
         rows = [row for row in rows if row.strip()]
     most = max(0, room - min(below, WORDS))
     return list(rows[max(0, len(rows) - most) :])
@@ -289,12 +289,12 @@ def _texts(text: str, style: Style, width: int) -> list[Line]:
 
 
 def _foot(view: DashboardView, opened: bool, width: int) -> list[Line]:
-    """The newest troubles, and what the keys do."""
+    """Recent errors, and the available keys."""
     troubles = list(view.board.troubles)[-TROUBLES:]
     keys = (
-        (" ↑↓ other episode", "   esc back to all", "   q stop")
+        (" ↑↓ other episode", "   esc all episodes", "   q stop")
         if opened
-        else (" ↑↓ choose", "   enter look at it", "   space pause", "   + − how many at once", "   q stop")
+        else (" ↑↓ select", "   enter open", "   space pause", "   + − concurrency", "   q stop")
     )
     return [
         *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),

@@ -1,4 +1,4 @@
-"""What a person or a program sees of runs in play: a dashboard, plain lines, JSON lines, or nothing."""
+"""Displays of running episodes: a dashboard, plain lines, JSON lines, or none."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from balrog_rag.run.watchers import CompositeWatcher
 
 @asynccontextmanager
 async def display(playing: InPlay) -> AsyncIterator[Watcher]:
-    """Show runs by runner.log while the body plays them."""
+    """Show progress according to runner.log while the body runs."""
     board, gate, interrupts, out = Scoreboard(playing), playing.gate, playing.interrupts, playing.out
     kind = chosen(playing.runs[0].config.runner.log, out)
     if kind == "none":
@@ -30,11 +30,11 @@ async def display(playing: InPlay) -> AsyncIterator[Watcher]:
         async with progress_log(kind, board, gate, interrupts, out) as watcher:
             yield CompositeWatcher(
                 [board, watcher]
-            )  # in this order: the log's lines tell what the board has counted
+            )  # in this order: the log prints counters that the board has updated
 
 
 def chosen(log: str, out: TextIO) -> str:
-    """What `auto` means here: the dashboard in a terminal that can show it, else plain lines."""
+    """Resolve `auto`: the dashboard in a capable terminal, otherwise plain lines."""
     if log != "auto":
         return log
     terminal = sys.stdin.isatty() and out.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -1,4 +1,4 @@
-"""Keys pressed at the terminal while the loop runs: read as they come, never waited for."""
+"""Read keys from the terminal without blocking the event loop."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ NAMES = {
 
 @asynccontextmanager
 async def keys(pressed: Callable[[str], None]) -> AsyncIterator[None]:
-    """Call `pressed` with the name of each known key; Ctrl-C stays a signal. Needs a terminal on stdin."""
+    """Call `pressed` with the name of each known key; Ctrl-C remains a signal. Requires a tty on stdin."""
     if not sys.stdin.isatty():
         yield
         return
@@ -29,7 +29,7 @@ async def keys(pressed: Callable[[str], None]) -> AsyncIterator[None]:
         yield
     finally:
         loop.remove_reader(descriptor)
-        with suppress(termios.error):  # a terminal that is gone needs nothing back
+        with suppress(termios.error):  # a closed terminal needs no restoring
             termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
@@ -38,7 +38,7 @@ def _read(descriptor: int, pressed: Callable[[str], None]) -> None:
         typed = os.read(descriptor, 256)
     except OSError:
         typed = b""
-    if not typed:  # the terminal is gone, and would be ready to be read for ever
+    if not typed:  # the terminal was closed and would be readable forever
         asyncio.get_running_loop().remove_reader(descriptor)
     for key in split(typed):
         if key in NAMES:
@@ -46,7 +46,7 @@ def _read(descriptor: int, pressed: Callable[[str], None]) -> None:
 
 
 def split(data: bytes) -> list[bytes]:
-    """What was typed, key by key; an arrow is several bytes."""
+    """Split typed bytes into keys; an arrow key is several bytes."""
     found, at = [], 0
     while at < len(data):
         size = 3 if data[at : at + 2] in (b"\x1b[", b"\x1bO") else 1

@@ -1,7 +1,7 @@
-"""Progress without a terminal: a line for each episode that ends and one now and then, plain or JSON.
+"""Progress without a dashboard: one line per finished episode and a periodic status, plain or JSON.
 
-Plain lines go to stderr, so that stdout holds results alone; JSON lines go to stdout, to be read by a
-program, each with an `event`: note, started, ended, found, trouble, progress, stopping, finished.
+Plain lines go to stderr, so that stdout contains only results; JSON lines go to stdout for other programs,
+each with an `event`: note, started, ended, found, trouble, progress, stopping, finished.
 """
 
 import asyncio
@@ -23,34 +23,34 @@ from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many, money
 
 EVERY = 10.0
-"""Seconds between two lines on the whole."""
+"""Seconds between two status lines."""
 QUIET = 6
-"""How many times as rare the plain ones are while nothing moves."""
+"""Factor by which plain status lines are less frequent while nothing changes."""
 
 
 class Lines:
-    """Where lines go; once nobody reads them any more, nowhere: the run goes on."""
+    """Output stream for lines; if its reader goes away, output is discarded and the run continues."""
 
     def __init__(self, out: TextIO) -> None:
         self._out: TextIO | None = out
 
     def write(self, line: str) -> None:
-        """Write one line at once."""
+        """Write one line and flush."""
         if self._out is None:
             return
         try:
             print(line, file=self._out, flush=True)
-        except (OSError, ValueError):  # a pipe, a terminal or a disk that is no more
+        except (OSError, ValueError):  # the pipe or terminal was closed, or the disk is full
             self._out = None
 
     def terminal_closed(self) -> None:
-        """Write nothing more to a terminal; a file or a pipe goes on."""
+        """Stop writing if the output is a terminal; files and pipes are unaffected."""
         if self._out is not None and self._out.isatty():
             self._out = None
 
 
 class PlainLog:
-    """Lines for a person."""
+    """Progress lines for people."""
 
     def __init__(self, board: Scoreboard, gate: EpisodeSlots, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
@@ -59,7 +59,7 @@ class PlainLog:
         self._quiet = 0
 
     def see(self, event: Event) -> None:
-        """A line for an episode that ended or was cut."""
+        """Print a line for an episode that ended or was interrupted."""
         match event:
             case Ended():
                 over = self._board.recent[-1]
@@ -70,17 +70,17 @@ class PlainLog:
                     f"{score}, {money(over.dollars)}, {clock(over.seconds)}"
                 )
             case Troubled():
-                what = "played again" if event.again else "left as journaled"
+                what = "restarting" if event.again else "left incomplete (journal kept)"
                 self._say(f"{event.episode}: {what}: {event.text}")
 
     def begin(self) -> None:
-        """What a user should know before the first episode."""
+        """Print notes before the first episode."""
         for note in self._board.notes[self._noted :]:
             self._say(f"note: {note}")
         self._noted = len(self._board.notes)
 
     def progress(self) -> None:
-        """One line on the whole, and why it may stand still."""
+        """Print one status line, with the reason if the run is stalled."""
         board = self._board
         self.begin()
         troubles = board.model_troubles()
@@ -102,27 +102,27 @@ class PlainLog:
             self._say(trouble)
 
     def stopping(self) -> None:
-        """One line."""
+        """Print that the run is stopping."""
         playing = many(self._gate.inside, "episodes")
-        self._say(f"stopping: {playing} in play, calls in flight are finished; once more stops at once")
+        self._say(f"stopping: {playing} in play, waiting for calls in flight; press again to stop now")
 
     def _say(self, text: str) -> None:
         self._out.write(one_line(text))
 
 
 class JsonLog:
-    """One JSON object a line for a program."""
+    """Progress as one JSON object per line, for programs."""
 
     def __init__(self, board: Scoreboard, gate: EpisodeSlots, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
 
     def begin(self) -> None:
-        """What a user should know before the first episode."""
+        """Print notes before the first episode."""
         for note in self._board.notes:
             self._say("note", text=note)
 
     def see(self, event: Event) -> None:
-        """What began, ended (with its score and costs) or was cut (with the kind of error)."""
+        """Print an episode that started, ended (with score and costs) or failed (with the kind of error)."""
         match event:
             case Started():
                 self._say("started", episode=event.episode)
@@ -135,7 +135,7 @@ class JsonLog:
                 )
 
     def progress(self) -> None:
-        """The whole."""
+        """Print the overall status."""
         board = self._board
         done = board.progressions
         self._say(
@@ -157,7 +157,7 @@ class JsonLog:
         )
 
     def stopping(self) -> None:
-        """The user asked to stop."""
+        """Print that the user asked to stop."""
         self._say("stopping", in_play=self._gate.inside)
 
     def _say(self, event: str, **facts: Any) -> None:
@@ -168,7 +168,7 @@ class JsonLog:
 async def progress_log(
     kind: str, board: Scoreboard, gate: EpisodeSlots, interrupts: Interrupts, out: TextIO
 ) -> AsyncIterator[PlainLog | JsonLog]:
-    """Write lines while the body plays."""
+    """Print progress lines while the body runs."""
     lines = Lines(out if kind == "json" else sys.stderr)
     log = JsonLog(board, gate, lines) if kind == "json" else PlainLog(board, gate, lines)
     interrupts.told = log.stopping

@@ -1,4 +1,4 @@
-"""What is known of a run while it is played: plain counters that events update and displays sample."""
+"""Live state of runs in play: plain counters that events update and displays sample."""
 
 import math
 import time
@@ -26,9 +26,9 @@ from balrog_rag.run.plan import steps_of
 from balrog_rag.run.run import InPlay
 
 WINDOW = 60.0
-"""Seconds that the rate looks back on."""
+"""Seconds over which the rate is averaged."""
 REMEMBERED = 200
-"""Ended episodes and troubles kept for display."""
+"""Maximum number of ended episodes and errors kept for display."""
 
 
 class EpisodeRow:
@@ -53,14 +53,14 @@ class EpisodeRow:
 
     @property
     def seconds_per_step(self) -> float | None:
-        """Of steps played in this attempt; None before the first."""
+        """Seconds per step of this attempt; None before the first step."""
         if not self.live_steps:
             return None
         return (time.monotonic() - self.live_from) / self.live_steps
 
 
 class EndedEpisode(msgspec.Struct, frozen=True):
-    """One episode that is over."""
+    """One finished episode."""
 
     episode: str
     outcome: str
@@ -70,11 +70,11 @@ class EndedEpisode(msgspec.Struct, frozen=True):
     dollars: float = 0.0
     tokens: int = 0
     how: str = ""
-    """The game's own words for it."""
+    """How it ended, in the game's own words."""
 
 
 class Scoreboard:
-    """All episodes of a process's runs. Events cost a few assignments; every sum is made when sampled."""
+    """All episodes of a process's runs. Events cost a few assignments; sums are computed when sampled."""
 
     def __init__(self, playing: InPlay) -> None:
         runs = playing.runs
@@ -83,7 +83,7 @@ class Scoreboard:
         self.title = runs[0].folder.name if len(runs) == 1 else runs[0].folder.parent.name
         self.sweep = len(runs) > 1
         self.holds_calls = runs[0].config.runner.backend == "local"
-        """Whether a pause holds calls back; on a cluster it holds back episodes alone."""
+        """Whether a pause blocks model calls; on a cluster it only blocks new episodes."""
         self.dollar_cap = _cap([run.config.limits.run.dollars for run in runs])
         named = {f"{run.label}:{spec.episode}" if run.label else spec.episode: spec
                  for run in runs for spec in run.specs}  # fmt: skip
@@ -104,9 +104,9 @@ class Scoreboard:
         self._bottleneck = Bottleneck(playing)
 
     def see(self, event: Event) -> None:
-        """Count it in."""
+        """Update the counters with an event."""
         match event:
-            case Started():  # or begun again after a worker was lost
+            case Started():  # or restarted after a worker was lost
                 game = self._games[event.episode]
                 self.rows[event.episode] = EpisodeRow(event.episode, game, event.observation)
             case Asked():
@@ -138,7 +138,7 @@ class Scoreboard:
         if live:
             self._retries += reply.attempts - 1
         else:
-            row.live_from, row.live_steps = time.monotonic(), -1  # the step that this answer leads to
+            row.live_from, row.live_steps = time.monotonic(), -1  # excludes the step of this answer
 
     def _stepped(self, row: EpisodeRow, event: Stepped) -> None:
         after = event.after
@@ -150,7 +150,7 @@ class Scoreboard:
         self.steps += after.count if row.live_steps > 0 else 0
 
     def _ended(self, event: Ended) -> None:
-        """Its row goes."""
+        """Remove the episode's row and count its result."""
         row = self.rows.pop(event.episode)
         row.progress.see(row.observation.numbers, 0.0, event.outcome)
         seconds, tokens = time.monotonic() - row.begun, row.input + row.output
@@ -168,7 +168,7 @@ class Scoreboard:
         self.steps_of_ended += ended.steps
 
     def _troubled(self, event: Troubled) -> None:
-        """A worker was lost, or an episode given up for now."""
+        """Record that a worker was lost, or that an episode was given up for now."""
         self.troubles.append(event)
         self.replays += event.again
         if not event.again:
@@ -176,7 +176,7 @@ class Scoreboard:
             self.rows.pop(event.episode, None)
 
     def paused(self, paused: bool) -> None:
-        """A pause begins, or is over; where it held calls back, it is no part of what a step takes."""
+        """Handle the start or end of a pause; paused time is excluded if calls were blocked."""
         if paused:
             self._paused_at = time.monotonic()
         elif self._paused_at is not None and self.holds_calls:
@@ -187,16 +187,16 @@ class Scoreboard:
 
     @property
     def done(self) -> int:
-        """Episodes that have ended."""
+        """Number of episodes that have ended."""
         return len(self.progressions)
 
     def best_so_far(self) -> list[float]:
-        """The progression of every episode begun: what it ended with, or its best so far."""
+        """Progression of every started episode: its final value, or its best so far."""
         return [*self.progressions, *(value_of(row.progress, row.kind) for row in self.rows.values())]
 
     @property
     def retries(self) -> int:
-        """Attempts made again; of models on other nodes only those of calls that were answered."""
+        """Number of retries; for models on other nodes, only retries of calls that were answered."""
         return max(self._retries, self.live_retries())
 
     @property
@@ -205,20 +205,20 @@ class Scoreboard:
         return time.monotonic() - self.begun
 
     def spent(self) -> Spending:
-        """All model calls of these runs, those of earlier attempts included."""
+        """Cost of all model calls of these runs, including earlier attempts."""
         together = Spending()
         for budget in self.budgets:
             together.add(budget.total)
         return together
 
     def limited_by(self) -> str:
-        """The limit that holds the runs back; empty if it is the model's server. Each call takes a sample."""
+        """The setting that slows runs down; empty if it is the model's server. Each call takes a sample."""
         in_play = len(self.rows)
         in_games = sum(not row.waiting for row in self.rows.values())
         return self._bottleneck.sample(in_play, in_games, self.total - self.done - self.errors - in_play)
 
     def rate(self) -> float:
-        """Steps a second, over the last minute; each call takes a sample."""
+        """Steps per second over the last minute; each call takes a sample."""
         now = time.monotonic()
         self._samples.append((now, self.steps))
         while len(self._samples) > 2 and self._samples[0][0] < now - WINDOW:
@@ -227,9 +227,9 @@ class Scoreboard:
         return (self.steps - steps) / (now - since) if now > since else 0.0
 
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the present rate, as if further steps ended as many episodes as so far.
+        """Estimate the remaining time, assuming that the ratio of ended episodes to steps stays as it is.
 
-        Ended episodes alone would mislead: the short ones end first.
+        The rate of ended episodes alone would mislead, since short episodes end first.
         """
         rate = self.rate()
         left = self.total - self.done - self.errors
@@ -242,6 +242,6 @@ class Scoreboard:
 
 
 def _cap(caps: Sequence[float | None]) -> float | None:
-    """What all runs together may spend; None where one of them has no cap."""
+    """Total budget of all runs; None if one of them has no cap."""
     known = [cap for cap in caps if cap is not None]
     return sum(known) if len(known) == len(caps) else None

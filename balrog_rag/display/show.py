@@ -1,4 +1,4 @@
-"""A watcher that prints an episode as it is replayed; all text is made safe to print."""
+"""A watcher that prints an episode while it is replayed; all text is made safe for the terminal."""
 
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
@@ -9,18 +9,18 @@ from balrog_rag.util.wording import many
 
 RULE = "─" * 78
 MESSAGE = 120
-"""Characters of the game's message in a line of `--brief`."""
+"""Characters of the game's message per line of `--brief`."""
 
 
 class Printer:
-    """Prints every step, or one."""
+    """Prints every step, or a single one."""
 
     def __init__(self, only: int | None, brief: bool) -> None:
         self._only, self._brief = only, brief
         self._end = ""
 
     def see(self, event: Event) -> None:
-        """Print what of it is wanted."""
+        """Print the event if it was requested."""
         if isinstance(event, Started):
             print(f"episode {terminal_safe(event.episode)}")
         elif isinstance(event, Ended):
@@ -35,7 +35,7 @@ class Printer:
         return self._only is None or step == self._only
 
     def _exchange(self, event: Asked | Answered | Searched) -> None:
-        """The exact prompt; the answer and what it cost; the search and what it found."""
+        """Print the exact prompt; the answer with its cost; the search with its results."""
         if isinstance(event, Asked):
             print(f"{RULE}\nstep {event.step}: {event.request.purpose} prompt, digest {event.request.digest}")
             for message in event.request.messages:
@@ -52,13 +52,13 @@ class Printer:
                 print(f"  {passage.score:.4f}  {one_line(passage.title)}  ({one_line(passage.id)})")
 
     def _step(self, event: Stepped) -> None:
-        """The action and the screen that came of it."""
+        """Print the action and the resulting screen."""
         decision, taken, after = event.decision, event.taken, event.after
         kind = kind_of(event.episode.partition("/")[0])
         note = (
             ""
             if decision.action == taken
-            else f"  (answer {terminal_safe(decision.action)!r} is no valid action)"
+            else f"  (answer {terminal_safe(decision.action)!r} is not a valid action)"
         )
         message = after.observation.text("message")
         print(
@@ -70,5 +70,5 @@ class Printer:
             print(terminal_safe(after.observation.screen))
 
     def close(self, verdict: Verdict) -> None:
-        """The last line."""
-        print(f"{many(verdict.steps, 'steps')}, {one_line(self._end) or 'not finished'}; replay equal")
+        """Print the last line."""
+        print(f"{many(verdict.steps, 'steps')}, {one_line(self._end) or 'not finished'}; replay matches")

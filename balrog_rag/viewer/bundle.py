@@ -1,4 +1,4 @@
-"""Episodes written into one file that opens without a server."""
+"""Write episodes into a single file that opens without a server."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
 
 TIGHT = 9
-"""How hard a file is compressed."""
+"""Compression level of a file."""
 
 
 def write(episodes: Sequence[ListedEpisode], out: Path) -> list[str]:
-    """Write the page; returns what could not be rebuilt, a line each."""
+    """Write the page; return one line for each episode that could not be rebuilt."""
     failures: list[str] = []
     with replacing(out) as file:
         for piece in page(blocks(episodes, failures)):
@@ -25,7 +25,7 @@ def write(episodes: Sequence[ListedEpisode], out: Path) -> list[str]:
 
 
 def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Every document of the page by its name, one episode after the other."""
+    """Yield every document of the page with its name, episode by episode."""
     yield "run", packed(overview(episodes), TIGHT)
     for place, episode in enumerate(episodes):
         if episode.row.get("state") == "damaged":
@@ -41,7 +41,7 @@ def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[t
 
 
 def told(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:
-    """What was written, in a line, and what is missing in it."""
+    """Summarize what was written in one line, and list what is missing."""
     size = out.stat().st_size
     what = f"{out}: {many(len(episodes), 'episodes')}, {size / 1e6:.2f} MB"
     return "\n".join([what, *(f"note: {line}" for line in failures)])

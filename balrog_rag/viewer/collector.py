@@ -1,4 +1,4 @@
-"""Takes in the events of one episode and lays them out for a page, chunk by chunk."""
+"""Convert the events of one episode into the chunks of a page."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -22,17 +22,17 @@ from balrog_rag.viewer.packing import (
 from balrog_rag.viewer.painted_games import PaintedMoment
 
 SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
-"""Columns of what calls cost."""
+"""Columns of the costs of calls."""
 
 BASE_SIZE, STEP_SIZE = 100_000, 1_000
-"""Bytes of an episode and of a step of it in memory beside its chunks, roughly: curves, costs, digests."""
+"""Approximate memory in bytes of an episode and of a step, besides chunks: curves, costs, digests."""
 
 
 class Collector:
-    """An episode as a page reads it.
+    """An episode in the form that the page reads.
 
-    Position p shows the moment before step p and what was decided there; the last position is the end.
-    Events come in one thread, `head` and `chunk` may be asked for in another.
+    Position p is the moment before step p and the decision made there; the last position is the end.
+    Events arrive in one thread; `head` and `chunk` may be called in another.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Collector:
         moments: Callable[[], list[PaintedMoment]],
         search_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """`moments` gives those of each step in turn, `search_seconds` how long the last search took."""
+        """`moments` yields the moments of each step in turn; `search_seconds` that of the last search."""
         self._moments, self._search_seconds = moments, search_seconds
         self._kind, self._progress = kind, progress
         self._marker, self._curves = Marker(kind), Curves(kind)
@@ -60,7 +60,7 @@ class Collector:
         self._lock = Lock()
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Process one event."""
         with self._lock:
             match event:
                 case Started():
@@ -79,21 +79,21 @@ class Collector:
 
     @property
     def size(self) -> int:
-        """Bytes that it keeps in memory, roughly."""
+        """Approximate memory used, in bytes."""
         return BASE_SIZE + STEP_SIZE * len(self._actions) + self._packed
 
     @property
     def begun(self) -> bool:
-        """Whether there is a first moment."""
+        """Whether the first moment has arrived."""
         return bool(self._closed or self._open.screens)
 
     @property
     def count(self) -> int:
-        """Steps taken so far."""
+        """Number of steps so far."""
         return len(self._actions)
 
     def head(self) -> dict[str, Any]:
-        """What a page reads first: marks, curves, costs, and where each text is."""
+        """The document that a page reads first: marks, curves, costs, and where each text is."""
         with self._lock:
             names = list(dict.fromkeys(self._actions))
             numbers = {name: place for place, name in enumerate(names)}
@@ -111,7 +111,7 @@ class Collector:
             }
 
     def chunk(self, number: int) -> bytes | None:
-        """A chunk, packed; the open one as far as it is; None where there is none."""
+        """A packed chunk; the open one as far as it goes; None if it does not exist."""
         with self._lock:
             if 0 <= number < len(self._closed):
                 return self._closed[number]
@@ -119,7 +119,7 @@ class Collector:
 
     @property
     def chunks(self) -> int:
-        """How many there are, the open one counted."""
+        """Number of chunks, including the open one."""
         return len(self._closed) + 1
 
     def _prompt(self, event: Asked) -> list[int]:
@@ -179,7 +179,7 @@ class Collector:
         elif decision.action != event.taken:
             made["asked"] = decision.action
         facts = {
-            "reasoning": "" if made.get("said") else decision.reasoning,  # an answer is shown as it is
+            "reasoning": "" if made.get("said") else decision.reasoning,  # the answer itself is shown
             "notes": dict(decision.notes),
             "reward": after.reward,
             "stopped": after.stopped,
@@ -201,7 +201,7 @@ class Collector:
         self._open.steps.append({"do": action, **made})
 
     def _moment(self, seen: PaintedMoment, observation: Observation | None) -> None:
-        """Write down how a moment looks; the first of a chunk closes the one before."""
+        """Record how a moment looks; the first of a chunk closes the previous chunk."""
         at = self.count
         if at and at % CHUNK == 0:
             self._close()
@@ -238,7 +238,7 @@ class Collector:
 
     def _ended(self, event: Ended) -> None:
         self._end = event
-        self._progress.see(self._last, 0.0, event.outcome)  # some games are only judged by how they end
+        self._progress.see(self._last, 0.0, event.outcome)  # some games are scored by their outcome only
         self._curves.last(value_of(self._progress, self._kind))
         self._marks.append(self._marker.end(self.count, event.outcome, event.words))
 
@@ -257,7 +257,7 @@ class Collector:
 
 
 class _Chunk:
-    """The chunk being written."""
+    """The chunk that is being written."""
 
     def __init__(self, at: int) -> None:
         self.at = at
@@ -266,6 +266,6 @@ class _Chunk:
         self.steps: list[dict[str, Any]] = []
 
     def document(self) -> dict[str, Any]:
-        """As far as it is."""
+        """The chunk's content so far."""
         parts = {"screens": self.screens, "lines": self.lines, "steps": self.steps}
         return {"at": self.at} | {name: list(part) for name, part in parts.items()}

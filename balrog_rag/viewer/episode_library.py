@@ -1,4 +1,4 @@
-"""The episodes that a server shows: listed, rebuilt when looked at, followed while they are played."""
+"""The episodes of a server: listed, rebuilt on request, followed while they are played."""
 
 import asyncio
 import threading
@@ -12,17 +12,17 @@ from balrog_rag.viewer.packing import packed
 from balrog_rag.viewer.watching import WatchedEpisode
 
 MEMORY = 256_000_000
-"""Bytes of rebuilt episodes kept; what was looked at longest ago is dropped, and rebuilt when wanted."""
+"""Bytes of rebuilt episodes kept in memory; the least recently used is dropped and rebuilt on request."""
 MOST_AT_ONCE = 6
-"""Episodes rebuilt or followed at the same time."""
+"""Maximum number of episodes rebuilt or followed at the same time."""
 TURN = 0.05
-"""Seconds between two looks whether another episode may be rebuilt."""
+"""Seconds between checks whether another episode may be rebuilt."""
 YIELDING = 10
-"""How nice a server is: a run that is being played comes first."""
+"""Niceness of the server process: a run that is being played has priority."""
 
 
 class Library:
-    """What is served, by place: a place once given stays that episode's."""
+    """The served episodes by index; an index is never reassigned."""
 
     def __init__(self, paths: Sequence[Path], memory: int = MEMORY) -> None:
         self._paths, self._memory = tuple(paths), memory
@@ -31,19 +31,19 @@ class Library:
         self._watched: dict[int, WatchedEpisode] = {}
 
     def overview(self) -> bytes:
-        """The document `run`, with what has changed on disk."""
+        """The document `run`, updated from disk."""
         with self._lock:
             self._look_again()
             return packed(overview(self.episodes), 1)
 
     def rows(self) -> bytes:
-        """The document `rows`: the list alone, with what has begun and ended since."""
+        """The document `rows`: only the list, updated with episodes that started or ended."""
         with self._lock:
             self._look_again()
             return packed(rows(self.episodes), 1)
 
     def _look_again(self) -> None:
-        """New episodes go to the end; one that is known keeps place and name, whatever came beside it."""
+        """Append new episodes; a known one keeps its index and name."""
         places = {episode.path: place for place, episode in enumerate(self.episodes)}
         taken = {episode.key for episode in self.episodes}
         for episode in listed(self._paths):
@@ -61,12 +61,12 @@ class Library:
                 self.episodes[place] = episode
 
     async def head(self, place: int, steps: int | None = None) -> bytes:
-        """An episode's head, once it has that many steps; None: all that is recorded."""
+        """An episode's head, once that many steps are available; None: all recorded steps."""
         watched = await self._opened(place, again=True)
         return packed(await watched.head(steps), 1)
 
     async def chunk(self, place: int, number: int) -> bytes | None:
-        """A chunk of it; None where there is none."""
+        """A chunk of an episode; None if it does not exist."""
         watched = await self._opened(place)
         return await watched.chunk(number)
 
@@ -75,12 +75,12 @@ class Library:
         return next((episode for episode in self.episodes if episode.key == key), None)
 
     def close(self) -> None:
-        """Follow nothing any more."""
+        """Stop following all episodes."""
         for watched in self._watched.values():
             watched.stop()
 
     async def _opened(self, place: int, again: bool = False) -> WatchedEpisode:
-        """The episode, being rebuilt; where too many are, when one of them is done."""
+        """The episode being rebuilt; waits for a free slot if too many are."""
         while (watched := await asyncio.to_thread(self._open, place, again)) is None:
             await asyncio.sleep(TURN)
         return watched
@@ -88,19 +88,19 @@ class Library:
     def _open(self, place: int, again: bool) -> WatchedEpisode | None:
         with self._lock:
             if not 0 <= place < len(self.episodes):
-                raise ConfigError(f"there is no episode {place}")
+                raise ConfigError(f"no episode with number {place}")
             watched = self._watched.pop(place, None)
             if watched is None or watched.outdated or (again and watched.failed):
                 if not self._has_room():
                     return None
                 watched = self._begin(self.episodes[place])
-            self._watched[place] = watched  # put in again at the end: the first is the one to go
+            self._watched[place] = watched  # re-inserted at the end: the first entry is evicted first
             self._forget()
             watched.asked()
             return watched
 
     def _has_room(self) -> bool:
-        """Whether one more may be rebuilt now; one that only waits for its journal to grow makes room."""
+        """Whether one more may be rebuilt now; one that only waits for its journal is stopped."""
         running = {place: each for place, each in self._watched.items() if not each.rebuilt.done}
         if len(running) < MOST_AT_ONCE:
             return True
@@ -111,7 +111,7 @@ class Library:
         return True
 
     def _forget(self) -> None:
-        """Drop what was looked at longest ago until the rest fits; never what is still being rebuilt."""
+        """Evict the least recently used episodes until the rest fits, except those still being rebuilt."""
         *others, _ = self._watched.items()
         size = sum(each.size for each in self._watched.values())
         for place, each in others:

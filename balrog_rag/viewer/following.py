@@ -1,4 +1,4 @@
-"""A journal read while it is written: a replay waits at its end for what comes next."""
+"""Read a journal while it is being written: the replay waits at its end for new entries."""
 
 import time
 from collections.abc import Callable
@@ -11,23 +11,23 @@ from balrog_rag.episode.journal import Lookup, Recording
 from balrog_rag.util.files import MOST
 
 PAUSE = 0.2
-"""Seconds between two looks at a journal that has not grown."""
+"""Seconds between checks of a journal that has not grown."""
 
 
 class FollowedJournal(JournalCursor):
-    """A cursor that goes on where the file goes on, and remembers how long searches took."""
+    """A cursor that continues when the file grows, and records how long searches took."""
 
     def __init__(self, recording: Recording, path: Path, waits: Callable[[float], bool] | None) -> None:
-        """`waits` pauses for so many seconds and says whether to look again; None: the file is complete."""
+        """`waits` sleeps for the given seconds and says whether to check again; None: a complete file."""
         super().__init__(recording, None)
         self._path, self._waits = path, waits
         self._read = recording.ends[-1] if recording.ends else 0
         self.search_seconds = 0.0
         self.caught_up = False
-        """Whether the end of the file was reached; from then on entries are taken as they are written."""
+        """Whether the end of the file was reached; later entries are read as they are written."""
 
     def take(self, kind: type[E], where: str) -> E | None:
-        """The next entry, as soon as there is one."""
+        """Return the next entry as soon as it exists."""
         while not self.replaying and self._waits is not None and not self._grown():
             self.caught_up = True
             if not self._waits(PAUSE):
@@ -38,11 +38,11 @@ class FollowedJournal(JournalCursor):
         return entry
 
     def _grown(self) -> bool:
-        """Read whole lines that were added."""
+        """Read complete lines that were appended."""
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._read)
-                data = file.read(MOST)  # what is behind it comes with the next look
+                data = file.read(MOST)  # the rest is read by the next check
         except OSError as error:
             raise JournalError(f"{self._path}: cannot be read ({error.strerror})") from error
         lines = data[: data.rfind(b"\n") + 1]
@@ -54,7 +54,7 @@ class FollowedJournal(JournalCursor):
 
 
 def waiting(stopped: Callable[[], bool]) -> Callable[[float], bool]:
-    """Pauses for what is asked, as long as nobody has stopped it."""
+    """Return a function that sleeps and reports whether to continue, until `stopped` returns true."""
 
     def waits(seconds: float) -> bool:
         time.sleep(seconds)

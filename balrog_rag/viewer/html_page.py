@@ -1,7 +1,7 @@
-"""The page: one HTML file whose scripts and styles are inline and named by their digests.
+"""The page: one HTML file with inline scripts and styles, allowed by their digests.
 
-Nothing is loaded from anywhere; what a game, a wiki or a model wrote is in compressed blocks that no
-browser takes for markup, and the scripts make text of it, never elements.
+Nothing is loaded from elsewhere. Text of games, wikis and models is in compressed blocks, which the browser
+cannot interpret as markup, and the scripts only create text nodes from it.
 """
 
 from base64 import b64encode
@@ -14,12 +14,12 @@ SCRIPTS = (
     "text", "data", "screen", "marks", "curves", "difference", "reading", "search", "notes",
     "exports", "episode", "compare", "run", "main",
 )  # fmt: skip
-"""The page's scripts in the order in which they stand in it."""
+"""The page's scripts, in order."""
 
 
 @cache
 def asset(name: str) -> str:
-    """A file of the page."""
+    """Read a file of the page."""
     return files("balrog_rag.viewer").joinpath("assets", name).read_text("utf-8")
 
 
@@ -30,7 +30,7 @@ def _script() -> str:
 
 
 def policy(served: bool) -> str:
-    """What the page may do: run its own script, show its own pictures, and ask its own server, if any."""
+    """The Content-Security-Policy: only its own script, images and server (if any)."""
     style, script = (f"'sha256-{_digest(text)}'" for text in (asset("style.css"), _script()))
     return (
         f"default-src 'none'; script-src {script}; style-src {style}; img-src data: blob:; "
@@ -43,7 +43,7 @@ def _digest(text: str) -> str:
 
 
 def page(blocks: Iterable[tuple[str, bytes]] = (), served: bool = False) -> Iterable[bytes]:
-    """The page, piece by piece; `blocks` are packed documents by name, none where a server has them."""
+    """Yield the page piece by piece; `blocks` are packed documents by name, empty if served."""
     head, _, tail = asset("page.html").partition("<!-- data -->")
     head = head.replace("{{policy}}", policy(served)).replace("{{served}}", str(served).lower())
     yield head.replace("{{style}}", asset("style.css")).encode()

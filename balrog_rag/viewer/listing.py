@@ -1,4 +1,4 @@
-"""What there is to look at: the episodes of journals, runs, sweeps and recordings, and a line for each."""
+"""List the episodes of journals, runs, sweeps and recordings, with one row of data each."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
@@ -22,31 +22,31 @@ JOURNAL = ".journal.jsonl"
 
 
 class ListedEpisode(NamedTuple):
-    """An episode that can be looked at."""
+    """An episode that can be viewed."""
 
     key: str
-    """What links and pages call it."""
+    """Name in links and pages."""
     path: Path
     run: Path | None
-    """The run folder it lies in."""
+    """Its run folder."""
     row: dict[str, Any]
-    """Its line in the list."""
+    """Its row in the list."""
     env: str = ""
-    """The environment of an episode that is no journal's but BALROG's."""
+    """The environment, for an episode of a BALROG submission instead of a journal."""
 
     def source(self) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
-        """What gives its documents."""
+        """Create the source of its documents."""
         if is_recording(self.path):
             return RecordedEpisode(self.path)
         return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path)
 
 
 def listed(paths: Sequence[Path]) -> list[ListedEpisode]:
-    """Every episode behind these paths, each under a name of its own."""
+    """Return every episode at these paths, each with a unique name."""
     found = [episode for path in paths for episode in _behind(path)]
     if not found:
         raise RunFolderError(
-            f"{paths[0]}: holds no episode; give a run folder, a submission, a *{JOURNAL}, or a *.ttyrec3.bz2"
+            f"{paths[0]}: contains no episode; give a run folder, submission, *{JOURNAL} or *.ttyrec3.bz2"
         )
     several = len({episode.run for episode in found}) > 1
     taken: set[str] = set()
@@ -59,19 +59,19 @@ def listed(paths: Sequence[Path]) -> list[ListedEpisode]:
 
 
 def free(key: str, taken: Set[str]) -> str:
-    """A name that nothing has yet."""
+    """Return an unused name derived from `key`."""
     while key in taken:
         key += "+"
     return key
 
 
 def under(key: str, episode: ListedEpisode) -> ListedEpisode:
-    """An episode under the name that links and pages call it by."""
+    """Rename an episode for links and pages."""
     return episode._replace(key=key, row=episode.row | {"key": key})
 
 
 def run_folders(path: Path) -> list[Path]:
-    """A run folder itself, or those of a sweep."""
+    """Return the run folder itself, or those of a sweep."""
     if (path / "config.json").is_file():
         return [path]
     return sorted(each.parent for each in path.glob("*/config.json"))
@@ -79,7 +79,7 @@ def run_folders(path: Path) -> list[Path]:
 
 def _behind(path: Path) -> Iterator[ListedEpisode]:
     if not path.exists():
-        raise RunFolderError(f"{path}: is not there; give a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
+        raise RunFolderError(f"{path}: not found; pass a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
     if not path.is_dir():
         if is_recording(path):
             yield _of_recording(path, path.name)
@@ -104,7 +104,7 @@ def _of_recording(path: Path, name: str, home: Path | None = None) -> ListedEpis
 
 
 def _of_run(run: Path) -> Iterator[ListedEpisode]:
-    """Those that have ended, those in play, and those that cannot be used, which say why."""
+    """Episodes that have ended, those in play, and unusable ones with the reason."""
     loaded = runs.load(run)
     for episode in loaded.episodes:
         path = run_folder.journal_path(run, episode.name)
@@ -132,7 +132,7 @@ def _of_journal(path: Path, run: Path | None) -> ListedEpisode:
 
 
 def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
-    """The line of an episode that has not ended: the same names as it will have then."""
+    """The row of an episode that has not ended, with the same keys as after its end."""
     player = spec.last_player
     return {
         "name": spec.episode,
@@ -145,7 +145,7 @@ def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
 
 
 def row(episode: Episode) -> dict[str, Any]:
-    """The line of an episode that has ended."""
+    """The row of an episode that has ended."""
     kind, total = kind_of(episode.game.env), episode.total
     return {
         "name": episode.name,
@@ -172,5 +172,5 @@ def row(episode: Episode) -> dict[str, Any]:
 
 
 def runs_of(episodes: Iterable[ListedEpisode]) -> list[Path]:
-    """The run folders they lie in, each once."""
+    """Return the distinct run folders of these episodes."""
     return list(dict.fromkeys(episode.run for episode in episodes if episode.run is not None))

@@ -1,4 +1,4 @@
-"""What a reader of an episode wants to jump to, and the curves under it: in the words of its kind of game."""
+"""Marks that a reader may want to jump to, and the curves of the timeline, specific to the kind of game."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,30 +10,30 @@ from balrog_rag.episode.outcome import RESUMABLE
 Numbers = Mapping[str, int]
 
 SEVERE = 0.2
-"""The share of all hit points that is worth a mark when lost at once."""
+"""Minimum share of all hit points lost at once for a mark."""
 MOST_THINGS = 6
-"""Things that one mark names."""
+"""Maximum number of things that one mark lists."""
 
 TITLES = {
     "place": "another level",
-    "height": "higher than before",
-    "hurt": "hit points fall",
+    "height": "new maximum",
+    "hurt": "loss of hit points",
     "thing": "a new kind of thing",
-    "ailment": "worse off",
-    "deed": "a rare deed",
+    "ailment": "worse condition",
+    "deed": "a rare action",
     "invalid": "invalid answer",
     "note": "notes and warnings",
     "cap": "cap reached",
     "end": "the end",
     "search": "a search",
-    "retrieval": "another action without passages",
+    "retrieval": "different action without passages",
     "reader": "a reader's note",
 }
-"""Kinds of marks, and what a legend calls them."""
+"""Kinds of marks, with their names in the legend."""
 
 
 class Mark(NamedTuple):
-    """Something worth looking at: where, of which kind, and in words."""
+    """A notable position: where, of which kind, and a description."""
 
     at: int
     kind: str
@@ -41,7 +41,7 @@ class Mark(NamedTuple):
 
 
 class Marker:
-    """Sees an episode's moments in turn and says what is remarkable about each."""
+    """Finds what is notable about each of an episode's moments."""
 
     def __init__(self, kind: EnvironmentKind) -> None:
         self._kind = kind
@@ -52,7 +52,7 @@ class Marker:
         self._progress = 0.0
 
     def moment(self, at: int, numbers: Numbers, seen: Observation | None, progress: float) -> Iterator[Mark]:
-        """What is new at a moment; `seen` is missing between the presses of a program."""
+        """Marks of a moment; `seen` is None between the key presses of a program."""
         if not self._kind.display.blank(numbers):
             yield from self._numbers(at, numbers)
             self._before = dict(numbers)
@@ -65,7 +65,7 @@ class Marker:
             yield Mark(at, "thing", ", ".join(new[:MOST_THINGS]) + more)
 
     def decision(self, at: int, decision: Decision, taken: str) -> Iterator[Mark]:
-        """What is remarkable about an answer and what was done."""
+        """Marks of an answer and the action taken."""
         if decision.player is None and decision.action != taken:
             yield Mark(at, "invalid", f"{decision.action or 'an empty answer'}: {taken} was taken")
         if deed := self._signals.deed(taken):
@@ -73,15 +73,15 @@ class Marker:
         if decision.notes.get("notes"):
             yield Mark(at, "note", "writes into its notebook")
         if decision.notes.get("loop") is True:
-            yield Mark(at, "note", "is told that it repeats itself")
+            yield Mark(at, "note", "is warned that it repeats itself")
 
     def press(self, at: int, press: str) -> Iterator[Mark]:
-        """What is remarkable about a press of a program that plays the episode."""
+        """Marks of a key press by a program that plays the episode."""
         if deed := self._signals.deed(press):
             yield Mark(at, "deed", deed)
 
     def end(self, at: int, outcome: str, words: str) -> Mark:
-        """How it ended."""
+        """The mark of how it ended."""
         return Mark(at, "cap" if outcome in RESUMABLE else "end", words)
 
     def _numbers(self, at: int, now: Numbers) -> Iterator[Mark]:
@@ -118,11 +118,11 @@ class Marker:
 
 
 RANGES = {"health": {"range": [0, 100]}}
-"""Curves drawn on a fixed scale, so that a small loss of health does not look like death."""
+"""Measures drawn on a fixed scale, so that a small loss of health does not look like death."""
 
 
 class Curves:
-    """What is drawn under an episode, a value a moment."""
+    """The curves of the timeline, one value per moment."""
 
     def __init__(self, kind: EnvironmentKind) -> None:
         self._kind = kind
@@ -133,7 +133,7 @@ class Curves:
         self._last: Numbers = {}
 
     def see(self, numbers: Numbers, progress: float) -> None:
-        """Take in a moment; one that is blank is drawn as the one before."""
+        """Add a moment; a blank one repeats the previous values."""
         if not self._kind.display.blank(numbers):
             self._last = numbers
         now = self._last
@@ -145,16 +145,16 @@ class Curves:
             self._measures[measure.name].append(now.get(measure.number, 0))
 
     def last(self, progress: float) -> None:
-        """What the last moment comes to, now that the episode is over."""
+        """Set the final progression, once the episode is over."""
         if self._progress:
             self._progress[-1] = round(100 * progress, 3)
 
     def clock(self) -> list[int] | None:
-        """The game's own time at each moment; None where it has none."""
+        """The game's own time at each moment; None if it has none."""
         return list(self._clock) if any(self._clock) else None
 
     def document(self) -> list[dict[str, Any]]:
-        """The curves that move at all, progression first."""
+        """The curves that are not constant, progression first."""
         made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self._health)]
         made += [
             (measure.name, measure.title, measure.unit, list(self._measures[measure.name]))

@@ -1,4 +1,4 @@
-"""What a page reads before any episode: the list, and what retrieval was found to change."""
+"""The documents that a page reads before any episode: the list, and the effects of retrieval."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,12 +38,12 @@ def rows(episodes: Sequence[ListedEpisode]) -> dict[str, Any]:
 
 
 def notes(run: Path, episodes: Sequence[ListedEpisode]) -> list[dict[str, Any]]:
-    """The notes beside a run, on the episodes shown."""
+    """The notes beside a run, on the listed episodes."""
     keys = {episode.row["name"]: episode.key for episode in episodes if episode.run == run}
     try:
         kept = kept_notes(run)
     except RunFolderError:
-        return []  # whoever writes a note is told
+        return []  # the error is shown when somebody writes a note
     return [
         {"key": keys[note.episode], "step": note.step, "text": note.text, "at": note.at}
         for note in kept
@@ -52,7 +52,7 @@ def notes(run: Path, episodes: Sequence[ListedEpisode]) -> list[dict[str, Any]]:
 
 
 def retrieval(run: Path, episodes: Sequence[ListedEpisode]) -> dict[str, Any] | None:
-    """What was found when steps were asked again without passages; None where nothing was asked."""
+    """Results of asking steps again without passages; None if that was not done."""
     found = asked_again.kept(run)
     if found is None:
         return None
@@ -76,7 +76,7 @@ def retrieval(run: Path, episodes: Sequence[ListedEpisode]) -> dict[str, Any] | 
 
 
 def passages_at(run: Path, episode: str, step: int) -> list[list[Any]]:
-    """Title, address and score of what the last search up to a step found, best first."""
+    """Title, address and score of the passages of the last search up to a step, best first."""
     last: tuple[Passage, ...] = ()
     try:
         for entry in journal.entries_of(run_folder.journal_path(run, episode)):

@@ -1,8 +1,8 @@
-"""How an episode is laid out for a page: tables of texts, screens as changes, chunks of compressed JSON.
+"""Pack an episode for a page: tables of texts, screens as differences, chunks of compressed JSON.
 
-A chunk holds CHUNK moments: its first screen whole, the others as what changed, so that a page unpacks one
-chunk to show any moment. A text that stands in many prompts is written into the chunk where it is first
-needed and named by its number everywhere else.
+A chunk contains CHUNK moments: its first screen in full, the others as differences, so that a page unpacks
+one chunk to show any moment. A text that occurs in many prompts is stored in the first chunk that needs it,
+and referenced by number everywhere else.
 """
 
 import json
@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from balrog_rag.contracts.painting import ColouredText
 
 CHUNK = 64
-"""Moments in a chunk."""
+"""Moments per chunk."""
 
 Change = list[Any]
-"""Row, first sign, signs dropped there, text put there, and its colours."""
+"""Row, first character, number of characters removed, text inserted, and its colours."""
 
 
 def packed(document: Any, level: int = 6) -> bytes:
-    """A document as compressed JSON: half characters of a broken text stay as escapes, NaN becomes null."""
+    """Compress a document as JSON: lone surrogates stay escaped, NaN becomes null."""
     try:
         text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     except ValueError:
@@ -30,7 +30,7 @@ def packed(document: Any, level: int = 6) -> bytes:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for numbers that JSON has not."""
+    """Copy a document with null for numbers that JSON cannot represent."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -39,33 +39,33 @@ def _finite(value: Any) -> Any:
 
 
 def unpacked(data: bytes) -> Any:
-    """The document again."""
+    """Decompress a document."""
     return json.loads(zlib.decompress(data))
 
 
 class PackedScreen(NamedTuple):
-    """A screen as rows; `colours` is empty where it has none."""
+    """A screen as rows; `colours` is empty for a screen without colours."""
 
     rows: Sequence[str]
     colours: Sequence[str] = ()
     cursor: tuple[int, int] | None = None
     picture: int | None = None
-    """The number of its picture."""
+    """The number of its image."""
 
     @property
     def whole(self) -> dict[str, Any]:
-        """Written out."""
+        """The full form of the screen."""
         return {"rows": list(self.rows), "colours": list(self.colours)}
 
 
 def screen_of(painting: ColouredText) -> PackedScreen:
-    """The screen of a coloured text."""
+    """Convert coloured text to a screen."""
     rows, colours = painting.rows()
     return PackedScreen(rows, colours, painting.cursor)
 
 
 def changes(before: PackedScreen, now: PackedScreen) -> list[Change]:
-    """What makes one screen of another; one of another height is written anew, row by row."""
+    """The changes from one screen to the next; if the height differs, all rows are replaced."""
     if len(before.rows) != len(now.rows) or bool(before.colours) != bool(now.colours):
         return [[-1, 0, 0, *now.whole.values()]]
     blank = [""] * len(now.rows)
@@ -78,7 +78,7 @@ def changes(before: PackedScreen, now: PackedScreen) -> list[Change]:
 
 
 def _change(row: int, old: str, new: str, old_colours: str, new_colours: str) -> Change:
-    """The part of a row between what both have in common at its two ends."""
+    """The changed part of a row, without the common prefix and suffix."""
     olds, news = _signs(old, old_colours), _signs(new, new_colours)
     shorter = min(len(olds), len(news))
     start = next((at for at in range(shorter) if olds[at] != news[at]), shorter)
@@ -92,16 +92,16 @@ def _signs(row: str, colours: str) -> Sequence[Any]:
 
 
 class NumberedValues:
-    """Texts and pictures numbered in the order in which chunks first need them."""
+    """Texts and images, numbered in the order in which chunks first need them."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._new: list[Any] = []
         self.firsts: list[int] = [0]
-        """The number of the first entry of each chunk."""
+        """The first number of each chunk."""
 
     def number(self, key: Hashable, made: Any) -> int:
-        """The number of what has this key; `made` is written where it is new."""
+        """Return the number of `key`; if it is new, store `made`."""
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = len(self._numbers)
@@ -109,20 +109,20 @@ class NumberedValues:
         return known
 
     def known(self, key: Hashable) -> int | None:
-        """Its number, if it has one."""
+        """Return the number of `key`, if it has one."""
         return self._numbers.get(key)
 
     @property
     def new(self) -> list[Any]:
-        """What the open chunk holds of it."""
+        """The entries that the open chunk adds."""
         return self._new
 
     def close_chunk(self) -> None:
-        """Begin the next chunk."""
+        """Start the next chunk."""
         self._new = []
         self.firsts.append(len(self._numbers))
 
 
 def steps_between(numbers: Sequence[int]) -> list[int]:
-    """Numbers as differences, which repeat themselves where a window of messages moves on."""
+    """Encode numbers as differences, which compress well when a window of messages slides."""
     return [now - before for before, now in zip([0, *numbers], numbers, strict=False)]

@@ -1,4 +1,4 @@
-"""Games in this process that are painted at every moment, for a replay that is watched."""
+"""Games in this process whose every moment is rendered, for a replay that is viewed."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -10,26 +10,26 @@ from balrog_rag.workers.host import HostedGame
 
 
 class PaintedMoment(NamedTuple):
-    """One moment: how it looks, and the game's numbers."""
+    """One moment: its rendering and the game's numbers."""
 
     painting: Painting | None
     numbers: Mapping[str, int]
 
 
 class PaintedGame:
-    """A game that keeps how each moment looked until it is asked for.
+    """A game that queues the rendering of each moment until it is fetched.
 
-    A replay lets its game run ahead of what it tells its watcher, so the moments wait here, in order.
+    A replay may be ahead of the events it reports, so rendered moments are queued in order.
     """
 
     def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
-        """Make the game, start it, and keep its first moment."""
+        """Create and start the game, and render its first moment."""
         self._hosted = HostedGame(spec, ttyrec)
         self.view, self.start = self._hosted.view, self._hosted.start
         self._moments: deque[list[PaintedMoment]] = deque([[self._seen()]])
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
-        """Take the actions one after the other, up to the game's end."""
+        """Take the actions in order, up to the game's end."""
         transitions = []
         for action in actions:
             transitions.append(self._hosted.step(action))
@@ -39,10 +39,10 @@ class PaintedGame:
         return transitions
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
-        """Let a program play on; every press is a moment."""
+        """Let a program continue; every key press is a moment."""
         moments: list[PaintedMoment] = []
         transition = self._hosted.run(player, most, lambda: moments.append(self._seen()), recorded)
-        moments[-1:] = [self._seen()]  # looking at the end of a game may turn its last pages
+        moments[-1:] = [self._seen()]  # rendering the end of a game may page through its last screens
         self._moments.append(moments)
         return transition
 
@@ -51,7 +51,7 @@ class PaintedGame:
         self._hosted.close()
 
     def next_moments(self) -> list[PaintedMoment]:
-        """The first moment, or those of the next step that the replay tells of."""
+        """The first moment, or those of the next step that the replay reports."""
         return self._moments.popleft()
 
     def _seen(self) -> PaintedMoment:
@@ -59,7 +59,7 @@ class PaintedGame:
 
 
 class PaintedGames:
-    """Opens the one game of a replay."""
+    """Opens the single game of a replay."""
 
     game: PaintedGame | None = None
 

@@ -1,6 +1,6 @@
-"""Episodes as BALROG's board holds them: a CSV of answers and observations, and a record of sums.
+"""Episodes of BALROG's leaderboard: a CSV of answers and observations, and a JSON record of totals.
 
-There are no prompts in them, no costs of single calls, and no first screen; a page says so.
+They contain neither prompts, nor the costs of single calls, nor the first screen; the page says so.
 """
 
 import csv
@@ -22,14 +22,14 @@ from balrog_rag.viewer.painted_games import PaintedMoment
 
 FIELDS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
-UNSEEN = "(The record begins with the observation behind the first action.)"
-WITHOUT = "BALROG's record holds no prompts, and tokens only as sums of the whole episode."
+UNSEEN = "(The record starts with the observation after the first action.)"
+WITHOUT = "BALROG's record does not contain prompts; tokens are totals of the whole episode."
 LARGEST = 1 << 24
-"""Characters of one observation."""
+"""Maximum characters of one observation."""
 
 
 class UnknownProgress:
-    """Progression that a record tells of at its end only."""
+    """Progression that is known only at the end of the record."""
 
     value = 0.0
     reached = ""
@@ -39,11 +39,11 @@ class UnknownProgress:
         return {}
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Nothing follows from a text."""
+        """Ignore the step: progression cannot be derived from text."""
 
 
 def plain_kind(name: str) -> EnvironmentKind:
-    """A kind that is called as ours, but of whose moments only the text is known."""
+    """A kind with the name of ours for episodes of which only the text is known."""
     title = kind_of(name).title if name in environments.names() else name
     return EnvironmentKind(
         name=name,
@@ -55,7 +55,7 @@ def plain_kind(name: str) -> EnvironmentKind:
 
 
 class PublishedEpisode:
-    """One such episode, as a page reads it."""
+    """One such episode in the form that the page reads."""
 
     def __init__(self, path: Path, env: str) -> None:
         """Read the record beside the CSV."""
@@ -66,7 +66,7 @@ class PublishedEpisode:
         self.failure = ""
 
     def run(self, waits: Callable[[float], bool] | None = None) -> None:
-        """Read the CSV; nothing more will ever come."""
+        """Read the whole CSV; it never grows."""
         collector = self.collector
         collector.see(Started("", observed(UNSEEN)))
         steps = 0
@@ -81,16 +81,16 @@ class PublishedEpisode:
                 steps += 1
             collector.see(Ended("", outcome_of(self.record), steps, how_of(self.record)))
         except (OSError, csv.Error, KeyError) as error:
-            self.failure = f"{self._path}: cannot be read on ({error})"
+            self.failure = f"{self._path}: reading stopped ({error})"
         self.done = True
 
     @property
     def settled(self) -> bool:
-        """Whether all of it is read."""
+        """Whether all of it has been read."""
         return self.done
 
     def head(self) -> dict[str, Any]:
-        """What a page reads first."""
+        """The document that a page reads first."""
         settings = {name: self.record.get(name) for name in ("agent", "client")}
         players = [{"from": 0, "agent": settings["agent"], "model": settings["client"], "knowledge": None}]
         head = self.collector.head()
@@ -101,12 +101,12 @@ class PublishedEpisode:
 
 
 def observed(text: str) -> Observation:
-    """A text as an observation."""
+    """Convert a text to an observation."""
     return Observation((Part("observation", text, heading=False),))
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a CSV as BALROG writes it."""
+    """Yield the rows of a CSV file of BALROG."""
     csv.field_size_limit(LARGEST)
     text = read_file(path, LARGE).decode("utf-8", "replace").replace("\0", "")
     for row in csv.DictReader(io.StringIO(text, newline=""), escapechar=ESCAPE):
@@ -114,18 +114,18 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def record_of(path: Path) -> dict[str, Any]:
-    """The record beside a CSV; empty where there is none."""
+    """Read the record beside a CSV; empty if there is none."""
     beside = path.with_suffix(".json")
     if not beside.exists():
         return {}
     try:
         return msgspec.json.decode(read_file(beside), type=dict[str, Any])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{beside}: is no record of an episode ({error})") from error
+        raise RunFolderError(f"{beside}: not an episode record ({error})") from error
 
 
 def number(text: str) -> float:
-    """A reward."""
+    """Parse a reward."""
     try:
         return float(text)
     except ValueError:
@@ -133,17 +133,17 @@ def number(text: str) -> float:
 
 
 def outcome_of(record: dict[str, Any]) -> str:
-    """All that a record says of it in one word."""
+    """The outcome in one word, which is all that a record has."""
     return "ended" if record.get("done") else "not ended"
 
 
 def how_of(record: dict[str, Any]) -> str:
-    """The words of its end, where it has some."""
+    """The description of its end, if there is one."""
     return str(record.get("end_reason") or "")
 
 
 def row(record: dict[str, Any], name: str, env: str) -> dict[str, Any]:
-    """Its line in the list."""
+    """The episode's row in the list."""
     agent, client = _part(record, "agent"), _part(record, "client")
     progression, failed = record.get("progression"), record.get("failed_candidates")
     sums = [record.get(name) for name in ("input_tokens", "output_tokens")]
@@ -171,6 +171,6 @@ def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def csvs(path: Path) -> list[tuple[str, str, Path]]:
-    """Name, environment and file of every episode in a submission's folder."""
+    """Name, environment and file of every episode in a submission folder."""
     found = [(each.relative_to(path), each) for each in sorted(path.glob("*/**/*_run_*.csv"))]
     return [(str(inside.with_suffix("")), inside.parts[0], each) for inside, each in found]

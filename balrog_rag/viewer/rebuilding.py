@@ -1,4 +1,4 @@
-"""An episode rebuilt for a page, by replaying its journal."""
+"""Rebuild an episode for a page by replaying its journal."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.following import FollowedJournal
 from balrog_rag.viewer.painted_games import PaintedGames
 
-BROKE_OFF = "the replay broke off; the terminal of the server has the error"
+BROKE_OFF = "the replay failed; see the error on the server's terminal"
 
 
 class RebuiltEpisode:
-    """One journal's episode, complete or as far as it is rebuilt."""
+    """The episode of one journal, complete or rebuilt so far."""
 
     def __init__(self, path: Path) -> None:
-        """Read who plays what; nothing is played yet."""
+        """Read the journal's header; the replay starts later."""
         self._path = path
         self.header = header_of(path)
         self._games = PaintedGames()
@@ -31,12 +31,12 @@ class RebuiltEpisode:
         kind = kind_of(game.env)
         self.collector = Collector(kind, kind.progress(game), self._games.next_moments, self._search_seconds)
         self.done = False
-        """Whether nothing more will come."""
+        """Whether no more steps will follow."""
         self.failure = ""
-        """Why the rest is missing, where it is."""
+        """Why later steps are missing, if they are."""
 
     def run(self, waits: Callable[[float], bool] | None = None) -> None:
-        """Replay to the end of the journal; with `waits` to the end of the episode, however long it takes."""
+        """Replay to the end of the journal; with `waits`, follow it until the episode ends."""
 
         def cursor(recording: Recording) -> JournalCursor:
             self._cursor = FollowedJournal(recording, self._path, waits)
@@ -47,20 +47,20 @@ class RebuiltEpisode:
         except (BalrogError, OSError) as error:
             self.failure = str(error)
         except BaseException:
-            self.failure = BROKE_OFF  # a page that lacks steps says so, whatever the reason
+            self.failure = BROKE_OFF  # an incomplete page says so, whatever the reason
             raise
         finally:
             self.done = True
-            self._cursor, self._games.game = None, None  # the journal and the game, no longer needed
+            self._cursor, self._games.game = None, None  # release the journal and the game
 
     @property
     def settled(self) -> bool:
-        """Whether all that was recorded is rebuilt; more may come where the episode is still played."""
+        """Whether all recorded steps are rebuilt; more may follow while the episode is played."""
         cursor = self._cursor
         return self.done or (cursor is not None and cursor.caught_up)
 
     def head(self) -> dict[str, Any]:
-        """What a page reads first."""
+        """The document that a page reads first."""
         spec = self.header.spec
         told = {
             "name": spec.episode,
@@ -81,8 +81,8 @@ class RebuiltEpisode:
 
 
 def header_of(path: Path) -> Header:
-    """The first line of a journal."""
+    """Read the first line of a journal."""
     header = next(iter(journal.entries_of(path)), None)
     if not isinstance(header, Header):
-        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+        raise JournalError(f"{path}: header missing or truncated; nothing can be played")
     return header

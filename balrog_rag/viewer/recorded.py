@@ -1,4 +1,4 @@
-"""Recordings of a terminal: screens, keys, time and score, and nothing of what a model read or wrote."""
+"""Terminal recordings: screens, keys, times and scores, but no model input or output."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -28,17 +28,17 @@ HOLDS = {
     2: "screens, keys and times: no score, no prompt",
     3: "screens, keys, times and scores: no prompt",
 }
-WITHOUT = "A recording of this version holds {}, no answer, no passages, no cost."
-CUT = "is cut short; shown is what could be read"
+WITHOUT = "A recording of this version contains {}, no answer, no passages, no cost."
+CUT = "truncated; showing the readable part"
 OUTCOME = "end of the recording"
 _UNREAD = Observation(())
 
 
 class RecordedEpisode:
-    """One recording, as a page reads it."""
+    """One recording in the form that the page reads."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read yet."""
+        """Prepare to read the recording."""
         self._path = path
         self._moments: deque[PaintedMoment] = deque()
         self.collector = Collector(recorded_kind(), UnknownProgress(), lambda: [self._moments.popleft()])
@@ -46,36 +46,36 @@ class RecordedEpisode:
         self.failure = ""
 
     def run(self, waits: Callable[[float], bool] | None = None) -> None:
-        """Read all of it; nothing more will ever come."""
+        """Read the whole recording; it never grows."""
         try:
             self._read(frames_of(self._path))
             if is_cut(self._path):
                 self.failure = f"{self._path}: {CUT}"
         except (BalrogError, OSError, RuntimeError) as error:
-            self.failure = f"{self._path}: cannot be read on ({error})"
+            self.failure = f"{self._path}: reading stopped ({error})"
         finally:
             self.done = True
 
     def _read(self, frames: Iterable[Frame]) -> None:
-        """A key is the step from one frame to the next; where the last one led is not recorded."""
+        """A key is the step from one frame to the next; the effect of the last key is not recorded."""
         see, key, steps = self.collector.see, "", -1
         for steps, frame in enumerate(frames):
             self._moments.append(PaintedMoment(frame.painting, frame.numbers))
             see(Stepped("", steps - 1, Decision(key), key, Transition(_UNREAD)) if steps else _begun())
             key = frame.key
         if steps < 0:
-            self.failure = f"{self._path}: holds no frame"
+            self.failure = f"{self._path}: contains no frame"
             return
-        how = "" if key == NO_KEY else f"{key} was pressed last, and what it led to is not recorded"
+        how = "" if key == NO_KEY else f"{key} was pressed last; its effect is not recorded"
         see(Ended("", OUTCOME, steps, "; ".join(filter(None, [death_of(self._path), how]))))
 
     @property
     def settled(self) -> bool:
-        """Whether all of it is read."""
+        """Whether all of it has been read."""
         return self.done
 
     def head(self) -> dict[str, Any]:
-        """What a page reads first."""
+        """The document that a page reads first."""
         head = self.collector.head()
         head["curves"] = [curve for curve in head["curves"] if curve["name"] != "progression"]
         about = {"players": [], "versions": dict(log_line(self._path)), "without": without(self._path)}
@@ -88,27 +88,27 @@ def _begun() -> Started:
 
 
 def without(path: Path) -> str:
-    """What a recording of its version lacks."""
+    """Describe what recordings of this version do not contain."""
     return WITHOUT.format(HOLDS[version_of(path) or 3])
 
 
 def is_recording(path: Path) -> bool:
-    """Whether a file is called as one; a DatasetError where it is one of an unknown version."""
+    """Whether a file is named like a recording; raises DatasetError if its version is unknown."""
     return version_of(path) is not None
 
 
 def name_of(path: Path) -> str:
-    """What it is called without its ending."""
+    """Return the file name without its extension."""
     return plain_name(path.name)
 
 
 def death_of(path: Path) -> str:
-    """How its game ended, in the words of the log beside it; empty where there is none."""
+    """How its game ended, from the log beside it; empty if there is none."""
     return str(log_line(path).get("death", ""))
 
 
 def row(path: Path, name: str) -> dict[str, Any]:
-    """Its line in the list."""
+    """The recording's row in the list."""
     return {
         "name": name,
         "kind": recorded_kind().title,
@@ -120,5 +120,5 @@ def row(path: Path, name: str) -> dict[str, Any]:
 
 
 def recordings(folder: Path) -> list[tuple[str, Path]]:
-    """Name and file of every recording in a folder and those below it."""
+    """Name and file of every recording in a folder, recursively."""
     return [(str(path.relative_to(folder)), path) for path in recordings_in(folder)]

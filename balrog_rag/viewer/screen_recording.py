@@ -1,4 +1,4 @@
-"""A range of an episode's screens as a recording: an asciicast for terminals, or a GIF for slides."""
+"""Export a range of an episode's screens as an asciicast for terminals, or as a GIF for slides."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,18 +14,18 @@ from balrog_rag.viewer.packing import PackedScreen, unpacked
 
 ENDINGS = (".cast", ".gif")
 SECONDS = 0.25
-"""How long a moment stays."""
+"""Duration of a moment."""
 PALETTE = (
     *("5b9dd9", "e0653a", "3fae7f", "b98a3d", "5c8fe0", "c77bb0", "44b3c2", "c8ccd0"),
     *("7d8790", "ff9166", "7fe0a8", "ffd75e", "8ab8ff", "f2a6dd", "7fe3ee", "ffffff", "101214"),
 )
-"""The page's sixteen colours, and its background."""
+"""The page's sixteen colours and its background."""
 BACKGROUND = 16
 GREY = "7"
 SIZE = 15
-"""Height of the letters of a GIF."""
+"""Font height in a GIF."""
 MOST_FRAMES = 5_000
-"""Moments of one GIF."""
+"""Maximum moments per GIF."""
 
 
 class RecordedScreen(NamedTuple):
@@ -36,7 +36,7 @@ class RecordedScreen(NamedTuple):
 
 
 def moments(collector: Collector, first: int = 0, last: int | None = None) -> Iterator[RecordedScreen]:
-    """Its screens from one position to another, both included."""
+    """Yield the screens between two positions, both included."""
     rows: list[str] = []
     colours: list[str] = []
     for number in range(collector.chunks):
@@ -52,7 +52,7 @@ def moments(collector: Collector, first: int = 0, last: int | None = None) -> It
 
 
 def changed(rows: list[str], colours: list[str], change: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Rows and their colours with what changed in them."""
+    """Apply a change to rows and their colours."""
     rows, colours = list(rows), list(colours)
     for row, start, dropped, text, *colour in change:
         if row < 0:
@@ -64,7 +64,7 @@ def changed(rows: list[str], colours: list[str], change: Sequence[Any]) -> tuple
 
 
 def bounds(text: str | None, last: int) -> tuple[int, int]:
-    """The positions that `A:B` or `A` names."""
+    """Parse `A:B` or `A` into positions."""
     if text is None:
         return 0, last
     begin, colon, end = text.partition(":")
@@ -73,17 +73,17 @@ def bounds(text: str | None, last: int) -> tuple[int, int]:
     first = int(begin or 0)
     most = min(int(end), last) if end else (last if colon else first)
     if first > most:
-        raise ConfigError(f"--steps {text}: the episode has positions 0 to {last}")
+        raise ConfigError(f"--steps {text}: out of range; use positions 0 to {last}")
     return first, most
 
 
 def write(collector: Collector, out: Path, title: str, steps: str | None) -> int:
-    """Write a recording of the kind that the file's name says; returns how many moments it holds."""
+    """Write a recording in the format of the file's extension; return the number of moments."""
     first, last = bounds(steps, collector.count)
     shown = moments(collector, first, last)
     if out.suffix == ".gif":
         if last - first >= MOST_FRAMES:
-            raise ConfigError(f"{out}: a GIF holds {MOST_FRAMES:,} moments at most; choose fewer by --steps")
+            raise ConfigError(f"{out}: more than {MOST_FRAMES:,} moments; select fewer with --steps")
         screens = [moment.screen for moment in shown]
         with replacing(out) as file:
             _gif(screens, file)
@@ -95,7 +95,7 @@ def write(collector: Collector, out: Path, title: str, steps: str | None) -> int
 
 
 def cast(shown: Iterator[RecordedScreen], title: str) -> Iterator[bytes]:
-    """The lines of an asciicast, version 2: every moment writes the rows that are new."""
+    """Yield the lines of an asciicast, version 2; each moment writes the rows that changed."""
     before: PackedScreen | None = None
     for place, (_, screen) in enumerate(shown):
         if before is None:
@@ -106,7 +106,7 @@ def cast(shown: Iterator[RecordedScreen], title: str) -> Iterator[bytes]:
 
 
 def _written(before: PackedScreen | None, now: PackedScreen) -> str:
-    """What a terminal is sent so that it shows this screen; text of the game moves nothing."""
+    """The output that makes a terminal show this screen; text of the game cannot move the cursor."""
     parts = ["\x1b[2J"] if before is None or len(before.rows) != len(now.rows) else []
     for row, text in enumerate(now.rows):
         colours = now.colours[row] if now.colours else GREY * len(text)
@@ -118,7 +118,7 @@ def _written(before: PackedScreen | None, now: PackedScreen) -> str:
 
 
 def _runs(text: str, colours: str) -> Iterator[str]:
-    """A row's signs with a change of colour before those that differ from the ones before them."""
+    """A row's text with an escape sequence at every change of colour."""
     colour = GREY
     for sign, wanted in zip(terminal_safe(text).rstrip(), colours, strict=False):
         if wanted != colour and sign != " ":
@@ -129,7 +129,7 @@ def _runs(text: str, colours: str) -> Iterator[str]:
 
 
 def _gif(screens: Sequence[PackedScreen], out: BinaryIO) -> None:
-    """Draw every screen; rows that stay are not drawn again."""
+    """Draw every screen; unchanged rows are not redrawn."""
     from PIL import Image, ImageDraw
 
     font = _font()
@@ -166,7 +166,7 @@ def _row(screen: PackedScreen, row: int) -> tuple[str, str]:
 
 
 def _font() -> Any:
-    """DejaVu Sans Mono, which matplotlib brings."""
+    """DejaVu Sans Mono, which is bundled with matplotlib."""
     from matplotlib import get_data_path
     from PIL import ImageFont
 

@@ -1,4 +1,4 @@
-"""The page served on loopback, to browsers that know its token, and nothing outside the runs."""
+"""Serve the page on loopback, only to browsers that know its token, and only files of the runs."""
 
 import asyncio
 import errno
@@ -27,20 +27,20 @@ from balrog_rag.viewer.notes import NoteChange, change_notes
 HOST = "127.0.0.1"
 LARGEST_BODY = 1 << 16
 NAMES = (HOST, "localhost")
-"""What a browser on this machine may call the server."""
+"""Host names under which a browser on this machine may address the server."""
 TOKEN_BYTES = 24
-WITHOUT_TOKEN = "open the whole address that `balrog-rag view` printed: it ends in a token"
+WITHOUT_TOKEN = "open the full address that `balrog-rag view` printed, including the token"
 STEPS = re.compile(r"[0-9]{1,9}")
 BACKLOG = 16
-"""Connections that wait to be accepted."""
+"""Backlog of connections waiting to be accepted."""
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-EXHAUSTED_WORDS = "no connection can be accepted ({}); close some pages, or raise the limit with `ulimit -n`"
+EXHAUSTED_WORDS = "cannot accept connections ({}); close some pages, or raise the limit with `ulimit -n`"
 SAID_EVERY = 60.0
-"""Seconds between two such lines."""
+"""Seconds between two such messages."""
 
 
 def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = False) -> int:
-    """Serve until interrupted, at a low priority: a run that is being played comes first."""
+    """Serve until interrupted, at low priority: a run that is being played comes first."""
     os.nice(YIELDING)
     library = Library(paths)
     token = "" if open_to_all else secrets.token_urlsafe(TOKEN_BYTES)
@@ -50,11 +50,9 @@ def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = F
         try:
             runner, chosen = await listen(library, port, token)
         except OSError as error:
-            raise ConfigError(
-                f"--port {port}: cannot be listened on ({error.strerror}); choose another"
-            ) from error
+            raise ConfigError(f"--port {port}: cannot listen ({error.strerror}); choose another") from error
         address = f"http://{HOST}:{chosen}/{token and token + '/'}"
-        print(f"serving {many(len(library.episodes), 'episodes')} on {address} (Ctrl-C ends it)", flush=True)
+        print(f"serving {many(len(library.episodes), 'episodes')} on {address} (Ctrl-C: stop)", flush=True)
         if browser:
             await asyncio.to_thread(open_browser, address, token)
         try:
@@ -68,9 +66,9 @@ def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = F
 
 
 def open_browser(address: str, token: str) -> None:
-    """Open the page by way of a file that only this user can read.
+    """Open the page through a file that only this user can read.
 
-    A browser's command line can be read by every account on the machine, so it must not hold the token.
+    Every account on the machine can read a browser's command line, so it must not contain the token.
     """
     if token:
         file = Path(scratch.folder(), "viewer.html")
@@ -80,7 +78,7 @@ def open_browser(address: str, token: str) -> None:
 
 
 async def listen(library: Library, port: int, token: str) -> tuple[web.AppRunner, int]:
-    """The server, listening, and its port; port 0 takes a free one."""
+    """Start the server and return it with its port; port 0 selects a free one."""
     runner = web.AppRunner(application(library, token), access_log=None, shutdown_timeout=1)
     await runner.setup()
     try:
@@ -92,9 +90,9 @@ async def listen(library: Library, port: int, token: str) -> tuple[web.AppRunner
 
 
 def application(library: Library, token: str) -> web.Application:
-    """All that is answered, under the token: the page, its documents by number, and notes."""
+    """Create the application with all routes below the token: page, documents by number, notes."""
 
-    whole = b"".join(page(served=True))  # now: later there may be no descriptor left to read it with
+    whole = b"".join(page(served=True))  # read now: later there may be no file descriptor left
 
     async def shown(request: web.Request) -> web.Response:
         return web.Response(body=whole, content_type="text/html", charset="utf-8")
@@ -135,16 +133,16 @@ def application(library: Library, token: str) -> web.Application:
 
 
 async def _noted(library: Library, request: web.Request) -> web.Response:
-    """Keep a change of notes."""
+    """Store a change of notes."""
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType
     try:
         change = msgspec.json.decode(await request.read(), type=NoteChange)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"this is no note: {error}") from error
+        raise ConfigError(f"not a note: {error}") from error
     episode = library.episode(change.key)
     if episode is None or episode.run is None:
-        raise ConfigError("notes are kept beside runs; this episode lies in none")
+        raise ConfigError("notes are stored beside runs; this episode does not belong to a run")
     change_notes(episode.run, str(episode.row["name"]), change)
     return web.Response(status=204)
 
@@ -164,7 +162,7 @@ HEADERS = {
 
 
 def guard(token: str) -> Middleware:
-    """Answers this machine's own page alone; a mistake is a line of text."""
+    """Middleware that answers only this machine's own page and turns errors into a line of text."""
 
     headers = HEADERS | {"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"}
 
@@ -173,7 +171,7 @@ def guard(token: str) -> Middleware:
         answer: web.StreamResponse
         try:
             if not permitted(request):
-                answer = _line(HTTPStatus.FORBIDDEN, "this server answers its own page on this machine only")
+                answer = _line(HTTPStatus.FORBIDDEN, "this server only answers its own page on this machine")
             elif not knows(request, token):
                 answer = _line(HTTPStatus.FORBIDDEN, WITHOUT_TOKEN)
             else:
@@ -182,7 +180,7 @@ def guard(token: str) -> Middleware:
             answer = _line(HTTPStatus(error.status), error.reason)
         except BalrogError as error:
             answer = _line(HTTPStatus.NOT_FOUND, str(error))
-        except OSError as error:  # such as too many open files; a page that asks again may have more luck
+        except OSError as error:  # e.g. too many open files; a retry may succeed
             answer = _line(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read now ({error.strerror})")
         answer.headers.update(headers)
         return answer
@@ -191,7 +189,7 @@ def guard(token: str) -> Middleware:
 
 
 def permitted(request: web.Request) -> bool:
-    """Whether host and origin are the server's own: a page elsewhere, or a name bound to loopback, is not."""
+    """Whether host and origin are the server's own; other sites and names bound to loopback are refused."""
     transport = request.transport
     port = transport.get_extra_info("sockname")[1] if transport is not None else 0
     hosts = {f"{name}:{port}" for name in NAMES}
@@ -201,19 +199,19 @@ def permitted(request: web.Request) -> bool:
 
 
 def knows(request: web.Request, token: str) -> bool:
-    """Whether the address begins with the token, which other accounts on this machine do not know."""
+    """Whether the path starts with the token, which other accounts on this machine do not know."""
     first = request.path.split("/", 2)[1] if token else ""
     return secrets.compare_digest(first.encode("utf-8", "surrogatepass"), token.encode())
 
 
 class LoopErrors:
-    """Reports what the event loop cannot do: connections that no descriptor is left for, in one line."""
+    """Reports errors of the event loop, such as running out of descriptors, in one line."""
 
     def __init__(self) -> None:
         self._said = -math.inf
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Take an error from the loop, which would print a traceback for each attempt to accept."""
+        """Handle an error of the loop, which would otherwise print a traceback for each failed accept."""
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in EXHAUSTED):
             loop.default_exception_handler(context)

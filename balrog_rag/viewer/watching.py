@@ -1,4 +1,4 @@
-"""One episode being rebuilt, or followed while it is played, in a thread of its own."""
+"""Rebuild one episode, or follow it while it is played, in its own thread."""
 
 import asyncio
 import threading
@@ -14,20 +14,20 @@ from balrog_rag.viewer.listing import ListedEpisode
 UNWATCHED_AFTER = 30.0
 """Seconds without a request after which an episode in play is no longer followed."""
 FIRST_MOMENT = 20.0
-"""Seconds in which a game begins."""
+"""Seconds for a game to start."""
 PATIENCE = 1.0
-"""Seconds for which a head waits for the steps asked for, so that a page can say how far the rebuild is."""
+"""Seconds that a request for a head waits for the requested steps before it reports partial progress."""
 RETRIED_AFTER = 10.0
-"""Seconds after which an episode that could not be rebuilt is tried again when its page is opened."""
+"""Seconds after which a failed rebuild is retried when the page is opened."""
 PAUSE = 0.02
-"""Seconds between two looks at how far a rebuild is."""
+"""Seconds between checks of a rebuild's progress."""
 
 
 class WatchedEpisode:
-    """One episode being rebuilt; the thread ends with the episode, or when nobody looks any more."""
+    """One episode being rebuilt; the thread ends with the episode, or when it is no longer requested."""
 
     def __init__(self, episode: ListedEpisode) -> None:
-        """Begin at once."""
+        """Start immediately."""
         self.rebuilt = episode.source()
         self._path = episode.path
         self._read: tuple[int, int] | None = None
@@ -38,7 +38,7 @@ class WatchedEpisode:
 
     @property
     def outdated(self) -> bool:
-        """Whether its file holds more by now: it was given up, or an episode that had ended was resumed."""
+        """Whether its file has more steps by now: following had stopped, or an ended episode was resumed."""
         if self._ended is None:
             return False
         now = _stamp(self._path)
@@ -46,43 +46,43 @@ class WatchedEpisode:
 
     @property
     def failed(self) -> bool:
-        """Whether it could not be rebuilt a while ago: the reason may be gone, e.g. too many open files."""
+        """Whether a rebuild failed a while ago: the cause may be gone, e.g. too many open files."""
         failed = self._ended is not None and bool(self.rebuilt.failure)
         return failed and time.monotonic() - (self._ended or 0.0) > RETRIED_AFTER
 
     @property
     def waits(self) -> bool:
-        """Whether all that is recorded is rebuilt and more may come."""
+        """Whether all recorded steps are rebuilt and more may follow."""
         return self.rebuilt.settled and not self.rebuilt.done
 
     @property
     def size(self) -> int:
-        """Bytes that it keeps in memory, roughly."""
+        """Approximate memory used, in bytes."""
         return self.rebuilt.collector.size
 
     def asked(self) -> None:
-        """Somebody looks."""
+        """Record a request."""
         self._asked = time.monotonic()
 
     def stop(self) -> None:
-        """Follow no further."""
+        """Stop following."""
         self._stopped = True
 
     async def head(self, steps: int | None) -> dict[str, Any]:
-        """What a page reads first, once there are that many steps; None: all that is recorded.
+        """The document that a page reads first, once that many steps are rebuilt; None: all recorded steps.
 
-        After PATIENCE seconds it is as far as the rebuild is, and `settled` is false.
+        After PATIENCE seconds it is returned as far as it goes, with `settled` false.
         """
         rebuilt = self.rebuilt
         await self._until(lambda: rebuilt.done or rebuilt.collector.begun, FIRST_MOMENT)
         if not rebuilt.collector.begun:
-            raise ConfigError(rebuilt.failure or "the episode has not begun")
+            raise ConfigError(rebuilt.failure or "the episode has not started")
         await self._until(lambda: rebuilt.settled or (steps is not None and self._count >= steps), PATIENCE)
         head = await asyncio.to_thread(rebuilt.head)
         return head | {"done": head["done"] and not self._gave_up}
 
     async def chunk(self, number: int) -> bytes | None:
-        """A chunk once it is whole, or as far as it is recorded; None where the episode has none."""
+        """A chunk once it is complete, or as far as recorded; None if the episode has no such chunk."""
         rebuilt = self.rebuilt
         await self._until(lambda: rebuilt.settled or number < rebuilt.collector.chunks - 1)
         return await asyncio.to_thread(rebuilt.collector.chunk, number)
@@ -108,7 +108,7 @@ class WatchedEpisode:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and time of a file; None where it cannot be seen."""
+    """Size and modification time of a file; None if it cannot be accessed."""
     try:
         found = path.stat()
     except OSError:

@@ -303,7 +303,7 @@ def test_no_checkout_and_a_broken_one_are_one_line(
 
 
 def test_a_folder_without_prompts_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds no prompt files \(NAME\.j2\)"):
+    with pytest.raises(ConfigError, match=r"contains no prompt files \(NAME\.j2\)"):
         compose([f"agent.prompts=@{tmp_path}"])
 
 

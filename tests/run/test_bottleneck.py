@@ -113,5 +113,5 @@ def test_game_processes_and_concurrency(tmp_path: Path) -> None:
 
     games, concurrency, paused = asyncio.run(sampled())
     assert games == "runner.workers=2: most episodes wait for their game"
-    assert concurrency == "runner.concurrency=8: 12 episodes not begun"
+    assert concurrency == "runner.concurrency=8: 12 episodes not started"
     assert paused == ""

@@ -122,9 +122,9 @@ def test_says_how_it_stands(board: Scoreboard) -> None:
 
     shown = asyncio.run(draw())
     assert "myrun" in shown
-    assert "2/6 ended   3 in play of 4 at once" in shown
+    assert "2/6 ended   3 in play (limit 4)" in shown
     # of XL 2's 1.85, which is more than Dlvl 3's, and 2.15
-    assert "progression 2.00 % of those ended, 1.91 % of all so far" in shown
+    assert "progression 2.00 % of ended, 1.91 % of all so far" in shown
     assert "8 retries   1 replay   0 errors" in shown
     assert re.search(r"…?\S*Challenge-v0/02 +1 +3 +2 +0/9 +1\.85 +1\.0k", shown)
 
@@ -179,7 +179,10 @@ def test_a_live_screen_shows_status_action_look_up_answer_and_reasoning(
 def test_a_pause_says_what_it_holds_back(sweep: Scoreboard) -> None:
     gate = EpisodeSlots(4)
     gate.change(paused=True)
-    for holds, says in ((True, "no call goes out"), (False, "no episode begins; those in play go on")):
+    for holds, says in (
+        (True, "no model calls are sent"),
+        (False, "no new episodes; those in play continue"),
+    ):
         sweep.holds_calls = holds
         shown = "".join(
             segment.text for line in lines(DashboardView(sweep, gate), 120, 30) for segment in line
@@ -256,16 +259,16 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
     words = ["agent=robust_cot", "env.episodes=9", "model.options.latency=0.05", "runner.concurrency=4"]
     with terminal(tmp_path, *words, "run.name=r") as shown:
         before: list[Any] = termios.tcgetattr(shown.slave)
-        shown.until(r"0/9 ended +4 in play of 4 at once")
+        shown.until(r"0/9 ended +4 in play \(limit 4\)")
         shown.press(b"+")
-        shown.until(r"5 in play of 5 at once")
+        shown.until(r"5 in play \(limit 5\)")
         shown.press(b" ")
         shown.until(r"PAUSED")
         shown.press(b" j")
         shown.press(b"\r")
-        shown.until(r"esc back to all")
+        shown.until(r"esc all episodes")
         shown.press(b"\x1b")
-        shown.until(r"enter look at it")
+        shown.until(r"enter open")
         shown.press(b"q")
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
         assert shown.process.wait(200) == 130

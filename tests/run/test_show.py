@@ -47,7 +47,7 @@ def test_a_brief_look_says_how_it_ended(tmp_path: Path, capsys: pytest.CaptureFi
     (path,) = journals(tmp_path / "r")
     assert main(["show", str(path), "--brief"]) == 0
     *_, fatal, last = capsys.readouterr().out.splitlines()
-    assert last == "75 steps, died: killed by a fox, while disrobing; replay equal"
+    assert last == "75 steps, died: killed by a fox, while disrobing; replay matches"
     assert "You die" in fatal
     assert "/00: died after 75 steps (killed by a fox, while disrobing), " in told
     assert "ended after 75 steps: died: killed by a fox, while disrobing" in log

@@ -41,7 +41,7 @@ def test_a_submission_opens_with_what_it_holds(submission: Path, tmp_path: Path)
     assert row["tokens"] == record["input_tokens"] + record["output_tokens"]
     names = head["actions"]["names"]
     assert [names[place] for place in head["actions"]["of"]] == [each["Action"] for each in rows]
-    assert "holds no prompts" in head["without"]
+    assert "does not contain prompts" in head["without"]
     assert head["curves"] == []  # how far it had come at a step is not known
     screens = found["0/0"]["screens"]
     assert screens[0][0]["rows"] == [UNSEEN]
@@ -53,7 +53,7 @@ def test_a_record_that_is_none_is_one_line(submission: Path, tmp_path: Path) -> 
     done = command("balrog_rag", "view", str(submission), "--out", "x.html", cwd=tmp_path)
     assert done.returncode != 0
     assert done.stderr.startswith("error: ")
-    assert "is no record of an episode" in done.stderr
+    assert "not an episode record" in done.stderr
 
 
 class Terminal:
@@ -153,7 +153,7 @@ def test_an_open_episode_is_listed_under_the_names_of_its_arm(runs: Path, tmp_pa
     ("words", "says"),
     [
         (["--out", "x.gif", "--steps", "5-9"], "write it as 100:150"),
-        (["--out", "x.gif", "--steps", "900:"], "has positions 0 to 70"),
+        (["--out", "x.gif", "--steps", "900:"], "use positions 0 to 70"),
         (["--out", "x.html", "--steps", "1:2"], "goes with --out"),
         (["--out", "x.mp4"], "no such kind of file"),
         (["--port", "99999"], "--port 99999: must be"),

@@ -63,7 +63,7 @@ def test_figures_read_from_the_screens_are_the_games_own(run: Path, tmp_path: Pa
     frames = iter(recorded)
     assert all(line in frames for line in dict.fromkeys(own))
     head = found["1/head"]
-    assert head["without"].startswith("A recording of this version holds screens, keys, times and scores:")
+    assert head["without"].startswith("A recording of this version contains screens, keys, times and scores:")
     assert "progression" not in [curve["name"] for curve in head["curves"]]
     assert head["clock"][-1] == found["0/head"]["clock"][-1]
     assert head["marks"][-1][1] == "end"
@@ -77,8 +77,8 @@ def test_a_recording_that_is_cut_is_shown_as_far_as_it_goes(run: Path, tmp_path:
     (tmp_path / "cut.0.ttyrec3.bz2").write_bytes(data[: len(data) - 20])
     done = command("balrog_rag", "view", "cut.0.ttyrec3.bz2", "--out", "x.html", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "cut.0.ttyrec3.bz2: is cut short" in done.stdout
-    assert "is cut short" in documents(tmp_path / "x.html")["0/head"]["failure"]
+    assert "cut.0.ttyrec3.bz2: truncated" in done.stdout
+    assert "truncated" in documents(tmp_path / "x.html")["0/head"]["failure"]
 
 
 def test_a_step_is_the_key_that_was_pressed(tmp_path: Path) -> None:

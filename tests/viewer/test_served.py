@@ -136,7 +136,7 @@ def test_a_first_comparison_finds_the_first_difference(
     address = serve(run)
     fresh.driver.get(f"{address}#compare=nle/NetHackChallenge-v0/00&compare=nle/NetHackChallenge-v0/01")
     fresh.wait(f"document.querySelectorAll('.column .screen pre').length === 2 && {STEP} === '{first}'")
-    assert f"First other action: step {first}" in fresh.js("document.querySelector('.controls').textContent")
+    assert f"First difference: step {first}" in fresh.js("document.querySelector('.controls').textContent")
 
 
 def test_an_episode_in_play_is_no_evidence_beyond_its_last_step(
@@ -148,4 +148,4 @@ def test_an_episode_in_play_is_no_evidence_beyond_its_last_step(
     fresh.driver.get(f"{serve(ended, cut)}#compare=served:{EPISODE}&compare={EPISODE}")
     fresh.wait("document.querySelectorAll('.column .screen pre').length === 2")
     told = fresh.js("document.querySelector('.controls').textContent")
-    assert f"No action differs as far as both are known. {EPISODE} has not ended." in told
+    assert f"No action differs up to the last step known for all. {EPISODE} has not ended." in told

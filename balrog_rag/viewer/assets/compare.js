@@ -1,4 +1,4 @@
-// Episodes side by side, locked by step or by the game's own time; the first leads.
+// Compare episodes side by side, synchronized by step or by game time; the first one controls the others.
 
 class ComparePage {
   constructor(episodes, app) {
@@ -11,23 +11,23 @@ class ComparePage {
     this.range = h("input", { type: "range", min: 0, max: this.last, "aria-label": "Position", oninput: () => this.seek(Number(this.range.value)) });
     this.number = h("input", { type: "number", min: 0, "aria-label": "Step", onchange: () => this.seek(Number(this.number.value)) });
     const clocks = episodes.every((episode) => episode.head.clock);
-    this.locks = h("select", { "aria-label": "Locked by", onchange: () => { this.lock = this.locks.value; this.seek(this.at); } },
-      h("option", { value: "step" }, "locked by step"), clocks ? h("option", { value: "turn" }, "locked by game time") : null);
-    const told = this.difference === null ? this.nothingDiffers() : `First other action: step ${this.difference}`;
+    this.locks = h("select", { "aria-label": "Synchronized by", onchange: () => { this.lock = this.locks.value; this.seek(this.at); } },
+      h("option", { value: "step" }, "synchronized by step"), clocks ? h("option", { value: "turn" }, "synchronized by game time") : null);
+    const told = this.difference === null ? this.nothingDiffers() : `First difference: step ${this.difference}`;
     this.element = h("div", { class: "compare" },
       h("div", { class: "controls" },
         h("button", { type: "button", "aria-label": "Step back", onclick: () => this.seek(this.at - 1) }, "\u2190"),
-        h("button", { type: "button", "aria-label": "Step on", onclick: () => this.seek(this.at + 1) }, "\u2192"),
+        h("button", { type: "button", "aria-label": "Step forward", onclick: () => this.seek(this.at + 1) }, "\u2192"),
         this.range, h("label", { class: "count" }, this.number, h("span", { class: "soft" }, ` of ${count(this.last)}`)), this.locks,
         this.difference === null ? h("span", { class: "soft" }, told) : h("button", { type: "button", title: "d", onclick: () => this.seek(this.difference) }, told)),
       h("div", { class: "columns" }, this.columns.map((column) => column.element)));
   }
 
-  // Beyond the last step of an episode that has not ended, or could not be replayed, nothing is known.
+  // The comparison ends at the last step of an episode that has not ended or could not be replayed further.
   nothingDiffers() {
     const cut = this.episodes.filter((episode) => episode.cutOff);
     if (!cut.length) return "No action differs.";
-    return `No action differs as far as both are known. ${cut.map((episode) => `${visible(episode.key)} ${visible(episode.cutOff)}`).join("; ")}.`;
+    return `No action differs up to the last step known for all. ${cut.map((episode) => `${visible(episode.key)} ${visible(episode.cutOff)}`).join("; ")}.`;
   }
 
   get last() {
@@ -50,7 +50,7 @@ class ComparePage {
     location.hash = "#" + this.app.hash({ episode: column.episode.key, step: column.state.at, tab });
   }
 
-  // Where another episode stands when the first is at a position.
+  // The position of another episode when the first one is at a given position.
   placeOf(episode, at) {
     const lead = this.episodes[0];
     if (this.lock === "step" || episode === lead) return Math.min(at, episode.last);
@@ -94,8 +94,8 @@ class ComparePage {
   leave() {}
 }
 
-// The first step at which any of the episodes takes another action than the first one; null where none does.
-// One that is shorter differs where it ends, if it has ended.
+// The first step at which any episode takes a different action than the first episode; null if there is none.
+// A shorter episode that has ended differs at its end.
 function firstDifference(episodes) {
   const [lead, ...others] = episodes;
   const found = others.map((other) => {

@@ -1,9 +1,9 @@
-// The timeline: a strip of marks, and a row for each curve, with one cursor through all of them.
+// The timeline: a strip of marks and one row per curve, with a common cursor.
 
 const STRIP = 26;
 const ROW = 30;
-const NAMES = 118; // width of the names' column
-const SCALE = 52; // and of that of the scale
+const NAMES = 118; // width of the column of names
+const SCALE = 52; // width of the column of scales
 
 class Timeline {
   constructor(episode, seek) {
@@ -68,7 +68,7 @@ class Timeline {
     this.width = this.element.clientWidth;
     const height = STRIP + curves.length * ROW + 4;
     if (!this.width) return;
-    // what does not move with the cursor is drawn once, and copied under it at every step
+    // the static layer is drawn once and copied under the cursor at every step
     this.layer = h("canvas", { width: this.width * scale, height: height * scale });
     this.canvas.width = this.layer.width;
     this.canvas.height = this.layer.height;
@@ -132,7 +132,7 @@ class Timeline {
     const pixels = Math.max(1, this.width - NAMES - SCALE);
     const by = Math.max(1, Math.floor(values.length / pixels / 2));
     for (let at = 0; at < values.length; at += by) {
-      // every value where there is room, else the lowest and highest of each half pixel
+      // every value if there is room, otherwise the minimum and maximum of each half pixel
       let least = values[at];
       let most = values[at];
       for (let next = at; next < Math.min(values.length, at + by); next++) { least = Math.min(least, values[next]); most = Math.max(most, values[next]); }
@@ -155,7 +155,7 @@ class Timeline {
   }
 }
 
-// The lowest and highest value; from 0 on where the lowest is not near the highest.
+// The range of values, extended to 0 unless the minimum is close to the maximum.
 function rangeOf(values) {
   let low = Infinity;
   let high = -Infinity;

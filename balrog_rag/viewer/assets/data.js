@@ -1,7 +1,7 @@
-// Documents: unpacked from blocks of this page, or asked of the server that served it.
+// Documents, unpacked from blocks of this page or fetched from its server.
 
 const SERVED = document.documentElement.dataset.served === "true";
-const KEPT_CHUNKS = 400; // unpacked chunks that stay in memory
+const KEPT_CHUNKS = 400; // unpacked chunks kept in memory
 
 async function unpack(bytes) {
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -20,7 +20,7 @@ function blockBytes(name) {
 async function readDocument(name, query = "") {
   if (!SERVED) {
     const bytes = blockBytes(name);
-    if (!bytes) throw new Error("this page holds no such part; it was left out when the file was written");
+    if (!bytes) throw new Error("this part is missing from the page; it was left out when the file was written");
     return unpack(bytes);
   }
   const answer = await fetch(`data/${name}${query}`, { cache: "no-store" });
@@ -28,7 +28,7 @@ async function readDocument(name, query = "") {
   return unpack(new Uint8Array(await answer.arrayBuffer()));
 }
 
-// An episode: its head is read when it is opened, its chunks when they are looked at.
+// An episode: its head is read when it is opened, its chunks when they are displayed.
 class Episode {
   constructor(place, row) {
     this.place = place;
@@ -38,8 +38,8 @@ class Episode {
     this.head = null;
   }
 
-  // Read the head until that many steps are rebuilt; without a number, all that its journal holds.
-  // `progress` is called whenever there is more to wait for.
+  // Read the head until that many steps are rebuilt; without a number, all steps in the journal.
+  // `progress` is called after each request that did not complete it.
   async open(steps = Infinity, progress = () => {}) {
     if (this.head && (this.head.done || this.last >= steps)) return this;
     for (;;) {
@@ -49,8 +49,8 @@ class Episode {
     }
   }
 
-  // Read the head anew; what was still being written is forgotten. True where anything came.
-  // A server answers when it has so many steps, or after a second.
+  // Read the head again and drop incomplete chunks. Returns true if anything was added.
+  // A server answers when it has that many steps, or after a second.
   async refresh(steps = 0) {
     const before = this.head;
     const head = await readDocument(`${this.place}/head`, Number.isFinite(steps) ? `?steps=${steps}` : "");
@@ -61,13 +61,13 @@ class Episode {
     return !before || before.steps !== head.steps || before.done !== head.done || before.settled !== head.settled;
   }
 
-  // Why nothing can be said about what comes after its last step; empty where it has ended.
+  // Why steps after the last one are unknown; empty if the episode has ended.
   get cutOff() {
-    if (this.head.failure) return `could be replayed to step ${count(this.last)} only: ${this.head.failure}`;
+    if (this.head.failure) return `could only be replayed to step ${count(this.last)}: ${this.head.failure}`;
     return this.head.outcome ? "" : "has not ended";
   }
 
-  // Steps at which something was looked up, each once and in order.
+  // Distinct steps with a look-up, in order.
   get searches() {
     const { step, purpose } = this.head.spent;
     return [...new Set(step.filter((_, at) => purpose[at] === "search"))];
@@ -85,7 +85,7 @@ class Episode {
   chunk(number) {
     let found = this.chunks.get(number);
     if (found) {
-      this.chunks.delete(number); // put in again at the end: the one looked at longest ago goes first
+      this.chunks.delete(number); // re-inserted at the end: the least recently used chunk is evicted first
     } else {
       found = readDocument(`${this.place}/${number}`).then(prepared);
       found.catch(() => this.chunks.delete(number));
@@ -107,7 +107,7 @@ class Episode {
     };
   }
 
-  // The entry of a table ("messages", "passages", "pictures") of that number, from the chunk that holds it.
+  // The entry with this number of a table ("messages", "passages", "pictures"), from the chunk that contains it.
   async entry(table, number) {
     const firsts = this.head.firsts[table];
     let low = 0;
@@ -137,7 +137,7 @@ class Episode {
   }
 }
 
-// Every screen of a chunk, made of its first and of what changed; rows that stayed are shared.
+// Every screen of a chunk, rebuilt from the first one and the changes; unchanged rows are shared.
 function prepared(chunk) {
   chunk.looks = [];
   let look = null;
@@ -161,7 +161,7 @@ function changed(look, changes) {
   return { rows, colours };
 }
 
-// What calls cost: by purpose at each step, and all together up to each step.
+// Costs of calls: by purpose at each step, and the running total.
 function cumulated(head) {
   const spent = head.spent;
   const size = head.steps + 1;

@@ -1,8 +1,8 @@
-// What changed between two prompts: whole messages first, then lines within a message.
+// Differences between two prompts: first whole messages, then lines within a message.
 
-const MOST_CELLS = 4e6; // pairs of lines compared; beyond that a text is shown as replaced
+const MOST_CELLS = 4e6; // limit on compared pairs of lines; beyond it a text is shown as replaced
 
-// Lines of two texts as [sign, line]: " " in both, "-" in the first alone, "+" in the second alone.
+// Lines of two texts as [sign, line]: " " in both, "-" only in the first, "+" only in the second.
 function lineDifference(before, now) {
   const olds = before.split("\n");
   const news = now.split("\n");
@@ -34,7 +34,7 @@ function between(olds, news) {
   return made;
 }
 
-// Each message of a prompt beside the prompt before it: how it stands to that, and its counterpart there.
+// Each message of a prompt compared with the previous prompt: its status, and its counterpart there.
 function promptDifference(before, now) {
   const known = new Set(before.map((message) => message.id));
   let head = 0;

@@ -1,4 +1,4 @@
-// An episode's page: screen, controls, timeline, and beside them what the model read and wrote.
+// The page of an episode: screen, controls and timeline, beside the model's input and output.
 
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["notes", "Notes"], ["settings", "Settings"]];
@@ -21,18 +21,18 @@ class EpisodePage {
 
   build() {
     const button = (words, title, act, key) => h("button", { type: "button", title: `${title} (${key})`, "aria-label": title, onclick: act }, words);
-    this.screen = h("div", { class: "screen", tabindex: "0", "aria-label": "Screen. Arrow keys step, space plays." });
+    this.screen = h("div", { class: "screen", tabindex: "0", "aria-label": "Screen. Arrow keys move by steps, space plays." });
     this.line = h("p", { class: "line" });
     this.play = button("\u25b6", "Play", () => this.toggle(), "space");
     this.range = h("input", { type: "range", min: 0, "aria-label": "Position", oninput: () => this.seek(Number(this.range.value)) });
     this.number = h("input", { type: "number", min: 0, "aria-label": "Step", onchange: () => this.seek(Number(this.number.value)) });
     this.total = h("span", { class: "soft" });
-    this.speedBox = h("select", { "aria-label": "Steps a second", onchange: () => this.setSpeed(Number(this.speedBox.value)) },
+    this.speedBox = h("select", { "aria-label": "Steps per second", onchange: () => this.setSpeed(Number(this.speedBox.value)) },
       SPEEDS.map((speed) => h("option", { value: speed, selected: speed === this.speed }, `${speed}/s`)));
     const controls = h("div", { class: "controls" },
-      button("[", "Mark before", () => this.jump(-1), "["),
+      button("[", "Previous mark", () => this.jump(-1), "["),
       button("\u2190", "Step back", () => this.seek(this.at - 1), "left arrow"), this.play,
-      button("\u2192", "Step on", () => this.seek(this.at + 1), "right arrow"),
+      button("\u2192", "Step forward", () => this.seek(this.at + 1), "right arrow"),
       button("]", "Next mark", () => this.jump(1), "]"),
       this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
       button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
@@ -46,7 +46,7 @@ class EpisodePage {
       h("div", { class: "read" }, this.tabs, this.panel));
   }
 
-  // The marks shown, in order; the same list as long as nothing has changed in it.
+  // The visible marks, in order; the same array as long as they do not change.
   get marks() {
     const notes = this.app.notes.of(this.episode.key);
     const made = [this.episode.head.marks.length, this.episode.last, [...this.shownKinds], notes.map((note) => [note.step, note.text])].join();
@@ -79,7 +79,7 @@ class EpisodePage {
     await this.redraw();
   }
 
-  // Show where one is, in an episode that may have grown.
+  // Show the current position in an episode that may have grown.
   measure() {
     this.range.max = this.number.max = this.episode.last;
     this.range.value = this.number.value = this.at;
@@ -115,7 +115,7 @@ class EpisodePage {
     const kinds = this.app.run.titles;
     const listed = this.marks;
     const present = Object.keys(MARKS).filter((kind) => this.everyMark.some((mark) => mark[1] === kind));
-    const choose = h("fieldset", { class: "kinds" }, h("legend", {}, "Shown, and stopped at by [ and ]"), present.map((kind) => h("label", {},
+    const choose = h("fieldset", { class: "kinds" }, h("legend", {}, "Show, and stop at with [ and ]"), present.map((kind) => h("label", {},
       h("input", { type: "checkbox", checked: this.shownKinds.has(kind), onchange: (event) => {
         if (event.target.checked) this.shownKinds.add(kind);
         else this.shownKinds.delete(kind);
@@ -139,8 +139,8 @@ class EpisodePage {
     this.redraw();
   }
 
-  // While an episode is rebuilt or played, what came since is asked for every second; a reader at the end of
-  // one that is played moves on with it.
+  // While an episode is rebuilt or played, new steps are requested every second; a reader at the end of
+  // a running episode follows it.
   follow() {
     if (!SERVED || this.episode.head.done || this.following) return;
     this.sayLive();
@@ -157,7 +157,7 @@ class EpisodePage {
     if (!this.following) return;
     this.sayLive();
     if (came && end && this.at === held) await this.seek(this.episode.last, true);
-    else if (came && this.moment && this.moment.step) this.measure(); // what is read is not drawn anew under the reader
+    else if (came && this.moment && this.moment.step) this.measure(); // the panel is not redrawn while it is being read
     else if (came) await this.seek(this.at, true);
     if (this.episode.head.done) this.unfollow();
   }
@@ -165,7 +165,7 @@ class EpisodePage {
   sayLive() {
     this.live.hidden = false;
     const { settled, steps } = this.episode.head;
-    this.live.textContent = settled ? "Following its journal: steps appear as they are played." : `Rebuilding: ${plural(steps, "step")} so far.`;
+    this.live.textContent = settled ? "Following the journal: steps appear as they are played." : `Rebuilding: ${plural(steps, "step")} so far.`;
   }
 
   unfollow() {
@@ -205,12 +205,12 @@ class EpisodePage {
     if (this.playing) { this.stop(); this.toggle(); }
   }
 
-  // To the mark behind this step or before it, of those shown or of one kind.
+  // Jump to the next or previous mark, of all visible kinds or of one kind.
   jump(by, kind) {
     const shown = this.marks;
     const places = (kind ? this.everyMark.filter((mark) => mark[1] === kind) : shown).map((mark) => mark[0]);
     const next = by > 0 ? places.find((at) => at > this.at) : places.reverse().find((at) => at < this.at);
-    if (next === undefined) say(`No ${kind ? this.app.run.titles[kind] : "mark"} ${by > 0 ? "behind" : "before"} this step`.replace("No a ", "No "));
+    if (next === undefined) say(`No ${kind ? this.app.run.titles[kind] : "mark"} ${by > 0 ? "after" : "before"} this step`.replace("No a ", "No "));
     else this.seek(next);
   }
 

@@ -1,4 +1,4 @@
-// A step as Markdown, for an issue: what was seen, read, answered and done.
+// A step as Markdown, for bug reports: screen, passages, answers and action.
 
 async function stepAsMarkdown(episode, moment) {
   const parts = [`### ${oneLine(episode.key)}, step ${moment.at}`, fenced(moment.screen.rows.map((row) => row.trimEnd()).join("\n"))];
@@ -12,7 +12,7 @@ async function stepAsMarkdown(episode, moment) {
   return parts.join("\n\n") + "\n";
 }
 
-// A fence that no line of the text can end.
+// A code fence that the text cannot close.
 function fenced(text) {
   const shown = visible(text);
   const longest = Math.max(2, ...(shown.match(/`+/g) || []).map((ticks) => ticks.length));

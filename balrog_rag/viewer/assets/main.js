@@ -1,20 +1,20 @@
-// The page as a whole: where one is, kept in the address, and the keys.
+// The whole page: navigation, stored in the address, and the keys.
 
 const KEYS = [
-  ["\u2190 \u2192", "a step back or on; with Shift ten"], ["Home End", "the first moment, the last"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "the mark before, the next mark"], ["s S", "the next search, the one before"], ["p P", "the last rare deed before this step, such as a prayer; the next"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
-  ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: the first other action"], ["r", "the list of episodes"], ["t", "light, dark, as the system has it"], ["?", "these keys"],
+  ["\u2190 \u2192", "one step back or forward; with Shift ten"], ["Home End", "first moment, last moment"], ["space", "play or pause"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
+  ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: first different action"], ["r", "list of episodes"], ["t", "theme: light, dark, system"], ["?", "show these keys"],
 ];
 
-const LOOK_AGAIN = 2000; // milliseconds between two looks at what has begun and ended
+const LOOK_AGAIN = 2000; // milliseconds between checks for episodes that started or ended
 
 class App {
   constructor(run) {
     this.run = run;
     this.episodes = new Map(run.episodes.map((row, place) => [row.key, new Episode(place, row)]));
     this.page = null;
-    this.routes = 0; // places gone to, so that an answer that comes late is not shown in another's place
-    this.arriving = false; // on the way to the place that the address names
+    this.routes = 0; // number of navigations, so that a late response does not replace a newer page
+    this.arriving = false; // navigating to the page in the address
     this.theme = "";
     this.notes = new Notes(this);
     this.texts = new Texts(this);
@@ -33,14 +33,14 @@ class App {
     document.title = `${visible(this.run.title)} \u00b7 balrog_rag viewer`;
   }
 
-  // What has begun or ended since; on a slow disk seldom, so that a run in play is not held up.
+  // Fetch started and ended episodes; less often on a slow disk, so that a running run is not delayed.
   async lookAgain() {
     const asked = performance.now();
     if (!document.hidden) await readDocument("rows").then((found) => this.grown(found)).catch(() => null);
     setTimeout(() => this.lookAgain(), Math.max(LOOK_AGAIN, 20 * (performance.now() - asked)));
   }
 
-  // An episode keeps its place; its line may be another one by now.
+  // An episode keeps its index, but its row may have changed.
   grown({ title, episodes }) {
     if (JSON.stringify(episodes) === JSON.stringify(this.run.episodes)) return;
     const known = [...this.episodes.values()];
@@ -59,7 +59,7 @@ class App {
     return new Map(this.run.retrieval.flatMap((found) => found.asked.filter((one) => one.key === key).map((one) => [one.step, one])));
   }
 
-  // Write where one is into the address, without a new entry in the browser's history.
+  // Write the current position into the address, without a new history entry.
   remember(page) {
     if (page !== this.page || this.arriving) return;
     const hash = "#" + this.hash({ episode: page.episode.key, step: page.at, tab: page.tab === "step" ? undefined : page.tab });
@@ -80,13 +80,13 @@ class App {
     if (!(await this.opened([episode], step))) return null;
     if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
-    if (step > episode.last) say(`There is no step ${count(step)}; the last is shown.`);
+    if (step > episode.last) say(`There is no step ${count(step)}; showing the last one.`);
     const shown = this.page.seek(step);
     this.page.follow();
     return shown;
   }
 
-  // Wait until episodes are rebuilt up to a step, or all that is recorded; false where that failed or one went elsewhere.
+  // Wait until episodes are rebuilt up to a step, or completely; false if that failed or the user navigated away.
   async opened(episodes, step) {
     const route = this.routes;
     const waiting = () => {
@@ -118,7 +118,7 @@ class App {
   async sideBySide(wanted) {
     const keys = wanted.getAll("compare");
     const episodes = keys.map((key) => this.episodes.get(key));
-    if (episodes.length < 2 || episodes.some((episode) => !episode)) return this.fail("Two or more episodes of this page can be set side by side.");
+    if (episodes.length < 2 || episodes.some((episode) => !episode)) return this.fail("Select two or more episodes of this page to compare.");
     if (!(await this.opened(episodes))) return null;
     const same = this.page instanceof ComparePage && this.page.episodes.every((episode, place) => episode === episodes[place]) && this.page.episodes.length === episodes.length;
     if (!same) this.show(new ComparePage(episodes, this), null);
@@ -158,7 +158,7 @@ class App {
     const row = episode ? episode.row : null;
     const facts = row ? [row.kind, row.agent, row.model, row.outcome, row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
     fill(document.getElementById("top"),
-      h("nav", { "aria-label": "Where you are" },
+      h("nav", { "aria-label": "Breadcrumb" },
         this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#", class: "name", dir: "auto" }, visible(this.run.title)),
         row ? [h("span", { class: "soft", "aria-hidden": "true" }, "/"), h("h1", { dir: "auto" }, visible(row.key))] : null),
       h("p", { class: "facts", dir: "auto" }, visible(facts.filter(Boolean).join(" \u00b7 "))),
@@ -171,7 +171,7 @@ class App {
     if (this.theme) document.documentElement.dataset.theme = this.theme;
     else delete document.documentElement.dataset.theme;
     if (this.page && this.page.timeline) this.page.timeline.draw();
-    say(this.theme ? `${this.theme} theme` : "theme of the system");
+    say(this.theme ? `${this.theme} theme` : "system theme");
   }
 
   help() {

@@ -1,4 +1,4 @@
-// Marks: what a reader wants to jump to. Each kind has a colour and a shape of its own.
+// Marks that a reader may want to jump to. Each kind has its own colour and shape.
 
 const MARKS = {
   place: ["#0072B2", "diamond"],

@@ -1,4 +1,4 @@
-// A reader's notes on steps: kept beside the run by the server, or saved to and loaded from a file.
+// A reader's notes on steps: stored beside the run by the server, or saved to and loaded from a file.
 
 class Notes {
   constructor(app) {
@@ -18,7 +18,7 @@ class Notes {
     }
     this.all = this.all.filter((other) => !same(other));
     if (!remove) this.all.push(note);
-    return say(remove ? "Note removed" : SERVED ? "Note kept beside the run" : "Note kept in this page; save it before you close it");
+    return say(remove ? "Note removed" : SERVED ? "Note saved beside the run" : "Note stored in this page; save it before you close the page");
   }
 
   file() {
@@ -26,13 +26,13 @@ class Notes {
     save("notes.json", [JSON.stringify(rows, null, 4) + "\n"], "application/json");
   }
 
-  // Notes of a file are added; those on episodes that are not here are left out.
+  // Add the notes of a file, except those on episodes that are not on this page.
   async load(file) {
     let rows;
     try {
       rows = JSON.parse(await file.text());
     } catch {
-      return say("This file holds no notes.");
+      return say("This file contains no notes.");
     }
     const keys = new Map([...this.app.episodes.values()].map((episode) => [episode.row.name, episode.key]));
     const fitting = (Array.isArray(rows) ? rows : []).filter((row) => row && keys.has(row.episode) && Number.isInteger(row.step) && typeof row.text === "string");

@@ -1,13 +1,13 @@
-// What the model read and wrote at a step: decision, calls, searches, prompts, costs.
+// The model's input and output at a step: decision, calls, searches, prompts, costs.
 
 const PURPOSES = { act: "action", query: "query", summary: "summary", rerank: "reranking", search: "search", other: "other" };
-const READ = { strict: "read as written", lenient: "found in looser words", none: "no action found in it" };
-const LOOKUPS = { fresh: "newly looked up", reused: "from an earlier look-up", kept: "kept from an earlier step" };
+const READ = { strict: "matched exactly", lenient: "matched leniently", none: "without a valid action" };
+const LOOKUPS = { fresh: "from a new look-up", reused: "reused from an earlier look-up", kept: "kept from an earlier step" };
 
 const OUTCOMES = {
-  steps: "The limit on steps or key presses was reached.", no_progress: "Too many key presses passed without game time.", failed: "The aim was not reached.",
+  steps: "The limit on steps or key presses was reached.", no_progress: "Too many key presses passed without game time.", failed: "The task was not completed.",
   tokens: "The cap on tokens was reached.", dollars: "The cap on dollars was reached.", seconds: "The cap on time was reached.",
-  crashed: "The program that played failed.", timed_out: "The program that played took too long for one action.",
+  crashed: "The playing program failed.", timed_out: "The playing program took too long for one action.",
 };
 
 function chips(facts) {
@@ -18,7 +18,7 @@ function section(title, ...children) {
   return h("section", { class: "part" }, h("h3", {}, title), ...children);
 }
 
-// The decision, then everything that led to it in the order in which it happened.
+// The decision, then the calls and searches that led to it, in order.
 async function drawStep(box, episode, moment, state) {
   const passages = await Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null)));
   if (state.at !== moment.at) return;
@@ -27,25 +27,25 @@ async function drawStep(box, episode, moment, state) {
     moment.step ? null : drawLasts(state), moment.said.length ? null : drawAround(episode, moment.at, state));
 }
 
-const BESIDE = 14; // steps before and behind
+const BESIDE = 14; // steps before and after
 
-// What was done before and after a step that says little by itself, such as a key.
+// The actions before and after a step, as context for steps such as single keys.
 function drawAround(episode, at, state) {
   const first = Math.max(0, at - BESIDE);
   const actions = Array.from({ length: Math.min(episode.last, at + BESIDE + 1) - first }, (_, place) => first + place);
   if (actions.length < 2 || !state.seek) return null;
-  return section(at < episode.last ? "Done before and after" : "Done last",
+  return section(at < episode.last ? "Actions before and after" : "Last actions",
     h("p", { class: "around" }, actions.map((step) => h("button", { type: "button", title: `step ${step}`, "aria-current": step === at ? "step" : null, onclick: () => state.seek(step) }, visible(episode.action(step))))));
 }
 
-// The last mark of each kind: where to look for why it ended.
+// The last mark of each kind, which may explain how the episode ended.
 function drawLasts(state) {
   if (!state.everyMark) return null;
   const last = new Map(state.everyMark.filter(([, kind]) => kind !== "end" && kind !== "cap").map((mark) => [mark[1], mark]));
   if (!last.size) return null;
   const rows = [...last.values()].sort((a, b) => b[0] - a[0]).map(([at, kind, words]) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => state.seek(at) },
     markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, [...new Set([state.app.run.titles[kind], visible(words)])].join(": ")))));
-  return section("The last of each kind before the end", h("ol", { class: "marks" }, rows));
+  return section("Last mark of each kind before the end", h("ol", { class: "marks" }, rows));
 }
 
 function drawDecision(episode, moment, state) {
@@ -64,7 +64,7 @@ function drawDecision(episode, moment, state) {
   const asked = state.retrieval.get(moment.at);
   return h("section", { class: "decision" },
     h("p", { class: "action" }, h("span", { class: "soft" }, `step ${moment.at}`), " ", h("strong", { dir: "auto" }, visible(step.do))),
-    "asked" in step ? h("p", { class: "warning" }, "The answer held no valid action ", h("q", { dir: "auto" }, visible(step.asked)), `, so the default was taken.`) : null,
+    "asked" in step ? h("p", { class: "warning" }, "The answer did not contain a valid action: ", h("q", { dir: "auto" }, visible(step.asked)), `; the default action was taken.`) : null,
     step.reasoning ? textBlock(step.reasoning, "thought") : null,
     asked ? drawAsked(asked) : null,
     chips(facts));
@@ -74,19 +74,19 @@ function drawAsked(asked) {
   const changed = asked.without !== asked.action;
   const noisy = asked.again !== asked.action;
   return h("p", { class: "retrieval" + (changed ? " changed" : "") },
-    changed ? "Without passages the model does " : "Without passages the model does the same, ",
+    changed ? "Without passages the model chooses " : "Without passages the model chooses the same action, ",
     h("strong", { dir: "auto" }, visible(asked.without)),
-    noisy ? ["; asked again with them, ", h("strong", { dir: "auto" }, visible(asked.again)), ": it also changes its mind by chance."] : "; asked again with them, it repeats its action.");
+    noisy ? ["; asked again with them, ", h("strong", { dir: "auto" }, visible(asked.again)), ": its answers also vary by chance."] : "; asked again with them, it repeats the action.");
 }
 
 function drawEnd(episode, moment) {
   const { outcome, how, done, failure } = episode.head;
-  if (failure) return h("section", { class: "decision" }, h("p", { class: "warning" }, "The journal could be replayed up to here only: ", visible(failure)));
+  if (failure) return h("section", { class: "decision" }, h("p", { class: "warning" }, "The journal could only be replayed up to here: ", visible(failure)));
   if (!outcome) return h("section", { class: "decision" }, h("p", {}, done ? "The journal ends here; the episode has not ended." : "Waiting for the next step."));
   return h("section", { class: "decision" },
     h("p", { class: "action" }, h("span", { class: "soft" }, `after ${plural(moment.at, "step")}`), " ", h("strong", {}, visible(outcome))),
     how || OUTCOMES[outcome] ? h("p", { dir: "auto" }, visible(how || OUTCOMES[outcome])) : null,
-    episode.row.cause ? chips([`class of end: ${episode.row.cause}`]) : null);
+    episode.row.cause ? chips([`cause: ${episode.row.cause}`]) : null);
 }
 
 function drawCall(call, place, state) {
@@ -101,9 +101,9 @@ function drawCall(call, place, state) {
     call.seconds ? seconds(call.seconds) : null,
     call.tries ? `${call.tries} attempts` : null,
     call.finish ? `ended: ${call.finish}` : null,
-    call.trimmed ? `${plural(call.trimmed, "old turn")} left out` : null,
+    call.trimmed ? `${plural(call.trimmed, "old turn")} dropped` : null,
   ];
-  const prompt = call.ask ? h("button", { type: "button", class: "link", onclick: () => state.openPrompt(place) }, `Read its prompt (${plural(call.ask.length, "message")})`) : null;
+  const prompt = call.ask ? h("button", { type: "button", class: "link", onclick: () => state.openPrompt(place) }, `Show the prompt (${plural(call.ask.length, "message")})`) : null;
   return section(`Call for the ${PURPOSES[call.for] || call.for}`,
     call.thought ? h("details", { class: "thought", open: true }, h("summary", {}, "Reasoning"), textBlock(call.thought)) : null,
     "cost" in call || call.text ? textBlock(call.text || "(an empty answer)", "answer") : h("p", { class: "soft" }, "No answer yet."),
@@ -119,11 +119,11 @@ function drawSearch(search, passages) {
       h("p", { class: "soft" }, passage.url ? address(passage.url) : null, passage.licence ? ` licence: ${visible(passage.licence)}` : null))));
   return section("Search",
     h("p", { class: "query" }, h("q", { dir: "auto" }, visible(search.query))),
-    rows.length ? h("ol", { class: "passages" }, rows) : h("p", { class: "soft" }, "Nothing was found."),
+    rows.length ? h("ol", { class: "passages" }, rows) : h("p", { class: "soft" }, "No passages found."),
     chips([search.seconds ? seconds(search.seconds) : null]));
 }
 
-// The prompt of one call, whole or beside the one before it for the same purpose.
+// The prompt of one call, in full or compared with the previous one for the same purpose.
 async function drawPrompt(box, episode, moment, state) {
   const calls = moment.said.map((said, place) => [said, place]).filter(([said]) => said.ask);
   if (!calls.length) return fill(box, h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."));
@@ -132,14 +132,14 @@ async function drawPrompt(box, episode, moment, state) {
   if (state.at !== moment.at) return;
   const choose = h("div", { class: "choices", role: "group", "aria-label": "Which prompt" },
     calls.map(([said, each]) => h("button", { type: "button", "aria-pressed": each === place, onclick: () => { state.call = each; state.redraw(); } }, PURPOSES[said.for] || said.for)),
-    h("label", {}, h("input", { type: "checkbox", checked: state.whole, onchange: (event) => { state.whole = event.target.checked; state.redraw(); } }), " whole"),
+    h("label", {}, h("input", { type: "checkbox", checked: state.whole, onchange: (event) => { state.whole = event.target.checked; state.redraw(); } }), " full text"),
     h("button", { type: "button", onclick: () => copy(now.map((message) => `[${message.role}]\n${message.text}`).join("\n\n"), "Prompt") }, "Copy"));
   const parts = promptDifference(before || [], now);
   fill(box, choose, before ? cacheLine(before, now, parts) : h("p", { class: "soft" }, "The first prompt for this purpose."),
     grouped(parts, state.whole || !before).map((group) => (group[0].how !== "new" && group.length > 2 && !state.whole ? drawGroup(group, episode) : group.map((part) => drawMessage(part, episode, state.whole || !before)))));
 }
 
-// Messages that stood in the prompt before, folded together where several stand in a row.
+// Messages that are unchanged from the previous prompt; consecutive ones are folded together.
 function grouped(parts, whole) {
   if (whole) return [parts];
   const groups = [];
@@ -153,7 +153,7 @@ function grouped(parts, whole) {
 
 function drawGroup(group, episode) {
   const size = group.reduce((sum, part) => sum + part.message.text.length, 0);
-  const words = group[0].how === "head" ? "as before" : "stood in the prompt before";
+  const words = group[0].how === "head" ? "unchanged" : "also in the previous prompt";
   const inside = h("div", { class: "inside" });
   const folded = h("details", { class: `message ${group[0].how}` }, h("summary", {}, h("span", { class: "role" }, plural(group.length, "message")), h("span", { class: "soft" }, ` ${count(size)} characters, ${words}`)), inside);
   folded.addEventListener("toggle", () => { if (folded.open && !inside.firstChild) fill(inside, group.map((part) => drawMessage(part, episode, false))); });
@@ -178,18 +178,18 @@ function cacheLine(before, now, parts) {
   }
   const first = parts.find((part) => part.how !== "head");
   if (first) first.start = commonStart(before[parts.indexOf(first)]?.text || "", first.message.text);
-  return h("p", { class: "soft" }, `${count(all)} characters. The first ${count(same)} (${all ? Math.round((100 * same) / all) : 0} %) are as in the prompt before: that much a provider's cache can take over; it is shaded.`);
+  return h("p", { class: "soft" }, `${count(all)} characters. The first ${count(same)} (${all ? Math.round((100 * same) / all) : 0} %) are the same as in the previous prompt, so a provider's cache can reuse them (shaded).`);
 }
 
 function drawMessage(part, episode, whole) {
   const { message, how } = part;
   const pictures = message.pictures.map((number) => {
-    const image = h("img", { class: "picture", alt: "a picture in the prompt" });
+    const image = h("img", { class: "picture", alt: "an image in the prompt" });
     episode.entry("pictures", number).then((data) => { image.src = "data:image/png;base64," + data; });
     return image;
   });
   const title = h("span", { class: "role" }, message.role);
-  const words = { head: "as before", known: "stood in the prompt before", new: "new" }[how];
+  const words = { head: "unchanged", known: "also in the previous prompt", new: "new" }[how];
   const size = h("span", { class: "soft" }, ` ${count(message.text.length)} characters, ${words}`);
   if (how === "new" || whole)
     return h("article", { class: `message ${how}` }, h("header", {}, title, size), how === "new" && !whole ? changedText(part) : shadedText(part), pictures);
@@ -214,7 +214,7 @@ function changedText(part) {
   return block;
 }
 
-// Tokens, dollars and seconds by purpose: of this step, and of all up to it.
+// Tokens, dollars and seconds by purpose: for this step, and in total up to it.
 function drawCosts(box, episode, moment) {
   const spent = episode.head.spent;
   const table = new Map();
@@ -236,7 +236,7 @@ function drawCosts(box, episode, moment) {
     sums.unknown += row.unknown;
   }
   return fill(box, costTable("This step", table, sums, "now"), costTable("So far", table, sums, "all"),
-    sums.unknown ? h("p", { class: "soft" }, "+? leaves out calls whose price is not known.") : null);
+    sums.unknown ? h("p", { class: "soft" }, "+? marks a sum without calls of unknown price.") : null);
 }
 
 function costTable(title, table, sums, which) {

@@ -1,7 +1,7 @@
-// A run's page: its episodes as a list to sort and to filter, and what retrieval was found to change.
+// The page of a run: its episodes as a list to sort and filter, and the effects of retrieval.
 
 const SHOWN_ROWS = 500;
-const OF_MODELS = new Set(["invalid", "tokens", "dollars", "seconds"]); // nothing to say where no model was asked
+const OF_MODELS = new Set(["invalid", "tokens", "dollars", "seconds"]); // empty if no model was called
 
 class RunPage {
   constructor(app) {
@@ -17,7 +17,7 @@ class RunPage {
     this.grown();
   }
 
-  // Draw the list as it is by now; what is chosen, typed and focused stays.
+  // Redraw the list; selection, input and focus are kept.
   grown() {
     fill(this.said, this.summary());
     const held = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
@@ -78,8 +78,8 @@ class RunPage {
       return h("td", { class: words ? "words" : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
     })));
     fill(this.list, h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body)),
-      rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; filter to see others.`) : null,
-      rows.length ? null : h("p", { class: "soft" }, "No episode fits the filter."));
+      rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; use the filter to see others.`) : null,
+      rows.length ? null : h("p", { class: "soft" }, "No episode matches the filter."));
   }
 
   chooser(row) {

@@ -1,4 +1,4 @@
-// The game's screen: rows of coloured text with a cursor, or a picture.
+// The game's screen: rows of coloured text with a cursor, or an image.
 
 function drawScreen(box, moment, episode) {
   const look = moment.screen;
@@ -17,7 +17,7 @@ function drawRows(box, look) {
     if (coloured) appendRow(rows, row, look.colours[at], cursor);
     else rows.append(visible(row));
   });
-  rows.append("\n"); // an empty last row has its height, too
+  rows.append("\n"); // gives an empty last row its height
   fill(box, rows);
 }
 
@@ -41,8 +41,8 @@ function appendRow(rows, row, colours, cursor) {
 async function drawPicture(box, look, episode) {
   box.dataset.picture = look.picture;
   const data = await episode.entry("pictures", look.picture);
-  if (box.dataset.picture !== String(look.picture)) return; // another moment came meanwhile
-  const words = h("details", { class: "words" }, h("summary", {}, "In words"), h("pre", { class: "text" }, visible(look.rows.join("\n"))));
+  if (box.dataset.picture !== String(look.picture)) return; // a different moment is displayed by now
+  const words = h("details", { class: "words" }, h("summary", {}, "As text"), h("pre", { class: "text" }, visible(look.rows.join("\n"))));
   words.open = box.querySelector("details.words")?.open || false;
-  fill(box, h("img", { class: "picture", src: "data:image/png;base64," + data, alt: "the game's screen as a picture" }), words);
+  fill(box, h("img", { class: "picture", src: "data:image/png;base64," + data, alt: "the game's screen as an image" }), words);
 }

@@ -1,22 +1,22 @@
-// Search over everything that was read and written: prompts, answers, queries, passages, actions, notes.
+// Full-text search over prompts, answers, queries, passages, actions and notes.
 
 const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage: "passages", action: "actions" };
 const MOST_STEPS = 300;
-const DRAWN_EVERY = 500; // milliseconds between two drawings of what is found while episodes are read
-const AROUND = 60; // characters shown before and behind a hit
+const DRAWN_EVERY = 500; // milliseconds between two updates of the results while episodes are read
+const AROUND = 60; // characters shown before and after a hit
 
-// The texts of all episodes in small letters, unpacked once and then kept.
+// The texts of all episodes in lower case, unpacked once and cached.
 class Texts {
   constructor(app) {
     this.app = app;
-    this.parts = []; // of one chunk each, in the order of episodes and steps
+    this.parts = []; // one per chunk, in the order of episodes and steps
     this.characters = 0;
-    this.whole = new Map(); // chunks of an episode that cannot change any more
-    this.missing = new Map(); // what could not be read, by episode, and why
+    this.whole = new Map(); // number of complete chunks by episode
+    this.missing = new Map(); // errors by episode
     this.loading = null;
   }
 
-  // Read what is not read yet, one episode after the other; `progress` is called after each.
+  // Read episodes that are not cached, one after the other; `progress` is called after each.
   load(progress) {
     this.progress = progress;
     this.loading = this.loading || this.loadAll().finally(() => { this.loading = null; });
@@ -41,7 +41,7 @@ class Texts {
 
   async loadEpisode(episode, waiting) {
     await episode.open(Infinity, waiting);
-    const whole = episode.head.done ? episode.chunkCount : episode.chunkCount - 1; // the last may still grow
+    const whole = episode.head.done ? episode.chunkCount : episode.chunkCount - 1; // the last chunk may still grow
     for (let number = this.whole.get(episode.key) || 0; number < episode.chunkCount; number++) {
       const chunk = await readDocument(`${episode.place}/${number}`);
       this.put(this.add(episode, chunk, number));
@@ -49,7 +49,7 @@ class Texts {
     }
   }
 
-  // Among the others, in the place of what was there of the same chunk.
+  // Insert a part in order, replacing an earlier version of the same chunk.
   put(part) {
     const order = (other) => other.episode.place - part.episode.place || other.number - part.number;
     let at = this.parts.length;
@@ -95,7 +95,7 @@ class Texts {
     return part;
   }
 
-  // Steps where the words stand, each with its first hit and the kinds of text that hold it.
+  // Matching steps, each with its first hit and the kinds of text that match.
   find(words, kinds) {
     const wanted = words.toLowerCase();
     const found = new Map();
@@ -112,7 +112,7 @@ class Texts {
           if (!step) found.set(name, (step = { episode: part.episode, at: part.steps[item], kinds: new Set(), text: part.texts[item], from: from - part.starts[item] }));
           step.kinds.add(part.kinds[item]);
         }
-        if (item + 1 >= part.starts.length) break; // one hit a text is enough
+        if (item + 1 >= part.starts.length) break; // one hit per text is enough
         from = part.small.indexOf(wanted, part.starts[item + 1]);
       }
     }
@@ -126,7 +126,7 @@ function once(seen, id, first, table, put) {
   put(table[id - first]);
 }
 
-// Small letters, sign by sign, where the whole text would change its length.
+// Lower case, character by character if converting the whole text would change its length.
 function sameLength(text) {
   return [...text].map((sign) => { const small = sign.toLowerCase(); return small.length === sign.length ? small : sign; }).join("");
 }
@@ -180,11 +180,11 @@ class SearchPage {
     const { steps, hits } = this.app.texts.find(words, this.kinds);
     const took = performance.now() - begun;
     const size = short(this.app.texts.characters);
-    const found = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${size} characters, in ${took.toFixed(0)} ms` : `${size} characters can be searched.`;
+    const found = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${size} characters, in ${took.toFixed(0)} ms` : `${size} characters searchable.`;
     this.note.textContent = this.unread ? `${this.unread}. ${words ? `So far: ${plural(hits, "text")} in ${size} characters.` : ""}` : found;
-    fill(this.left, [...this.app.texts.missing].map(([key, why]) => h("li", {}, `${visible(key)} is not searched to its end: ${visible(why)}`)));
+    fill(this.left, [...this.app.texts.missing].map(([key, why]) => h("li", {}, `${visible(key)} was only partly searched: ${visible(why)}`)));
     fill(this.results, steps.slice(0, MOST_STEPS).map((step) => this.row(step, words)),
-      steps.length > MOST_STEPS ? h("li", { class: "soft" }, `The first ${MOST_STEPS} steps; more words find fewer.`) : null);
+      steps.length > MOST_STEPS ? h("li", { class: "soft" }, `Showing the first ${MOST_STEPS} steps; add words to narrow the search.`) : null);
   }
 
   row(step, words) {

@@ -1,9 +1,9 @@
-// Text and elements. Every text of a game, a wiki or a model becomes a text node; nothing here parses markup.
+// Text and elements. Every text of a game, a wiki or a model becomes a text node; markup is never parsed.
 
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
-const LONGEST = 20000; // characters of a text that are shown before one asks for all
+const LONGEST = 20000; // characters of a text shown initially
 
-// Signs that one cannot see, or that turn the writing round, are shown by name.
+// Characters that are invisible or change the text direction are shown by code point.
 function visible(text) {
   return String(text).replace(HIDDEN, (sign) => {
     const code = sign.charCodeAt(0);
@@ -35,7 +35,7 @@ function fill(element, ...children) {
   return element;
 }
 
-// A text as it is, in lines; a very long one is cut until one asks for the rest.
+// A text block; a very long text is cut, with a button to show the rest.
 function textBlock(text, name) {
   const block = h("pre", { class: "text " + (name || ""), dir: "auto" });
   if (text.length <= LONGEST) {
@@ -48,7 +48,7 @@ function textBlock(text, name) {
   return block;
 }
 
-// A link only where the address is one of the web; anything else is text.
+// A link if the address is an HTTP URL; otherwise plain text.
 function address(url, words) {
   if (!/^https?:\/\/[^\s]+$/i.test(url || "")) return h("span", { dir: "auto" }, visible(words || url || ""));
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer", dir: "auto" }, visible(words || url));
