@@ -48,7 +48,7 @@ def wrappers(config: AgentConfig) -> list[str]:
 
 def resolve(config: AgentConfig) -> AgentConfig:
     """The configuration complete with what it depends on outside itself, for an episode's spec."""
-    from balrog_rag.agents.demonstrations import content_digest, load
+    from balrog_rag.agents.demonstration_files import content_digest, load
     from balrog_rag.agents.prompts import Prompts
 
     Prompts(config.prompts).check(own_prompts(config.name))
@@ -62,7 +62,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
         )
     if not config.demonstrations or config.demonstrations_digest is not None:
         return config
-    load(config.demonstrations, None)  # so that a file that holds none is refused before anything is written
+    load(config.demonstrations, None)  # refuses a file without a demonstration before anything is written
     return replace(config, demonstrations_digest=content_digest(config.demonstrations))
 
 

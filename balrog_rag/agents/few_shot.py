@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from balrog_rag.agents.demonstrations import Demonstration, load
+from balrog_rag.agents.demonstration_files import load
+from balrog_rag.agents.demonstrations import Demonstration
 from balrog_rag.agents.naive import Naive
 from balrog_rag.contracts.data import Message
 

@@ -1,9 +1,13 @@
-"""Demonstrations out of what was played before: our own journals, or NLE's ttyrec recordings."""
+"""Demonstrations of what was played before: our own journals, NLE's ttyrec recordings, BALROG's records."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from balrog_rag.agents.balrog_records import SUFFIX
+from balrog_rag.agents.demonstration_choice import RECORDING
+from balrog_rag.agents.demonstration_files import listed, read
 from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn
 from balrog_rag.contracts.behaviour import RunningGame
 from balrog_rag.contracts.data import Burst, Observation, Part, ProgramPlayer
@@ -15,6 +19,15 @@ Screen: TypeAlias = Any
 
 _ROWS, _COLUMNS = 24, 80
 _CHUNK = 512
+
+
+def from_any(path: Path) -> Demonstration:
+    """The episode of a record of BALROG's, of a recording, or of a journal."""
+    from balrog_rag.dataset.recordings import version_of
+
+    if path.suffix == SUFFIX:
+        return read(listed([str(path)])[0])
+    return from_ttyrec(path) if version_of(path) is not None else asyncio.run(from_journal(path))
 
 
 async def from_journal(path: Path) -> Demonstration:
@@ -39,7 +52,8 @@ async def from_journal(path: Path) -> Demonstration:
     finally:
         await game.close()
     task = f"{spec.game.env}/{spec.game.task}"
-    return Demonstration(task, f"journal of {spec.episode}", tuple(turns), seen.long_term)
+    made = f"journal of {spec.episode}"
+    return Demonstration(task, made, tuple(turns), seen.long_term, spec.game.seeds.core)
 
 
 async def _shown(
@@ -71,7 +85,7 @@ def from_ttyrec(path: Path) -> Demonstration:
     )
     if not turns:
         raise ConfigError(f"{path}: no key presses in it; NLE writes them from ttyrec version 2 on")
-    return Demonstration("nle/recording", f"recording {path.name}", turns)
+    return Demonstration(f"nle/{RECORDING}", f"recording {path.name}", turns)
 
 
 def _frames(path: Path) -> Iterator[tuple[Screen, Screen, int]]:

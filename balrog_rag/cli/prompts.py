@@ -39,10 +39,13 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="e.g. agent=cot env=minihack")
     show.set_defaults(run=_show)
     demonstrate = commands.add_parser(
-        "demonstrate", help="make a demonstration file for few_shot from a journal or a ttyrec recording"
+        "demonstrate",
+        help="make a demonstration file for few_shot from a journal, a recording or a record of BALROG",
     )
     demonstrate.add_argument(
-        "source", type=Path, help="a journal, or a recording that holds keys (*.ttyrec3.bz2, *.ttyrec2.bz2)"
+        "source",
+        type=Path,
+        help="a journal, a recording that holds keys (*.ttyrec3.bz2, *.ttyrec2.bz2), records/ENV/TASK/*.npz",
     )
     demonstrate.add_argument("file", type=Path, help="the file to write")
     demonstrate.add_argument("--steps", type=int, help="the first so many steps alone")
@@ -81,14 +84,11 @@ def _show(options: argparse.Namespace) -> int:
 
 def _demonstrate(options: argparse.Namespace) -> int:
     from balrog_rag.agents.demonstrations import shortened, write
-    from balrog_rag.cli.demonstrate import from_journal, from_ttyrec
-    from balrog_rag.dataset.recordings import version_of
+    from balrog_rag.cli.demonstrate import from_any
 
     within("--steps", options.steps, 1)
     file_to_write("demonstrate", options.file)
-    recorded = version_of(options.source) is not None
-    made = from_ttyrec(options.source) if recorded else asyncio.run(from_journal(options.source))
-    made = shortened(made, options.steps)
+    made = shortened(from_any(options.source), options.steps)
     write(options.file, made)
     print(f"{options.file}: {len(made.turns)} turns of {made.task}")
     return 0
@@ -139,6 +139,7 @@ class OnePassage:
 async def _perform(overrides: list[str], actions: list[str]) -> None:
     """Play the first episode and print what is asked at its last step."""
     from balrog_rag import agents
+    from balrog_rag.agents.demonstration_choice import for_game
     from balrog_rag.config.compose import compose
     from balrog_rag.contracts.programs import plays
     from balrog_rag.run.plan import game_spec
@@ -148,9 +149,11 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
     if plays(config.agent.name):
         raise ConfigError(f"agent={config.agent.name}: a program sees no prompt")
     task = config.env.tasks[0]
-    game = await InlineGames().open(game_spec(config, task, 0))
+    spec = game_spec(config, task, 0)
+    game = await InlineGames().open(spec)
     printer = PromptPrinter()
-    agent = agents.build(agents.resolve(config.agent), game.view, printer, OnePassage())
+    player = for_game(agents.resolve(config.agent), spec.env, spec.task, spec.seeds.core)
+    agent = agents.build(player, game.view, printer, OnePassage())
     observation = game.start.observation
     for action in actions:
         _refuse(action, game.view, task)

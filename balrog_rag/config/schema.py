@@ -218,7 +218,22 @@ class AgentConfig:
     batch: BatchConfig = field(default_factory=BatchConfig)
     notebook: NotebookConfig = field(default_factory=NotebookConfig)
     loops: LoopsConfig = field(default_factory=LoopsConfig)
-    demonstrations: list[str] = key("demonstration files of few_shot, in order")
+    demonstrations: list[str] = key(
+        "demonstrations for few_shot: files of `prompts demonstrate`, records of BALROG, folders of both"
+    )
+    # The defaults of these two are for specs of earlier versions, which showed every file.
+    demonstrations_of: str = field(
+        default="any",
+        metadata=described(
+            "which of them are shown: task: those of the task being played; any: all", choices=("task", "any")
+        ),
+    )
+    icl_episodes: int | None = field(
+        default=None,
+        metadata=described(
+            "how many of them are shown, drawn with the game's seed; null: all, in the order listed", ge=1
+        ),
+    )
     demonstrations_digest: str | None = key("content hash of those files; null: computed when a run starts")
     max_icl_history: int = key(
         "maximum demonstration messages; an observation and an action count as one each", ge=1

@@ -9,7 +9,7 @@ Everything that a plug-in needs to declare a kind can be imported from here.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -129,6 +129,8 @@ class AgentHints:
     """Whether observations carry a picture under these options."""
     picture_hint: str = ""
     """What to add so that they do, e.g. `env.layout=image`."""
+    shown_task: Literal["own", "another"] = "own"
+    """Whose demonstrations few_shot shows: the task's, or another's where one solves every game of it."""
     programs: Callable[[GameSpec], Sequence[ProgramKind]] = no_programs
     """Programs that a game offers as actions by its own options, besides those of env.programs."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
+from balrog_rag.agents import demonstration_choice
 from balrog_rag.agents.lookup_worth import check_gate
 from balrog_rag.agents.prompts import fingerprint
 from balrog_rag.config.checks import check_together
@@ -28,7 +29,7 @@ from balrog_rag.config.frozen import (
     with_value,
 )
 from balrog_rag.config.plain_secrets import refuse_in
-from balrog_rag.config.schema import Config, ModelConfig, RunConfig
+from balrog_rag.config.schema import AgentConfig, Config, ModelConfig, RunConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import plays, program_of
@@ -195,6 +196,8 @@ def check_player(specs: list[EpisodeSpec]) -> None:
     for spec in {(spec.game.env, spec.game.task): spec for spec in specs}.values():
         if why := agents.refusal(str(spec.player.agent["name"]), spec.game):
             raise ConfigError(why)
+    if specs and specs[0].player.agent["demonstrations"]:
+        demonstration_choice.check(thaw(specs[0].player.agent, AgentConfig), [spec.game for spec in specs])
     for player in {spec.last_player.agent["name"]: spec.last_player for spec in specs}.values():
         if plays(name := str(player.agent["name"])):
             program_of(name).check(player.agent["options"])

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
+from balrog_rag.agents.demonstration_choice import for_game
 from balrog_rag.config.frozen import plain, thaw, tree_digest
 from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
@@ -57,7 +58,8 @@ class LiveServices:
         self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
         """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
-        return agents.build(self._agent_config(player), view, llm, knowledge, seed, since)
+        config = for_game(self._agent_config(player), view.env, view.task, seed)
+        return agents.build(config, view, llm, knowledge, seed, since)
 
     def _agent_config(self, player: PlayerSpec) -> AgentConfig:
         return _once(self._agent_configs, player.agent, lambda: thaw(player.agent, AgentConfig))

@@ -83,7 +83,7 @@ def needed(agent: str, folder: Path) -> list[str]:
         write(
             path, Demonstration("nle/NetHackChallenge-v0", "a test", (DemonstrationTurn("A newt.", "north"),))
         )
-        return ["agent=few_shot", f"agent.demonstrations=[{path}]"]
+        return ["agent=few_shot", f"agent.demonstrations=[{path}]", "agent.demonstrations_of=any"]
     if agent == "policy":
         file = folder / "mine.py"
         file.write_text("def act(seen):\n    return int(seen['blstats'][20]) % 8\n")

@@ -10,7 +10,8 @@ import nle
 import pytest
 
 from balrog_rag.agents import resolve
-from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, load, shortened, write
+from balrog_rag.agents.demonstration_files import load
+from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, shortened, write
 from balrog_rag.cli.prompts import main
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
@@ -118,7 +119,7 @@ def test_changed_demonstrations_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"task": 1, "source": "", "turns": []}'])
 def test_a_file_that_is_no_demonstration_is_one_clear_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(ConfigError, match=r"x\.json is no demonstration file"):
+    with pytest.raises(ConfigError, match=r"x\.json is not a demonstration file"):
         load([str(tmp_path / "x.json")], None)
 
 

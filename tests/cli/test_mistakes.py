@@ -39,7 +39,7 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("env.seeding=list env.seeds=[1] env.episodes=2", "env.seeds: 1 seed for 2 episodes a task"),
         ("env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
         ("-m run.seed=1,2 env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
-        (f"agent=few_shot agent.demonstrations=[{__file__}]", "test_mistakes.py is no demonstration file"),
+        (f"agent=few_shot agent.demonstrations=[{__file__}]", "test_mistakes.py is not a demonstration file"),
         (f"run.name={'x' * 300}", "is too long; at most 200 bytes"),
         ("agent=few_shot", "agent.demonstrations: few_shot has none to show; make a file with python -m"),
         ("env.episodes=0", "env.episodes=0: must be at least 1"),

@@ -46,5 +46,6 @@ BABAISAI = EnvironmentKind(
         picture_hint="env.layout=image",
         prompts=lambda: templates("balrog_rag.envs.babaisai"),
         guide="Baba Is AI",
+        shown_task="another",
     ),
 )

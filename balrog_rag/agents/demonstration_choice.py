@@ -1,0 +1,91 @@
+"""Which demonstrations an episode is shown: those of its task, drawn with its seed as BALROG draws them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from random import Random
+
+from balrog_rag.agents.demonstration_files import DemonstrationFile, content_digest, listed
+from balrog_rag.config.schema import AgentConfig
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.kinds import kind_of
+
+RECORDING = "recording"
+"""The task that a demonstration made from a ttyrec declares: its file does not say which task was played."""
+
+
+def for_game(config: AgentConfig, env: str, task: str, seed: int) -> AgentConfig:
+    """The configuration with the demonstrations that an episode of this game is shown."""
+    if not _chooses(config):
+        return config
+    files = listed(config.demonstrations, config.demonstrations_digest)
+    paths = [file.path for file in drawn(config, files, env, task, seed)]
+    return replace(config, demonstrations=paths, demonstrations_digest=content_digest(paths))
+
+
+def check(config: AgentConfig, games: Iterable[GameSpec]) -> None:
+    """Raise a ConfigError if one of the games has no demonstration to show."""
+    if _chooses(config):
+        files = listed(config.demonstrations, config.demonstrations_digest)
+        for game in games:
+            drawn(config, files, game.env, game.task, game.seeds.core)
+
+
+def _chooses(config: AgentConfig) -> bool:
+    """Whether not all files are shown, in the order listed, as in specs of earlier versions."""
+    return bool(config.demonstrations) and (
+        config.demonstrations_of != "any" or config.icl_episodes is not None
+    )
+
+
+def drawn(
+    config: AgentConfig, files: Sequence[DemonstrationFile], env: str, task: str, seed: int
+) -> list[DemonstrationFile]:
+    """The files for this game: all that fit, or as many as `icl_episodes` says in random order."""
+    rng = Random(f"demonstrations of {seed}")
+    if config.demonstrations_of == "task":
+        files = _fitting(files, env, task, seed, rng)
+    if config.icl_episodes is None:
+        return list(files)
+    return rng.sample(files, len(files))[: config.icl_episodes]
+
+
+def _fitting(
+    files: Sequence[DemonstrationFile], env: str, task: str, seed: int, rng: Random
+) -> list[DemonstrationFile]:
+    shown = f"{env}/{task}"
+    if kind_of(env).hints.shown_task == "another":
+        others = {file.task for file in files if file.task.startswith(f"{env}/")} - {shown}
+        shown = rng.choice(sorted(others)) if others else env
+    fitting = [file for file in files if file.task in (shown, env, f"{env}/{RECORDING}")]
+    usable = [file for file in fitting if not _shows_game(file, env, task, seed)]
+    if not usable:
+        raise ConfigError(_refusal(files, env, task, f"seed {seed}" if fitting else ""))
+    return [_next_usable(place, fitting, usable) for place in range(len(fitting))]
+
+
+def _next_usable(
+    place: int, fitting: Sequence[DemonstrationFile], usable: Sequence[DemonstrationFile]
+) -> DemonstrationFile:
+    """This file; as in BALROG the next one where this one shows the game being played."""
+    return next(file for file in [*fitting[place:], *fitting[:place]] if file in usable)
+
+
+def _shows_game(file: DemonstrationFile, env: str, task: str, seed: int) -> bool:
+    """Whether a demonstration shows the very game that is played."""
+    if file.seed is None or file.task != f"{env}/{task}":
+        return False
+    identity = kind_of(env).sampling.identity
+    shown, played = (identity(GameSpec(env, task, Seeds(core, core))) for core in (file.seed, seed))
+    return shown == played
+
+
+def _refusal(files: Sequence[DemonstrationFile], env: str, task: str, solved: str) -> str:
+    """What is missing; `solved`: the game that the only demonstration of the task shows."""
+    if solved:
+        what = f"the only demonstration of {env}/{task} shows the game being played, {solved}"
+    elif kind_of(env).hints.shown_task == "another":
+        what = f"none shows another task of {env} than {task}"
+    else:
+        what = f"none shows {env}/{task}, only {', '.join(sorted({file.task for file in files})[:5])}"
+    return f"agent.demonstrations: {what}; add one, or set agent.demonstrations_of=any to show all of them"
