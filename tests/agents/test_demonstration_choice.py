@@ -40,7 +40,7 @@ def demonstration(folder: Path, task: str, seed: int | None = None) -> str:
     return str(path)
 
 
-def few_shot(*paths: str, more: tuple[str, ...] = ()) -> AgentConfig:
+def few_shot(*paths: str, more: tuple[str, ...] = ("agent.icl_episodes=null",)) -> AgentConfig:
     return resolve(agent_config("few_shot", f"agent.demonstrations=[{','.join(paths)}]", *more))
 
 
@@ -54,7 +54,13 @@ def test_each_task_has_its_own_demonstrations(tmp_path: Path) -> None:
     config = few_shot(*(demonstration(tmp_path, task) for task in TASKS))
     assert shown(config, *NETHACK) == ["nle/NetHackChallenge-v0"]
     assert shown(config, *GOTO) == ["babyai/BabyAI-MixedTrainLocal-v0/goto"]
-    assert shown(few_shot(*config.demonstrations, more=("agent.demonstrations_of=any",)), *NETHACK) == TASKS
+    assert (
+        shown(
+            few_shot(*config.demonstrations, more=("agent.demonstrations_of=any", "agent.icl_episodes=null")),
+            *NETHACK,
+        )
+        == TASKS
+    )
 
 
 def test_one_for_a_whole_environment_is_for_all_of_its_tasks(tmp_path: Path) -> None:
@@ -151,7 +157,7 @@ def test_an_interrupted_episode_goes_on_with_the_demonstrations_that_it_began_wi
     for seed in range(100, 120):
         demonstration(folder, TASKS[1], seed)
     words = ["agent=few_shot", f"env.tasks=[{TASKS[1]}]", f"agent.demonstrations=[{folder}]"]
-    for spec in specs(*words, "agent.icl_episodes=1", episodes=3, steps=3):
+    for spec in specs(*words, episodes=3, steps=3):
         asyncio.run(player()(spec))
         path = journal_path(tmp_path / "run", spec.episode)
         whole = path.read_bytes()

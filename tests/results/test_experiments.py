@@ -58,6 +58,7 @@ def test_balrogs_experiment_has_balrogs_values():
     assert len(env.tasks) == 58
     assert (agent.name, agent.system, agent.instruction_role) == ("naive", "balrog", "user")
     assert (agent.max_text_history, agent.max_image_history, agent.max_cot_history) == (16, 0, 1)
+    assert (agent.icl_episodes, agent.demonstrations_of) == (1, "task")
     assert (agent.max_icl_history, agent.lenient, agent.fallback, agent.reason_words) == (
         1000,
         False,
