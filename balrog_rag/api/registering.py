@@ -30,6 +30,19 @@ class Register:
         """Register a program: one action with env.programs=[NAME], or a player with agent=NAME."""
         return self._decorator(registry.programs, kind.name)(kind)
 
+    def watcher(self, name: str) -> Callable[[T], T]:
+        """Decorator of a watcher: run.watch=[NAME].
+
+        It is a function of one argument, an event, or a class with `see(event)`, made once for each run.
+
+        >>> from balrog_rag.contracts.events import Stepped
+        >>> @balrog_rag.register.watcher("print_actions")
+        ... def print_actions(event):
+        ...     if isinstance(event, Stepped):
+        ...         print(event.episode, event.step, event.taken)
+        """
+        return self._decorator(registry.watchers, name)
+
     def environment(self, kind: EnvironmentKind) -> EnvironmentKind:
         """Register a kind of game, selected by env.tasks=[NAME/TASK]."""
         return self._decorator(registry.environments, kind.name)(kind)

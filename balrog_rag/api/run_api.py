@@ -19,31 +19,89 @@ from balrog_rag.util.wording import many
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from balrog_rag.api.given_objects import AgentLike, EnvLike, ModelLike
     from balrog_rag.contracts.events import Event
     from balrog_rag.run.backend import PlannedRun as Begun
+    from balrog_rag.run.user_watchers import WatcherLike
 
 Place = str | os.PathLike[str]
 
 
-def evaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
-    """Play a run, or go on with one by resume=RUN; the words are those of `python -m balrog_rag.eval`.
+def evaluate(
+    *overrides: str,
+    agent: "AgentLike | None" = None,
+    env: "EnvLike | None" = None,
+    model: "ModelLike | None" = None,
+    episodes: int | None = None,
+    folder: Place | None = None,
+    watch: "Sequence[WatcherLike] | WatcherLike" = (),
+    trust: bool = False,
+) -> "Run":
+    """Play a run, or resume one with the override `resume=RUN`, and return it.
 
-    `folder` is the run folder to make; without it run.folder and run.name say where. `trust` is for resuming
-    a folder that somebody else has made. What cannot begin is raised as an error; what keeps an episode from
-    ending is in the run's `troubles`, and a warning.
+    >>> run = evaluate(agent="naive", model="scripted", env="corridor", episodes=2)
+    >>> run = evaluate("limits.steps=50", "run.seed=7", agent=MyAgent, model=MyModel(), watch=[print])
+    >>> run = evaluate("resume=results/naive")
+
+    Args:
+        overrides: settings as `KEY=VALUE` or `GROUP=OPTION`, the same as for `balrog-rag run`.
+        agent: a name, as in agent=NAME; a class or factory called with (config, view, llm, knowledge) for
+            every episode; an object with `act` and `recall`, copied for every episode; or a ProgramKind.
+        env: a preset such as "corridor"; a task as "ENV/TASK"; a list of tasks; or an
+            EnvironmentKind, of which every task is played.
+        model: a preset or registered name; a class or factory called with a ModelConfig; or an object with
+            `complete(request)`, which is shared by all episodes and not closed.
+        episodes: episodes per task.
+        folder: the run folder to create; without it run.folder and run.name decide.
+        watch: functions of one argument, or objects or classes with `see(event)`, that receive every event
+            (balrog_rag.contracts.events); all are delivered before this returns.
+        trust: resume a folder made by somebody else although its settings reach outside.
+
+    Raises a ConfigError for what cannot begin. What keeps an episode from ending is not raised: it is in the
+    run's `troubles`, and a warning. Where an event loop is running, as in a notebook, use `aevaluate`.
     """
     refuse_running_loop()
-    return asyncio.run(aevaluate(*words, folder=folder, trust=trust))
+    playing = aevaluate(
+        *overrides,
+        agent=agent,
+        env=env,
+        model=model,
+        episodes=episodes,
+        folder=folder,
+        watch=watch,
+        trust=trust,
+    )
+    return asyncio.run(playing)
 
 
-async def aevaluate(*words: str, folder: Place | None = None, trust: bool = False) -> "Run":
-    """Play a run inside a running event loop, as in a notebook: `run = await aevaluate(...)`."""
+async def aevaluate(
+    *overrides: str,
+    agent: "AgentLike | None" = None,
+    env: "EnvLike | None" = None,
+    model: "ModelLike | None" = None,
+    episodes: int | None = None,
+    folder: Place | None = None,
+    watch: "Sequence[WatcherLike] | WatcherLike" = (),
+    trust: bool = False,
+) -> "Run":
+    """Play a run like `evaluate`, where an event loop is running already, as in a notebook.
+
+    >>> run = await aevaluate(agent="naive", model="scripted", env="corridor", episodes=2)
+
+    The arguments are those of `evaluate`.
+    """
+    from balrog_rag.api.given_objects import overrides_of, refuse_repeated
     from balrog_rag.cluster.choice import backend_of
     from balrog_rag.display.display import display
     from balrog_rag.run.begin import attempt, play_together
     from balrog_rag.run.run import blames, troubles
+    from balrog_rag.run.user_watchers import chosen_watchers
 
-    begun = begin([*words, *placed(folder)], trust)
+    keyword = [*overrides_of(agent, env, model, episodes), *placed(folder)]
+    refuse_repeated(overrides, keyword)
+    watchers = chosen_watchers((), watch)
+    begun = begin([*overrides, *keyword], trust)
+    begun.watch = watchers
     with attempt(begun):
         outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
@@ -141,20 +199,18 @@ class Run:
 
         return steps(self.journal(episode))
 
-    def resume(self, *words: str) -> "Run":
-        """Resume the run, with the overrides that a resume allows; in a notebook `await run.aresume()`."""
-        return evaluate(f"resume={self.folder}", *words)
+    def resume(self, *overrides: str, watch: "Sequence[WatcherLike] | WatcherLike" = ()) -> "Run":
+        """Resume it, with the changes that a resume allows; in a notebook `await run.aresume()`."""
+        return evaluate(f"resume={self.folder}", *overrides, watch=watch)
 
-    async def aresume(self, *words: str) -> "Run":
-        """Resume the run inside a running event loop."""
-        return await aevaluate(f"resume={self.folder}", *words)
+    async def aresume(self, *overrides: str, watch: "Sequence[WatcherLike] | WatcherLike" = ()) -> "Run":
+        """Resume it where an event loop is running already."""
+        return await aevaluate(f"resume={self.folder}", *overrides, watch=watch)
 
     def _planned(self) -> list[str]:
-        from balrog_rag.config.frozen import thaw
-        from balrog_rag.config.schema import Config
-        from balrog_rag.run.begin import specs_of
+        from balrog_rag.run.begin import resumed_config, specs_of
 
-        return [spec.episode for spec in specs_of(self.folder, thaw(self.config, Config))]
+        return [spec.episode for spec in specs_of(self.folder, resumed_config(self.folder, []))]
 
     def __fspath__(self) -> str:
         return str(self.folder)

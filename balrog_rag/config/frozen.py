@@ -14,6 +14,7 @@ from balrog_rag.contracts.errors import ConfigError
 CHANGEABLE_ON_RESUME = (
     "resume",
     "run.csv",
+    "run.watch",
     "run.ttyrec",
     "limits.episode.",
     "limits.run.",

@@ -51,6 +51,9 @@ class RunConfig:
     experiment: str | None = key("experiment that this run belongs to; set when it starts")
     departures: list[str] = key("settings that differ from that experiment; set when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
+    watch: list[str] = key(
+        "registered watchers that receive every event of the run's episodes", names=registry.watchers
+    )
     ttyrec: bool = key(
         "also write recordings in the game's native format, if it has one, to nld/ in the run folder"
     )

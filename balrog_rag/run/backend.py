@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -33,6 +33,8 @@ class PlannedRun(msgspec.Struct):
     specs: list[EpisodeSpec]
     label: str = ""
     """Tells it from the other runs of a sweep on a display."""
+    watch: Sequence[Any] = ()
+    """Watchers passed from Python, besides those that run.watch names."""
 
 
 class Backend(Protocol):

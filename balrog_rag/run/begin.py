@@ -46,6 +46,7 @@ from balrog_rag.run.provenance import record_attempt
 from balrog_rag.run.run import BackendOf, Display, RunOutcome, play_runs
 from balrog_rag.run.services import LiveServices, player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.user_watchers import chosen_watchers
 from balrog_rag.util import extras
 from balrog_rag.util.terminal_safe import one_line
 
@@ -231,6 +232,7 @@ def check_services(config: Config) -> None:
 def check(config: Config) -> None:
     """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
     refuse_in(plain(config))
+    chosen_watchers(config.run.watch)
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet

@@ -1,4 +1,4 @@
-"""The settings by which a run takes more of this machine than the defaults would."""
+"""The settings by which a run takes more of this machine, or runs more code, than the defaults would."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +21,11 @@ def _compared(config: Config) -> Iterator[tuple[str, Any, Any]]:
     yield "runner.workers", runner.workers, available_cores()
     yield "runner.concurrency", runner.concurrency, usual.runner.concurrency
     yield "runner.worker_memory", runner.worker_memory, usual.runner.worker_memory
+    yield (
+        "run.watch",
+        config.run.watch,
+        usual.run.watch,
+    )  # any name: it runs code of the user's
     kinds = kinds_in(config)
     if config.env.episodes is not None and kinds:
         yield "env.episodes", config.env.episodes, max(kind.sampling.episodes for kind in kinds)

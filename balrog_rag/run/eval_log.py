@@ -52,6 +52,11 @@ class EvalLog:
         """SIGHUP."""
         self._write("WARNING", "the terminal was closed (SIGHUP); the run continues without the display")
 
+    def watcher_off(self, why: str, trace: str) -> None:
+        """A watcher of the user's failed and was switched off."""
+        self._write("ERROR", why)
+        self._write_trace(trace)
+
     def model_back(self) -> None:
         """It does again."""
         self._write("INFO", "the model answers again")

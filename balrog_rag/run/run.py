@@ -24,9 +24,11 @@ from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
+from balrog_rag.run.user_watchers import chosen_watchers, isolated
 from balrog_rag.run.watchers import CompositeWatcher, LabelledWatcher
 from balrog_rag.util.garbage_collection import rare_collections
 from balrog_rag.util.secrets import redact
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 
@@ -48,6 +50,8 @@ class InPlay:
         """Asked for the attempts made again, those of calls without an answer yet included."""
         self.paces: Callable[[], Sequence[Pace]] = backend.paces
         """Asked for what holds calls back."""
+        self.watchers_off: list[str] = []
+        """A line for each of the user's watchers that was switched off."""
 
 
 Display = Callable[[InPlay], AbstractAsyncContextManager[Watcher]]
@@ -118,6 +122,9 @@ async def play_runs(
                 raise
             for run, tally in zip(runs, tallies, strict=True):
                 _leave_open(run, tally)
+        finally:  # only now: a dashboard would have covered these lines
+            for line in playing.watchers_off:
+                print(line, file=sys.stderr)
         interrupts.over()
         return [
             outcome(run, tally, budget, interrupts, [*own, *recorded(run)])
@@ -161,12 +168,22 @@ async def _play(
     budget = playing.budgets[rank]
     try:
         with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
-            own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
-            every = CompositeWatcher([*own, LabelledWatcher(run.label, watcher) if run.label else watcher])
-            player = backend.player(run, budget, every, stopping(playing.gate, tally))
-            playing.interrupts.when_hung_up(log.terminal_closed)
-            async with silences(log, lambda: backend.trouble(run)):
-                await play_all(run.specs, player, playing.gate, tally, every, rank)
+
+            def switched_off(line: str, trace: str) -> None:
+                log.watcher_off(line, trace)
+                playing.watchers_off.append(
+                    terminal_safe(redact(f"{run.label}: {line}" if run.label else line))
+                )
+
+            chosen = chosen_watchers(run.config.run.watch, run.watch)
+            async with isolated(chosen, switched_off) as theirs:
+                own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
+                shown = LabelledWatcher(run.label, watcher) if run.label else watcher
+                every = CompositeWatcher([*own, shown, *theirs])
+                player = backend.player(run, budget, every, stopping(playing.gate, tally))
+                playing.interrupts.when_hung_up(log.terminal_closed)
+                async with silences(log, lambda: backend.trouble(run)):
+                    await play_all(run.specs, player, playing.gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs go on
         tally.fatal = error
         _leave_open(run, tally)

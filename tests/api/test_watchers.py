@@ -1,0 +1,183 @@
+"""Watchers of the user's: what they receive, and that none of them disturbs a run."""
+
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import balrog_rag
+from balrog_rag.contracts.data import Reply, Request
+from balrog_rag.contracts.errors import ConfigError, ModelUnavailable
+from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Started, Stepped
+from balrog_rag.run import user_watchers
+from balrog_rag.run.user_watchers import Patience
+
+SHORT = (
+    *("model=scripted", "agent=naive", "env=corridor"),
+    *("env.episodes=2", "limits.steps=4", "runner.log=none"),
+)
+
+
+def kinds_of(events: list[Event]) -> dict[str, list[type]]:
+    """The kinds of event of each episode, in the order of arrival."""
+    found = defaultdict(list)
+    for event in events:
+        found[event.episode].append(type(event))
+    return found
+
+
+def test_a_watcher_receives_every_event_of_every_episode_in_order(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=[seen.append])
+    turns = [Asked, Answered, Stepped] * 4
+    assert list(kinds_of(seen).values()) == [[Started, *turns, Ended]] * 2
+    first = min(event.episode for event in seen)
+    replayed = [event for event in run.events(first) if not isinstance(event, Answered)]
+    assert [event for event in seen if event.episode == first and not isinstance(event, Answered)] == replayed
+
+
+class Counter:
+    """Made for each run, and closed at its end."""
+
+    made: list["Counter"] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.seen, self.closed = 0, False
+        Counter.made.append(self)
+
+    def see(self, event: Event) -> None:
+        self.seen += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_registered_class_is_made_for_each_run(tmp_path: Path) -> None:
+    balrog_rag.register.watcher("counter")(Counter)
+    for name in ("a", "b"):
+        balrog_rag.evaluate(*SHORT, "run.watch=[counter]", folder=tmp_path / name)
+    assert [(each.seen, each.closed) for each in Counter.made] == [(28, True)] * 2
+
+
+def failing(event: Event) -> None:
+    raise OSError("the disk is full\nin \x1b[31mred")
+
+
+def exiting(event: Event) -> None:
+    raise SystemExit(3)
+
+
+class Unmade:
+    def __init__(self) -> None:
+        raise KeyError("no such file")
+
+    def see(self, event: Event) -> None:
+        """Never called."""
+
+
+@pytest.mark.parametrize(
+    ("watcher", "said"),
+    [
+        (failing, "in failing: OSError: the disk is full"),
+        (exiting, "in exiting: SystemExit: 3"),
+        (Unmade, "in __init__: KeyError: 'no such file'"),
+    ],
+)
+def test_a_watcher_that_raises_is_reported_once_and_switched_off(
+    watcher: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[Event] = []
+    run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=[watcher, seen.append])
+    assert (run.complete, run.troubles, len(seen)) == (True, [], 28)
+    told = capsys.readouterr().err
+    assert told.count(said) == 1
+    assert told.count("\n") == 1
+    assert f"watcher {watcher.__name__} failed: " in told
+    assert "\x1b" not in told
+    logged = (run.folder / "eval.log").read_text()
+    assert logged.count(f"ERROR watcher {watcher.__name__}") == 1
+    assert "Traceback" in logged
+
+
+def test_a_watcher_that_hangs_does_not_hold_the_run_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_watchers, "PATIENCE", Patience(one_event=0.05))
+    never = threading.Event()
+
+    def stuck(event: Event) -> None:
+        never.wait()
+
+    try:
+        run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=[stuck])
+    finally:
+        never.set()
+    assert run.complete
+    assert capsys.readouterr().err.count("watcher stuck hangs: ") == 1
+    assert (run.folder / "eval.log").read_text().count("watcher stuck hangs: ") == 1
+
+
+@pytest.mark.parametrize("patience", [Patience(waiting=5), Patience(at_end=0.0)])
+def test_a_watcher_that_falls_behind_is_switched_off(
+    patience: Patience, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_watchers, "PATIENCE", patience)
+    never, seen = threading.Event(), []
+
+    def slow(event: Event) -> None:
+        seen.append(event)
+        never.wait(0.5)  # too long for the run, and short enough never to be taken as hanging
+
+    run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=[slow])
+    never.set()
+    assert run.complete
+    assert len(seen) < 28
+    assert capsys.readouterr().err.count("watcher slow is too slow: ") == 1
+
+
+async def asynchronous(event: Event) -> None:
+    """Would only ever make coroutines that nobody awaits."""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"watch": [3]}, "watch: int cannot watch; pass a function"),
+        ({"watch": object}, "watch: object cannot watch"),
+        ({"watch": [asynchronous]}, "watch: asynchronous is asynchronous; use def"),
+        ({"watch": "countre"}, "watch: unknown watcher 'countre'; did you mean counter"),
+    ],
+)
+def test_what_cannot_watch_is_refused_before_the_run(given: Any, said: str, tmp_path: Path) -> None:
+    balrog_rag.register.watcher("counter")(Counter)
+    with pytest.raises(ConfigError, match=said):
+        balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", **given)
+    with pytest.raises(ConfigError, match=r"run\.watch.*unknown watcher.*counter"):
+        balrog_rag.evaluate(*SHORT, "run.watch=[conter]", folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+class Breaking:
+    """A model that breaks down at its fourth answer, once."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    async def complete(self, request: Request) -> Reply:
+        self.answers += 1
+        if self.answers == 4:
+            raise ModelUnavailable("out of order")
+        return Reply("north")
+
+
+def test_a_resumed_run_can_be_watched(tmp_path: Path) -> None:
+    words = [word for word in SHORT if not word.startswith("model")]
+    with pytest.warns(UserWarning, match="out of order"):
+        run = balrog_rag.evaluate(*words, "runner.concurrency=1", model=Breaking(), folder=tmp_path / "run")
+    seen: list[Event] = []
+    assert run.resume(watch=seen.append).complete
+    kinds = list(kinds_of(seen).values())
+    assert [Started, *[Asked, Answered, Stepped] * 4, Ended] in kinds  # replayed, then played on
+    assert run.config == run.resume("run.watch=[]").config
