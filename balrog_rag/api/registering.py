@@ -11,6 +11,7 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.contracts.programs import ProgramKind
+from balrog_rag.contracts.statistics import Statistic
 
 T = TypeVar("T")
 
@@ -42,6 +43,16 @@ class Register:
         ...         print(event.episode, event.step, event.taken)
         """
         return self._decorator(registry.watchers, name)
+
+    def statistic(self, statistic: Statistic) -> Statistic:
+        """A figure that summaries, reports and comparisons show from now on.
+
+        >>> from balrog_rag.contracts.statistics import Statistic
+        >>> balrog_rag.register.statistic(
+        ...     Statistic(name="kinds_of_action", episode=lambda episode: len(episode.actions))
+        ... )
+        """
+        return self._decorator(registry.statistics, statistic.name)(statistic)
 
     def environment(self, kind: EnvironmentKind) -> EnvironmentKind:
         """Register a kind of game, selected by env.tasks=[NAME/TASK]."""

@@ -64,10 +64,10 @@ def compare(options: argparse.Namespace) -> int:
     """Print settings, verdicts, tasks and partings."""
     from balrog_rag.results import terminal
     from balrog_rag.results.arms import departures
-    from balrog_rag.results.comparing import compared
+    from balrog_rag.results.comparing import compared, compared_statistics
     from balrog_rag.results.looks import noted
     from balrog_rag.results.report.details import preventable_sentence
-    from balrog_rag.results.terminal import say
+    from balrog_rag.results.terminal import say, show_table
 
     check_plan(options)
     if options.paired or options.solved:
@@ -85,6 +85,9 @@ def compare(options: argparse.Namespace) -> int:
         say(console, f"note on {told}.")
     show_settings(console, arms)
     show_verdicts(console, found)
+    if rows := compared_statistics(*arms):
+        headings = ["kind", "statistic", "A", "B", "A - B", "95 %\ninterval", "p"]
+        show_table(console, "statistics of your own", headings, rows, words=(0, 1))
     if told := preventable_sentence(*arms):
         say(console, told)
     if options.planned is not None and found.whole.made:

@@ -62,6 +62,10 @@ class Registry(Generic[T]):
         """Whether the name was added in the running program, and so is known to no other process."""
         return name in self._added
 
+    def added_as(self, name: str) -> T | None:
+        """What the running program registered under this name; None for any other name."""
+        return self._added.get(name)
+
     def names(self) -> list[str]:
         """Every name that can be used, plug-ins included; imports none of them."""
         return sorted({*self._builtin, *self._added, *self._points()})

@@ -109,5 +109,5 @@ class Statistic:
             raise ConfigError(f"statistic {self.name}: give either episode=FUNCTION or episodes=FUNCTION")
         if not self.low < self.high:
             raise ConfigError(
-                f"statistic {self.name}: low={self.low:g} is not below high={self.high:g}; swap or correct them"
+                f"statistic {self.name}: low={self.low:g} is not below high={self.high:g}; correct one"
             )

@@ -1,6 +1,7 @@
 """Arms against each other: one verdict on the average, one for each environment, one for each task."""
 
 from collections.abc import Collection, Sequence
+from math import isnan
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,9 @@ from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
+from balrog_rag.results.statistics.sentence import between, signed
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
+from balrog_rag.results.user_statistics import across_episodes, of_episodes
 
 
 class ArmComparison(msgspec.Struct, frozen=True):
@@ -36,6 +39,11 @@ def compared(
     refuse_strangers(arms)
     envs = in_order(env for arm in arms for env in arm.by_env())
     measures = {each.name: each for each in measures_of(envs)}
+    if measure in [one.name for one in across_episodes(envs)]:
+        raise ConfigError(
+            f"--measure {measure}: one figure of all episodes, which cannot be tested; leave --measure "
+            "out to see it in the table of statistics"
+        )
     if measure not in measures:
         raise ConfigError(f"--measure {measure}: no such measure{nearest(measure, measures)}")
     for arm in arms:
@@ -146,6 +154,39 @@ def judged(
         if (told := never_searched(arm))
     ]
     return msgspec.structs.replace(made, notes=(*made.notes, *warned))
+
+
+def compared_statistics(ours: Arm, theirs: Arm) -> list[list[str]]:
+    """A row for each of the user's statistics and kinds of game: figures, difference, interval, p."""
+    if ours.withheld or theirs.withheld:
+        return []
+    mine, yours = map(by_env, comparable(ours, theirs))
+    rows = []
+    for env in (env for env in mine if env in yours):
+        for measure in (each for each in measures_of([env]) if each.of_user):
+            rows.append([env, measure.title, *_tested(mine[env], yours[env], measure)])
+        for one in across_episodes([env]):
+            rows.append(
+                [
+                    env,
+                    one.title or one.name,
+                    *_untested(of_episodes(one, mine[env]), of_episodes(one, yours[env])),
+                ]
+            )
+    return rows
+
+
+def _tested(ours: Sequence[Episode], theirs: Sequence[Episode], measure: Scale) -> list[str]:
+    if untold([*ours, *theirs], measure):
+        return ["unknown"] * 2 + [""] * 3
+    made = judged(ours, theirs, ("A", "B"), measure)
+    figures = [f"{made.our_mean:.2f}", f"{made.their_mean:.2f}", signed(made.difference, made)]
+    return [*figures, between(made), f"{made.test.p:.2g}"]
+
+
+def _untested(ours: float, theirs: float) -> list[str]:
+    figures = ["unknown" if isnan(each) else f"{each:.2f}" for each in (ours, theirs)]
+    return [*figures, "" if isnan(ours - theirs) else f"{ours - theirs:+.2f}", "no test", ""]
 
 
 def _by_task(

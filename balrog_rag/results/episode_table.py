@@ -12,7 +12,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
-from balrog_rag.results import run_folder
+from balrog_rag.results import run_folder, user_statistics
 from balrog_rag.results.episodes import Episode
 from balrog_rag.util.spreadsheet import harmless
 
@@ -21,6 +21,11 @@ PURPOSES = ("act", "query", "summary", "rerank", "other")
 
 def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
     """One episode's numbers by name, the same names in the same order for every episode of these kinds."""
+    found = _own_columns(episode, kinds)
+    return {**found, **user_statistics.columns(episode, [kind.name for kind in kinds], found)}
+
+
+def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
     total, lookups = episode.total, episode.lookups
     return {
         "episode": episode.name,

@@ -7,6 +7,8 @@ import msgspec
 import numpy as np
 
 from balrog_rag.contracts.kinds import Measure, kind_of
+from balrog_rag.contracts.statistics import Statistic
+from balrog_rag.results import user_statistics
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
@@ -29,6 +31,8 @@ class Scale(msgspec.Struct, frozen=True):
     """Whether reports draw it beside progression."""
     needs: str = ""
     """What a journal must hold for it; without that an episode's value is not a number."""
+    of_user: bool = False
+    """Whether it is a statistic that the user has registered."""
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
@@ -46,12 +50,29 @@ COMMON = (
 
 
 def measures_of(envs: Iterable[str]) -> list[Scale]:
-    """Progression, what the kinds of these names count themselves, and what every episode has."""
-    return [
+    """Progression, what these kinds of game count, what every episode has, and the user's statistics."""
+    known = [*envs]
+    ours = [
         PROGRESSION,
-        *(_own(env, each) for env in envs for each in kind_of(env).scoring.measures),
+        *(_own(env, each) for env in known for each in kind_of(env).scoring.measures),
         *COMMON,
     ]
+    taken = [each.name for each in ours]
+    return [*ours, *(_of_user(each) for each in user_statistics.per_episode(known, taken))]
+
+
+def _of_user(statistic: Statistic) -> Scale:
+    # The bootstrap for bounded scores takes values from 0 up; Student's t makes no such demand.
+    counted = statistic.counted or statistic.low < 0
+    return Scale(
+        statistic.name,
+        statistic.title or statistic.name,
+        statistic.unit,
+        lambda episode: user_statistics.of_episode(statistic, episode),
+        Bounds(statistic.low, statistic.high, rise=max(statistic.low, 0.0), counted=counted),
+        needs="a figure for every episode",
+        of_user=True,
+    )
 
 
 def _own(env: str, counted: Measure) -> Scale:

@@ -18,6 +18,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.results import run_folder as folder
+from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.experiments import departure
@@ -50,20 +51,32 @@ def write_all(run_folder: Path, use_index: bool = True) -> Summary:
         folder.write_json(run_folder / env / f"{env}_summary.json", values)
     write_csv(run_folder / "episodes.csv", run.episodes)
     folder.write_json(run_folder / "summary.json", summary.overall)
+    user_statistics.log_problems(run_folder)
     return summary
 
 
 def summarise(run: LoadedRun) -> Summary:
     """BALROG's summaries of a run already read."""
+    figures = {
+        env: found
+        for env, episodes in run.by_env().items()
+        if (found := user_statistics.figures(env, episodes))
+    }
     environments = {
-        env: env_summary(episodes) | partial_key(run.partial_in(env))
+        env: env_summary(episodes) | statistics_key(figures.get(env)) | partial_key(run.partial_in(env))
         for env, episodes in run.by_env().items()
     }
     first = run.episodes[0] if run.episodes else None
     agent = first.agent if first else run.config.get("agent", {})
     model = asked_model(run)
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
-    return Summary(run, overall | experiment_keys(run) | partial_key(run.partial), environments)
+    overall |= experiment_keys(run) | statistics_key(figures)
+    return Summary(run, overall | partial_key(run.partial), environments)
+
+
+def statistics_key(figures: Mapping[str, Any] | None) -> dict[str, Any]:
+    """{"statistics": ...} where the user has registered some; nothing else changes a summary's keys."""
+    return {"statistics": figures} if figures else {}
 
 
 def asked_model(run: LoadedRun) -> Mapping[str, Any]:

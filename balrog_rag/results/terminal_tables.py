@@ -1,6 +1,7 @@
 """A run's results on the terminal: scores with intervals, what they can show, what was left out."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from balrog_rag.results.scoring import interval, measures_of, outlook, overall_i
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
+from balrog_rag.results.user_statistics import across_episodes, of_episodes
 from balrog_rag.util.wording import many, short_number
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
             mean, found = fmean(measure.of(episode) for episode in episodes), interval(episodes, measure)
             around = f" ({found.low:.2f} to {found.high:.2f})" if found.known else ""
             told.append(f"{measure.title}: {mean:.2f}{around}.")
+    for one in across_episodes([env]) if whole else ():
+        if not isnan(figure := of_episodes(one, episodes)):
+            told.append(f"{one.title or one.name}: {figure:.2f}.")
     return told
 
 

@@ -2,7 +2,9 @@
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts import registry
@@ -10,6 +12,7 @@ from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results.episodes import Episode
 from balrog_rag.util.blame import blame_of
+from balrog_rag.util.files import text_file
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
@@ -34,12 +37,14 @@ def _loaded(name: str) -> Statistic | None:
     try:
         found = registry.statistics.get(name)
     except PluginError as error:
-        return _switch_off(name, str(error))
-    if not isinstance(found, Statistic):
-        return _switch_off(name, f"is a {type(found).__name__}, not a balrog_rag.contracts.statistics.Statistic")
-    if found.name != name:
-        return _switch_off(name, f"is registered under this name, but calls itself {found.name!r}")
-    return found
+        _switch_off(name, str(error))
+        return None
+    if isinstance(found, Statistic) and found.name == name:
+        return found
+    named = f", and its name is {found.name!r}" if isinstance(found, Statistic) else ""
+    expected = f"expected a balrog_rag.contracts.statistics.Statistic named {name!r}"
+    _switch_off(name, f"{expected}, got a {type(found).__name__}{named}")
+    return None
 
 
 def _switch_off(name: str, why: str) -> None:
@@ -50,16 +55,11 @@ def _switch_off(name: str, why: str) -> None:
     print(line, file=sys.stderr)
 
 
-def take_problems() -> list[str]:
-    """What went wrong since this was last asked, for the log of a run."""
-    found = [*_problems]
-    _problems.clear()
-    return found
-
-
 def of_episode(statistic: Statistic, episode: Episode) -> float:
     """The figure of one episode; not a number where it is unknown."""
     assert statistic.episode is not None
+    if statistic.env not in ("", episode.env):
+        return math.nan
     return _figure(statistic, statistic.episode, episode, statistic.low, statistic.high)
 
 
@@ -85,9 +85,12 @@ def _figure(statistic: Statistic, function: Any, given: Any, low: float, high: f
     return value
 
 
-def per_episode(envs: Iterable[str]) -> list[Statistic]:
-    """Those that are a figure of every episode."""
-    return [one for one in statistics_for(envs) if one.episode is not None]
+def per_episode(envs: Iterable[str], taken: Iterable[str]) -> list[Statistic]:
+    """Those that are a figure of every episode; one whose name is `taken` already is switched off."""
+    found = [one for one in statistics_for(envs) if one.episode is not None]
+    for one in (clashing := [one for one in found if one.name in {*taken}]):
+        _switch_off(one.name, "has the name of a figure that exists already; choose another name")
+    return [one for one in found if one not in clashing]
 
 
 def across_episodes(envs: Iterable[str]) -> list[Statistic]:
@@ -95,26 +98,36 @@ def across_episodes(envs: Iterable[str]) -> list[Statistic]:
     return [one for one in statistics_for(envs) if one.episodes is not None]
 
 
-def columns(episode: Episode, envs: Iterable[str]) -> dict[str, float | None]:
+def columns(episode: Episode, envs: Iterable[str], taken: Iterable[str]) -> dict[str, float | None]:
     """The figures of one episode by name, for all kinds of game of a table; None where unknown."""
-    found = {
-        one.name: of_episode(one, episode) if one.env in ("", episode.env) else math.nan
-        for one in per_episode(envs)
-    }
+    found = {one.name: of_episode(one, episode) for one in per_episode(envs, taken)}
     return {name: None if math.isnan(value) else value for name, value in found.items()}
 
 
-def summary_keys(env: str, episodes: Sequence[Episode]) -> Mapping[str, Any]:
-    """{"statistics": {NAME: {...}}} for a summary of one kind of game; empty without any."""
+def figures(env: str, episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
+    """The statistics for a kind of game by name, as summaries have them; empty without any."""
     found: dict[str, dict[str, Any]] = {}
     for one in statistics_for([env]):
-        title = {"title": one.title or one.name, "unit": one.unit}
+        said = {"title": one.title or one.name, "unit": one.unit}
         if one.episode is None:
             figure = of_episodes(one, episodes)
-            found[one.name] = title | {"value": None if math.isnan(figure) else figure}
+            found[one.name] = said | {"value": None if math.isnan(figure) else figure}
             continue
         values = [value for each in episodes if not math.isnan(value := of_episode(one, each))]
         mean = math.fsum(values) / len(values) if values else None
-        found[one.name] = title | {"mean": mean, "episodes": len(values)}
-    found = {name: told for name, told in found.items() if not _off(name)}
-    return {"statistics": found} if found else {}
+        found[one.name] = said | {"mean": mean, "episodes": len(values)}
+    return {name: told for name, told in found.items() if not _off(name)}
+
+
+def log_problems(run: Path) -> None:
+    """Add to the run's log what went wrong since this was last called."""
+    if not _problems:
+        return
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    lines = [f"{stamp} ERROR {line}\n" for line in _problems]
+    _problems.clear()
+    try:
+        with text_file(run / "eval.log", "a") as file:
+            file.writelines(lines)
+    except OSError as error:  # stderr has them, too, and the results are written
+        print(f"{run}/eval.log: cannot be written ({error.strerror})", file=sys.stderr)

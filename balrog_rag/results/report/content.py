@@ -1,10 +1,12 @@
 """What a report says: verdicts first, then scores and what lies behind them."""
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 
 import msgspec
 
+from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import against_baseline, duel
 from balrog_rag.results.report.details import (
@@ -21,6 +23,7 @@ from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
 from balrog_rag.results.statistics.units import values
 from balrog_rag.results.summary import mean_and_error
+from balrog_rag.results.user_statistics import across_episodes, of_episodes
 from balrog_rag.util.wording import many
 
 VERDICTS = (
@@ -143,6 +146,8 @@ def _score_tables(arms: Sequence[Arm], env: str) -> list[Table]:
     rows: list[list[Cell]] = [["episodes", *[f"{len(episodes):,}" for _, episodes in played]]]
     for measure in measures:
         rows.append([measure.title, *[_mean_and_interval(arm, env, measure) for arm in those]])
+    for one in across_episodes([env]):
+        rows.append([one.title or one.name, *[_across(arm, env, one) for arm in those]])
     rows.insert(2, ["its standard error, as BALROG computes it", *[_error(arm, env) for arm in those]])
     table = Table([f"{env}", *[name for name, _ in played]], rows, SCORES_NOTE)
     tasks = sorted({episode.task for _, episodes in played for episode in episodes})
@@ -166,6 +171,13 @@ def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
     if not found.known:
         return f"{mean:,.{digits}f}" + (" (all alike)" if len(episodes) > 1 else "")
     return f"{mean:,.{digits}f} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"
+
+
+def _across(arm: Arm, env: str, statistic: Statistic) -> str:
+    """One figure of all the arm's episodes; of a part of them it would say nothing."""
+    if arm.withheld or isnan(figure := of_episodes(statistic, arm.by_env()[env])):
+        return "–" if arm.withheld else "unknown"
+    return f"{figure:,.{2 if abs(figure) < 1000 else 0}f}"
 
 
 def _task_table(arms: Sequence[Arm], env: str, tasks: Sequence[str]) -> Table:
