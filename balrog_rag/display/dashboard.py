@@ -91,7 +91,7 @@ class Dashboard:
         elif key in ("open", "back"):
             view.opened = view.selected if key == "open" else None
         elif key == "stop" and self._interrupts.signal is None:
-            self._interrupts.hear(signal.SIGINT, "the key q")
+            self._interrupts.stop(signal.SIGINT, "the key q")
         self._touched.set()
 
     async def draw(self, live: Live, paper: BufferedTerminal) -> None:

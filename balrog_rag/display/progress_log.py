@@ -171,7 +171,7 @@ async def progress_log(
     """Print progress lines while the body runs."""
     lines = Lines(out if kind == "json" else sys.stderr)
     log = JsonLog(board, gate, lines) if kind == "json" else PlainLog(board, gate, lines)
-    interrupts.told = log.stopping
+    interrupts.on_stop = log.stopping
     interrupts.when_hung_up(lines.terminal_closed)
 
     async def now_and_then() -> None:

@@ -1,10 +1,10 @@
-"""The chain of a journal: every line ends in a digest of itself and of the digest before it.
+"""Hash chain of a journal: every line ends in a digest of itself and of the previous digest.
 
     {"t":"step","n":0,...,"chain":"<digest>"}
 
-So a line that was changed, taken out, put in or moved is found, by its number. The chain holds no key: who
-can write the file can also make another chain. It proves damage, not honesty; only a last digest that is
-kept elsewhere proves that a journal is still the one it was taken from.
+A line that was changed, removed, inserted or moved is therefore detected, by its number. The chain is not
+keyed: anyone who can write the file can also recompute the chain. It detects damage, not forgery; only a
+copy of the last digest, kept elsewhere, proves that a journal has not been rewritten.
 """
 
 import os
@@ -15,36 +15,36 @@ from pathlib import Path
 MARK = b',"chain":"'
 DIGITS = 32
 TAIL = len(MARK) + DIGITS + len(b'"}')
-"""Bytes by which a line is longer than its entry, less the entry's own closing brace."""
+"""Bytes that the chain adds to an encoded entry (the closing brace is counted on both sides)."""
 START = b""
-"""What stands in place of a digest before the first line."""
+"""The digest that precedes the first line."""
 _WHOLE = re.compile(MARK + b'([0-9a-f]{%d})"}\r?\n?' % DIGITS)
 
 
 def digest(before: bytes, entry: bytes) -> bytes:
-    """The digest of a line behind the one with the digest `before`; `entry` lacks its closing brace."""
+    """Return the digest of a line that follows digest `before`; `entry` lacks its closing brace."""
     return blake2b(before + entry, digest_size=DIGITS // 2).hexdigest().encode()
 
 
 def linked(before: bytes, encoded: bytes) -> tuple[bytes, bytes]:
-    """The whole line of an encoded entry, and its digest."""
+    """Return the complete line of an encoded entry, and its digest."""
     entry = encoded[:-1]
     made = digest(before, entry)
     return b'%b%b%b"}\n' % (entry, MARK, made), made
 
 
 def checked(before: bytes, line: bytes) -> bytes:
-    """The digest that a line without its end ends in, where it is the right one; else nothing."""
+    """Return the digest at the end of a line (without newline) if it is correct, else b""."""
     said = line[-DIGITS - 2 : -2]
     if line[-TAIL : -DIGITS - 2] == MARK and line[-2:] == b'"}' and said == digest(before, line[:-TAIL]):
         return said
-    if line.endswith(b"\r"):  # an editor's doing, which changes nothing
+    if line.endswith(b"\r"):  # an editor converted the line ends; the entries are unchanged
         return checked(before, line[:-1])
     return b""
 
 
 def last(tail: bytes) -> bytes | None:
-    """The digest at the end of these last bytes of a journal; None where they hold none."""
+    """Return the digest at the end of the last bytes of a journal; None if they end in no digest."""
     if not tail:
         return START
     found = _WHOLE.fullmatch(tail[tail.rfind(MARK) :]) if MARK in tail else None
@@ -52,7 +52,7 @@ def last(tail: bytes) -> bytes | None:
 
 
 def last_of(path: Path) -> str:
-    """The digest at the end of a journal, read from its last bytes; empty where its lines are not chained."""
+    """Return the last digest of a journal, read from the end of the file; "" if its lines are not chained."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL - len(b"\r\n")))

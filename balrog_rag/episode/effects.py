@@ -1,7 +1,7 @@
 """The two handles of an agent to the outside world, with the journal between them and the agent.
 
-Every effect is either taken from the journal (what an earlier attempt wrote, in order) or asked for
-live and journaled before the agent sees it. Which of the two an agent cannot tell.
+Every effect is either taken from the journal (what an earlier attempt wrote, in order) or requested
+live and journaled before the agent sees it. The agent cannot tell which.
 """
 
 import time
@@ -21,34 +21,34 @@ from balrog_rag.util.surrogates import cleaned
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
 Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]
-"""Makes a prompt fit its model: the messages kept, and how many old turns were left out."""
+"""Trims a prompt to its model's limit: returns the messages kept and the number of old turns dropped."""
 
 
 class EndOfJournal(Exception):
-    """A replay that may not go live has come to the end of what was recorded."""
+    """A replay that may not go live has reached the end of the journal."""
 
 
 class Stopped(Exception):
-    """The user asked to stop: the episode is left as journaled, to be gone on with later."""
+    """The user asked to stop: the journal stays as it is, and the episode can be resumed."""
 
 
 class JournalSink(Protocol):
-    """Where new entries go: the journal file, here or on another machine."""
+    """Where new entries go: the journal file, on this machine or on another."""
 
     def append(self, entry: Entry) -> None:
-        """Add an entry behind those before it."""
+        """Append an entry."""
         ...
 
     async def settle(self) -> None:
-        """Return when all that was appended is safe."""
+        """Return when all appended entries are safely stored."""
         ...
 
 
 class JournalCursor:
-    """The journal of an episode in play: what is recorded is read first, what is new is appended."""
+    """The journal of a running episode: recorded entries are read first, then new ones are appended."""
 
     def __init__(self, recording: Recording, writer: JournalSink | None) -> None:
-        """Without a writer the journal may only be replayed."""
+        """Pass `writer=None` for a replay that may not go live."""
         self._entries = recording.entries
         self._next = 0
         self._writer = writer
@@ -56,18 +56,20 @@ class JournalCursor:
 
     @property
     def replaying(self) -> bool:
-        """Whether recorded entries are left."""
+        """Whether unread recorded entries remain."""
         return self._next < len(self._entries)
 
     def take(self, kind: type[E], where: str) -> E | None:
-        """The next recorded entry, which must be of this kind; None where the record has ended."""
+        """Return the next recorded entry, which must be of this kind; None after the last one."""
         if not self.replaying:
             if self._writer is None:
                 raise EndOfJournal
             return None
         entry = self._entries[self._next]
+        # A cap belongs to its run, not to the game, so it is not recomputed on replay: the recorded cap is
+        # raised at the model call where it took effect.
         if isinstance(entry, End) and kind is Completion and entry.outcome in RESUMABLE:
-            raise LimitReached(entry.outcome, entry.of_run)  # here a cap had cut the episode
+            raise LimitReached(entry.outcome, entry.of_run)
         if not isinstance(entry, kind):
             raise ReplayError(
                 f"{where}: the journal has {_name(entry)} where {kind.__name__.lower()} is asked for; "
@@ -75,24 +77,24 @@ class JournalCursor:
             )
         self._next += 1
         if not self.replaying:
-            self._entries, self._next = (), 0  # a long record is let go of once it is played
+            self._entries, self._next = (), 0  # frees a long recording as soon as it has been replayed
         return entry
 
     def upcoming_actions(self, most: int) -> list[str]:
-        """The actions given in the next recorded steps, so that a game can run ahead of a replay."""
+        """Return the actions of the next recorded steps, so that the game can run ahead of a replay."""
         actions: list[str] = []
         at = self._next
         while at < len(self._entries) and len(actions) < most:
             entry = self._entries[at]
             if isinstance(entry, Step):
                 if entry.pressed:
-                    break  # from here on a program plays by itself
+                    break  # the following steps are key presses of a program, not actions
                 actions.append(entry.action)
             at += 1
         return actions
 
     def upcoming_burst(self) -> Burst | None:
-        """What the next recorded step holds of a program's presses; None where it is not recorded."""
+        """Return the key presses of a program in the next recorded step; None if that step has none."""
         step, end = (*self._entries[self._next : self._next + 2], None, None)[:2]
         if not isinstance(step, Step):
             return None
@@ -107,13 +109,14 @@ class JournalCursor:
         self._writer.append(entry)
 
     async def settle(self) -> None:
-        """Return when all new entries are safe."""
+        """Return when all new entries are safely stored."""
         if self._writer is not None:
             await self._writer.settle()
 
     def shorten(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Passages without the texts that this journal already holds."""
+        """Drop the texts of passages whose text this journal already contains."""
         short = []
+        # The text is compared as well as the id: a rebuilt index may use an id for another text.
         for passage in passages:
             known = self._texts.get(passage.id)
             short.append(msgspec.structs.replace(passage, text="") if known == passage.text else passage)
@@ -121,7 +124,8 @@ class JournalCursor:
         return tuple(short)
 
     def restore(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """The same with every text in its place."""
+        """Put the texts back that `shorten` dropped."""
+        # Texts are remembered here too, so that entries appended after a resume can refer to them.
         full = []
         for passage in passages:
             if passage.text:
@@ -137,26 +141,26 @@ def _name(entry: Entry) -> str:
 
 
 class StepCursor:
-    """Which step of which episode is being decided; shared by the handles of one episode."""
+    """Episode name and current step, shared by the handles of one episode."""
 
     def __init__(self, episode: str, stopping: Callable[[], bool]) -> None:
-        """`stopping` is asked before anything new is begun."""
+        """`stopping` is called before any new work starts."""
         self.episode = episode
         self.step = 0
         self._stopping = stopping
 
     def check(self) -> None:
-        """Raise Stopped where the user wants to stop."""
+        """Raise Stopped if the user asked to stop."""
         if self._stopping():
             raise Stopped
 
     def where(self) -> str:
-        """For error texts."""
+        """Return the position for error messages."""
         return f"{self.episode}: step {self.step}"
 
 
 class JournaledLLM:
-    """The model handle: fits the prompt, keeps the caps, journals the answer."""
+    """The model handle: trims the prompt, enforces the caps, journals the answer."""
 
     def __init__(
         self,
@@ -167,14 +171,14 @@ class JournaledLLM:
         fit: Fit,
         watcher: Watcher,
     ) -> None:
-        """`model` may be None where the journal is only replayed."""
+        """`model` may be None if the journal is only replayed."""
         self._model, self._cursor, self._meter = model, cursor, meter
         self._at, self._fit, self._watcher = at, fit, watcher
 
     async def complete(
         self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
     ) -> Reply:
-        """Ask the model, or take its journaled answer."""
+        """Ask the model, or return its journaled answer."""
         kept, trimmed = self._fit(messages)
         request = Request(tuple(kept), purpose, answer)
         self._watcher.see(Asked(self._at.episode, self._at.step, request))
@@ -184,6 +188,7 @@ class JournaledLLM:
             reply = recorded.reply
         else:
             reply = await self._ask(request, trimmed)
+        # Recorded answers are charged too: an episode's caps count from its first step, not from the resume.
         self._meter.charge(reply, purpose)
         self._watcher.see(Answered(self._at.episode, self._at.step, purpose, reply, recorded is None))
         return reply
@@ -191,7 +196,7 @@ class JournaledLLM:
     def _verify(self, recorded: Completion, request: Request) -> None:
         if recorded.request != request.digest or recorded.purpose != request.purpose:
             raise ReplayError(
-                f"{self._at.where()}: the {request.purpose} prompt is not the one that was answered "
+                f"{self._at.where()}: the {request.purpose} prompt differs from the one that was answered "
                 f"(digest {request.digest}, journal {recorded.request} for {recorded.purpose}); "
                 "agent, prompts or versions differ from those that wrote it"
             )
@@ -203,6 +208,7 @@ class JournaledLLM:
         reply = self._checked(await self._answer(self._model, request), self._model)
         if trimmed:
             reply = msgspec.structs.replace(reply, trimmed=trimmed + reply.trimmed)
+        # Journaled and stored before the agent sees it: a paid answer must survive a crash from here on.
         self._cursor.write(Completion(self._at.step, request.purpose, request.digest, reply))
         await self._cursor.settle()
         return reply
@@ -212,12 +218,12 @@ class JournaledLLM:
             return await model.complete(request)
         except (BalrogError, LimitReached, Stopped):
             raise
-        except Exception as error:  # the model may be anybody's
+        except Exception as error:  # a model plug-in can raise anything
             line, trace = blame_of(error)
             raise PluginError(f"{self._at.where()}: model {model.name} raised {line}", trace) from error
 
     def _checked(self, reply: Reply, model: Model) -> Reply:
-        """An answer that a journal can hold: lone surrogates are replaced, wrong types refused."""
+        """Return the answer in a form that can be journaled: replace lone surrogates, refuse wrong types."""
         where = f"{self._at.where()}: model {model.name}"
         if not isinstance(reply, Reply):
             raise PluginError(f"{where} returned {reply!r:.60}; return a balrog_rag Reply from complete()")
@@ -231,21 +237,21 @@ class JournaledLLM:
 
 
 class JournaledKnowledge:
-    """The knowledge handle: journals what a search found."""
+    """The knowledge handle: journals search results."""
 
     def __init__(
         self, retriever: Retriever | None, cursor: JournalCursor, at: StepCursor, watcher: Watcher
     ) -> None:
-        """`retriever` may be None where the journal is only replayed or knowledge is off."""
+        """`retriever` may be None if the journal is only replayed or knowledge is off."""
         self._retriever, self._cursor, self._at, self._watcher = retriever, cursor, at, watcher
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """Look up, live or in the journal."""
+        """Search, live or from the journal."""
         recorded = self._cursor.take(Lookup, self._at.where())
         if recorded is not None:
             if (digest(recorded.query), recorded.k) != (digest(query), k):
                 raise ReplayError(
-                    f"{self._at.where()}: the search {query!r} (k={k}) is not the journal's "
+                    f"{self._at.where()}: the search {query!r} (k={k}) differs from the journal's "
                     f"{recorded.query!r} (k={recorded.k})"
                 )
             passages = self._cursor.restore(recorded.passages)
@@ -261,7 +267,7 @@ class JournaledKnowledge:
             return tuple(await self._retriever.search(query, k))
         except (BalrogError, Stopped):
             raise
-        except Exception as error:  # the retriever may be anybody's
+        except Exception as error:  # a retriever plug-in can raise anything
             line, trace = blame_of(error)
             raise PluginError(f"{self._at.where()}: the search {query!r:.60} raised {line}", trace) from error
 

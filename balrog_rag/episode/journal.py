@@ -1,14 +1,14 @@
-"""The journal: one JSON object a line, the only truth on disk about an episode.
+"""The journal: one JSON object per line, the only source of truth on disk about an episode.
 
     header   the spec, its digest, the versions that played it
     start    the first observation
-    llm      a model's answer, written before anybody reads it
-    search   what a look-up found, likewise
-    step     the action given and taken, and what it led to
-    end      how it ended
+    llm      a model's answer, written before it is used
+    search   search results, written before they are used
+    step     the action requested, the action taken, and the result
+    end      how the episode ended
 
-Every line ends in a digest of itself and of all before it (`chain`). A torn last line, one that lacks its
-end, is dropped and owed again. Anything else that does not fit is refused with its line.
+Every line ends in a digest of itself and of all lines before it (`chain`). A torn last line (one without
+its newline) is discarded and replayed. Anything else that does not fit is refused with its line number.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from balrog_rag.util.files import LARGE, lock, no_link, read_file
 
 VERSION = 3
 UNCHAINED = 1
-"""The version before lines were chained: still read and gone on with, by its own rules."""
+"""The version before lines were chained: still read and resumed, unchained."""
 SPARSE = 2
-"""The version in which a program's burst could hide a change of place; read and gone on with, too."""
+"""The version in which a program's burst could hide a change of place; still read and resumed."""
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="t", tag="header"):
-    """First line: which episode this is and what played it."""
+    """First line: which episode this is and which versions played it."""
 
     v: int
     spec: EpisodeSpec
@@ -60,7 +60,7 @@ class Completion(msgspec.Struct, frozen=True, tag_field="t", tag="llm", omit_def
 
 
 class Lookup(msgspec.Struct, frozen=True, tag_field="t", tag="search", omit_defaults=True):
-    """What a search found; a passage's text stands at its first appearance only."""
+    """Search results; a passage's text is written at its first appearance only."""
 
     step: int
     query: str
@@ -70,9 +70,9 @@ class Lookup(msgspec.Struct, frozen=True, tag_field="t", tag="search", omit_defa
 
 
 class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults=True):
-    """An action and what it led to; `numbers` holds only those that moved.
+    """An action and its result; `numbers` has only the values that changed.
 
-    A program that plays the episode is journaled a burst at a time: one entry for all that it pressed.
+    For a program that plays the episode, one entry covers a whole burst of key presses.
     """
 
     n: int
@@ -85,34 +85,34 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
     numbers: Mapping[str, int] = {}
     notes: Mapping[str, Any] = {}
     stopped: str = ""
-    """Why the program behind the action stopped."""
+    """Why the program that ran the action stopped."""
     pressed: tuple[int | str, ...] = ()
-    """What a program that plays the episode pressed; each press is a step."""
+    """Keys pressed by a program that plays the episode; each press counts as a step."""
     rises: tuple[Rise, ...] = ()
     """The presses within this step at which the progression rose."""
     by_press: bool = False
-    """Whether `reward` is the sum over several presses and counts by `rises` alone; older ones lack it."""
+    """True if `reward` sums several presses and scoring uses `rises`; absent in older journals."""
 
     @property
     def count(self) -> int:
-        """How many steps this is."""
+        """Number of steps in this entry."""
         return len(self.pressed) or 1
 
 
 class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=True):
-    """How it ended; `facts` are the game's own words for it."""
+    """How the episode ended; `facts` are reported by the game."""
 
     outcome: str
     steps: int
     facts: Mapping[str, Any] = {}
     seconds: float = 0.0
-    """Wall time of the attempt that came to this end; earlier attempts and stops are not in it."""
+    """Wall time of the final attempt, without earlier attempts and pauses."""
     of_run: bool = False
-    """Whether a cap of the whole run cut it off, which says nothing of how far it could have come."""
+    """Whether a cap of the whole run ended it; the episode might have gone further."""
 
     @property
     def how(self) -> str:
-        """The game's own words for it, where a player died."""
+        """The game's description of the death, if the player died."""
         return str(self.facts.get("death") or "")
 
 
@@ -124,58 +124,58 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(entry: Entry) -> bytes:
-    """An entry as its line, without the line's end."""
+    """Encode an entry as a line, without the newline."""
     return _encoder.encode(entry)
 
 
 def decode(line: bytes) -> Entry:
-    """The entry of a line that this program wrote."""
+    """Decode a line that this program wrote."""
     entry: Entry = _decoder.decode(line)
     return entry
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A journal as read: its header, its entries in order, and how much of the file is sound."""
+    """A journal as read: its header, its entries in order, and how much of the file is intact."""
 
     header: Header | None
     entries: tuple[Event, ...] = ()
     ends: tuple[int, ...] = ()
-    """For the header and each entry, the byte offset just behind its line."""
+    """Byte offset after the line of the header and of each entry."""
     head: str = ""
-    """The digest of its last sound line, which stands for all lines; empty where they are not chained."""
+    """Digest of the last intact line, which covers all lines before it; empty if lines are not chained."""
     size: int = 0
-    """Bytes of the file when it was read, a torn last line included."""
+    """Size of the file when it was read, including a torn last line."""
 
     @property
     def end(self) -> End | None:
-        """The last entry, where it is an end."""
+        """The last entry, if it is an end."""
         last = self.entries[-1] if self.entries else None
         return last if isinstance(last, End) else None
 
     @property
     def steps(self) -> list[Step]:
-        """The steps alone."""
+        """All step entries."""
         return [entry for entry in self.entries if isinstance(entry, Step)]
 
     @property
     def count(self) -> int:
-        """How many steps these are."""
+        """Number of steps, counting every press of a burst."""
         return sum(step.count for step in self.steps)
 
     def before_end(self) -> "Recording":
-        """The same without its end, for going on where a cap had stopped it."""
+        """Drop the end, to continue where a cap had stopped the episode."""
         if self.end is None:
             return self
         return Recording(self.header, self.entries[:-1], self.ends[:-1], size=self.size)
 
 
 def read(path: Path) -> Recording:
-    """Read a journal; see the module's words on what is dropped and what is refused."""
+    """Read a journal; the module docstring says what is discarded and what is refused."""
     return parse(_read_bytes(path), path)
 
 
 def parse(data: bytes, path: Path) -> Recording:
-    """Read a journal's bytes; `path` is for error texts."""
+    """Parse the bytes of a journal; `path` is for error messages."""
     header: Header | None = None
     entries: list[Event] = []
     ends: list[int] = []
@@ -190,13 +190,13 @@ def parse(data: bytes, path: Path) -> Recording:
 
 
 def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
-    """The entries of whole lines added to a journal behind its header; their digests are not compared."""
+    """Parse lines appended to a journal after its header; their digests are not checked."""
     entries: list[Event] = []
     for line in lines.splitlines():
         try:
             entry = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise JournalError(f"{path}: an added line is no journal entry ({error})") from error
+            raise JournalError(f"{path}: an added line is not a journal entry ({error})") from error
         if isinstance(entry, Header):
             raise JournalError(f"{path}: a second header; {_REFUSED}")
         entries.append(entry)
@@ -204,12 +204,12 @@ def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
 
 
 def entries_of(path: Path) -> Iterator[Entry]:
-    """The same entries one by one, for who need not keep them."""
+    """Iterate over the entries of a journal without keeping them."""
     return (entry for entry, _ in _scan(_read_bytes(path), path))
 
 
 def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
-    """Every sound entry, with the byte offset just behind its line."""
+    """Yield every intact entry with the byte offset after its line."""
     begin = number = steps = 0
     before: Entry | None = None
     link: bytes | None = chain.START
@@ -221,13 +221,17 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
         try:
             entry = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if newline < 0 and not _whole_but_for_its_end(line, link):
-                return  # torn
+            # Without its newline the last line may be half written, which is normal after a crash. But a
+            # complete line with another byte in place of its newline was edited: refuse, do not drop it.
+            if newline < 0 and not _newline_replaced(line, link):
+                return
             raise JournalError(
-                f"{path}: line {number} is no journal entry ({error}); {_advice(stop, data)}"
+                f"{path}: line {number} is not a journal entry ({error}); {_advice(stop, data)}"
             ) from error
         if what := _misplaced(before, entry, steps):
             raise JournalError(f"{path}: line {number}: {what}")
+        # Version 1 journals have no chain. A header that claims version 1 but carries a digest is checked
+        # all the same, so that editing the version does not switch the check off.
         if isinstance(entry, Header) and entry.v == UNCHAINED:
             link = None if chain.last(line[-TAIL:]) is None else link
         if link is not None and not (link := chain.checked(link, line)):
@@ -237,8 +241,8 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
         yield entry, begin
 
 
-def _whole_but_for_its_end(line: bytes, link: bytes | None) -> bool:
-    """Whether the bytes behind the last line's end are a whole line of which only the end was changed."""
+def _newline_replaced(line: bytes, link: bytes | None) -> bool:
+    """Whether these last bytes are a complete line whose newline was replaced by another byte."""
     return link is not None and bool(chain.checked(link, line[:-1]))
 
 
@@ -249,9 +253,9 @@ def _advice(stop: int, data: bytes) -> str:
 
 
 _CHANGED = "was changed, or does not follow the line before it (its digest is not that of the chain)"
-_ANEW = "restore the file, or remove it to play this episode anew"
-_REFUSED = "restore the file, or remove this line and all behind it to go on from the one before"
-_REFUSED_LAST = "restore the file, or remove this last line to go on behind the one before"
+_ANEW = "restore the file, or delete it to play this episode again"
+_REFUSED = "restore the file, or delete this line and all lines after it to resume from the line before"
+_REFUSED_LAST = "restore the file, or delete this last line to resume from the line before"
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -262,7 +266,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
-    """What is wrong with an entry behind `before` and so many steps; nothing where it fits."""
+    """Describe what is wrong with an entry after `before` and `steps` steps; "" if it fits."""
     if isinstance(entry, Header):
         if before is not None:
             return f"a second header; {_REFUSED}"
@@ -270,25 +274,25 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
     if before is None:
         return f"the header is missing; {_ANEW}"
     if isinstance(before, End):
-        return f"an entry behind the end; {_REFUSED}"
+        return f"an entry after the end; {_REFUSED}"
     if isinstance(entry, Start) != isinstance(before, Header):
-        return f"a start is due once, behind the header; {_REFUSED}"
+        return f"the start must follow the header, exactly once; {_REFUSED}"
     if isinstance(entry, Step) and entry.n != steps:
-        return f"step {entry.n} where {steps} is due; {_REFUSED}"
+        return f"step {entry.n}, expected step {steps}; {_REFUSED}"
     if isinstance(entry, Completion) and (what := impossible(entry.reply)):
         return f"{what}; {_REFUSED}"
     if isinstance(entry, End) and entry.steps != steps:
-        return f"the end counts {entry.steps} steps, the journal holds {steps}; {_REFUSED}"
+        return f"the end counts {entry.steps} steps, the journal has {steps}; {_REFUSED}"
     return ""
 
 
 def impossible(reply: Reply) -> str:
-    """What no answer can have cost; empty where all its figures can be."""
+    """Describe a figure of an answer that cannot be true (negative cost, tokens, time); "" if all can."""
     used = reply.usage
     if used.input < 0 or used.output < 0 or used.cached < 0 or used.reasoning < 0:
-        return "an answer with tokens below zero"
+        return "an answer with a negative number of tokens"
     if reply.latency < 0 or reply.attempts < 1 or (reply.cost is not None and reply.cost < 0):
-        return "an answer with a cost, a time or attempts below what can be"
+        return "an answer with a negative cost or latency, or fewer than 1 attempt"
     return ""
 
 
@@ -298,20 +302,20 @@ def _other_version(version: int) -> str:
 
 
 TAIL = chain.TAIL + len(b"\r\n")
-"""Last bytes of a journal in which its last digest stands."""
+"""Number of last bytes of a journal that contain its last digest."""
 
 
 class Writer:
-    """Appends entries, each one whole line in one write, in the file before the caller goes on.
+    """Appends entries, each as one complete line in one write, before the caller continues.
 
-    The file is locked meanwhile: a second process that plays the same run writes into no journal of ours,
-    even if somebody removed the run's own lock.
+    The file stays locked meanwhile, so that a second process playing the same run cannot write to it even
+    if somebody removed the run's own lock.
     """
 
     def __init__(self, path: Path, keep: int = 0, found: int | None = None) -> None:
-        """Open for appending after the first `keep` bytes; what follows them is cut off.
+        """Open for appending after the first `keep` bytes; anything after them is cut off.
 
-        `found`: the file's size when it was read; if it has changed since, another process wrote to it.
+        `found`: the file's size when it was read; a different size means that another process wrote to it.
         """
         self.path = path
         self._size = keep
@@ -319,11 +323,12 @@ class Writer:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd = no_link(str(path), os.O_RDWR | os.O_CREAT)
+            # Compared after locking: another process may have played between our read and our lock.
             if not lock(self._fd) or found not in (None, os.fstat(self._fd).st_size):
                 os.close(self._fd)
                 raise RunFolderError(f"{path}: another process plays this episode; {_ALONE}")
             self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
-            if keep == os.fstat(self._fd).st_size + 1:  # a whole last line that lost only its newline
+            if keep == os.fstat(self._fd).st_size + 1:  # a complete last line that lacks only its newline
                 os.pwrite(self._fd, b"\n", keep - 1)
             os.ftruncate(self._fd, keep)
             os.lseek(self._fd, keep, os.SEEK_SET)
@@ -337,7 +342,7 @@ class Writer:
         try:
             written = os.write(self._fd, line)
             if written != len(line):
-                os.write(self._fd, line[written:])  # a full disk says why only at the second try
+                os.write(self._fd, line[written:])  # a full disk reports its error only at the second write
         except OSError as error:
             self._cut_back()
             raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
@@ -345,28 +350,30 @@ class Writer:
         self._link = link
 
     def check(self) -> None:
-        """Raise a RunFolderError if the file is not what was written: changed, removed or replaced."""
+        """Raise a RunFolderError if the file was changed, removed or replaced since the last write."""
         try:
             there = os.stat(self.path)
             ours = os.fstat(self._fd)
+            # Size and inode miss an edit in place that keeps the length; the last digest catches one at the
+            # end of the file, without reading the rest.
             last = os.pread(self._fd, TAIL, max(0, self._size - TAIL))
         except OSError as error:
             raise RunFolderError(f"{self.path}: {error.strerror}; {_ALONE}") from error
         same = (there.st_dev, there.st_ino, there.st_size) == (ours.st_dev, ours.st_ino, self._size)
         if not same or (self._link is not None and chain.last(last) != self._link):
-            raise RunFolderError(f"{self.path}: was changed by another program during play; {_ALONE}")
+            raise RunFolderError(f"{self.path}: changed by another program during play; {_ALONE}")
 
     async def settle(self) -> None:
-        """Nothing to wait for: an appended line is in the file."""
+        """Return at once: `append` has already written the line to the file."""
 
     def _cut_back(self) -> None:
         try:
             os.ftruncate(self._fd, self._size)
         except OSError:
-            pass  # the torn line is dropped by the next reader
+            pass  # the next reader discards the torn line
 
     async def sync(self) -> None:
-        """Bring the file to the disk; other episodes go on meanwhile, as a disk may take its time."""
+        """Flush the file to the disk, in a thread: fsync may take long and other episodes must not wait."""
         try:
             await asyncio.to_thread(os.fsync, self._fd)
         except OSError as error:
@@ -374,7 +381,7 @@ class Writer:
         self._synced = self._size
 
     def close(self) -> None:
-        """Bring the file to the disk and close it."""
+        """Flush the file to the disk and close it."""
         if self._fd >= 0:
             if self._synced != self._size:
                 os.fsync(self._fd)
@@ -390,10 +397,10 @@ class Writer:
         self.close()
 
 
-_ALONE = "let one process at a time play a run, then resume it"
-_SAFE = "what was written stays sound; make room or another folder, then resume"
+_ALONE = "make sure only one process plays a run at a time, then resume it"
+_SAFE = "the entries already written are intact; free some space or choose another folder, then resume"
 
 
 def moved(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """The numbers that changed."""
+    """Return the numbers that changed."""
     return {name: new for name, new in after.items() if before.get(name) != new}

@@ -1,31 +1,31 @@
-"""How an episode can end. Limits are outcomes like any other: the episode is scored."""
+"""How an episode can end. A limit is an outcome like any other: the episode is scored."""
 
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The one word in a record that says how it ended."""
+    """How the episode ended, as one word in its record."""
 
     DIED = "died"
     """The player was killed."""
     ASCENDED = "ascended"
     """The game was won."""
     ESCAPED = "escaped"
-    """The player left the place of the game before it was won."""
+    """The player left the game's world before winning."""
     QUIT = "quit"
-    """The player quit, or saved, the game."""
+    """The player quit or saved the game."""
     SOLVED = "solved"
-    """The task's aim was reached."""
+    """The task was completed."""
     FAILED = "failed"
-    """The task ended with its aim unreached, the player alive."""
+    """The task ended without being completed, with the player alive."""
     STEPS = "steps"
     """The limit on steps or key presses."""
     NO_PROGRESS = "no_progress"
-    """Too many key presses without game time passing."""
+    """Too many key presses during which no game time passed."""
     CRASHED = "crashed"
-    """The program that played failed, and had no further action."""
+    """The program that played failed, so it had no further action."""
     TIMED_OUT = "timed_out"
-    """The program that played took too long for one action."""
+    """The program that played exceeded its time for one action."""
     TOKENS = "tokens"
     """The episode's or the run's cap on tokens."""
     DOLLARS = "dollars"
@@ -42,15 +42,15 @@ IN_WORDS: dict[str, str] = {
     Outcome.DOLLARS: "cap on dollars",
     Outcome.SECONDS: "cap on seconds",
 }
-"""What a person reads in place of words that say too little alone."""
+"""Longer wording for outcomes that are unclear as a single word."""
 
 
 def in_words(outcome: str) -> str:
-    """The outcome as a terminal shows it."""
+    """Return the outcome as a terminal shows it."""
     return IN_WORDS.get(outcome, outcome)
 
 
 PLAYER_LOST = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT})
-"""Ends of a program that played: a replay takes them from the journal, since they need not come again."""
+"""Ends caused by the program that played; a replay takes them from the journal, as they may not recur."""
 RESUMABLE = frozenset({Outcome.TOKENS, Outcome.DOLLARS, Outcome.SECONDS})
-"""Caps that a later attempt may raise; such an end is scored, and gone on from when resumed."""
+"""Caps that a later attempt may raise: the episode is scored, and continues when resumed."""

@@ -1,7 +1,7 @@
 """The play loop: the one piece of code that turns a spec and its effects into an episode.
 
-Live play, resume, replay, verification and fork are the same loop over a journal: what is recorded is
-taken and checked, what is not is done and recorded.
+Live play, resume, replay, verification and fork are the same loop over a journal: recorded entries are
+taken and checked, missing ones are produced and recorded.
 """
 
 import time
@@ -41,39 +41,39 @@ from balrog_rag.util.blame import as_written, blame_of
 from balrog_rag.util.surrogates import cleaned
 
 BURST = 4096
-"""Presses of a program that plays the episode before they are journaled."""
+"""Most presses of a program that plays the episode between two journal entries."""
 RUN_AHEAD = 64
-"""Recorded actions a game plays in one go while a journal is replayed."""
+"""Most recorded actions that a game plays in one batch during a replay."""
 
 
 class Services(Protocol):
-    """Makes what a player's settings name; the play loop itself knows no agent, model or index."""
+    """Makes agents, models and indexes from a player's settings; the play loop knows none of them."""
 
     def agent(
         self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
-        """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
+        """Make an agent, or a program that takes over at step `since`, seeded with `seed`."""
         ...
 
     def model(self, player: PlayerSpec) -> Model | None:
-        """The model that answers live; None where only the journal is played."""
+        """Return the live model; None if the journal is only replayed."""
         ...
 
     def retriever(self, player: PlayerSpec) -> Retriever | None:
-        """The knowledge base searched live."""
+        """Return the live knowledge base; None if there is none."""
         ...
 
     def runs(self, player: ProgramPlayer) -> bool:
-        """Whether a program may be run for what is recorded; else its recorded keys are pressed."""
+        """Whether a recorded program may run again; if not, its recorded keys are sent instead."""
         ...
 
     def fit(self, player: PlayerSpec) -> Fit:
-        """How a prompt is made to fit."""
+        """Return the function that trims prompts to the model's limit."""
         ...
 
 
-class _Remembering:
-    """Passes events on, and remembers what the watcher raised while an agent was waiting for an answer."""
+class _WatcherGuard:
+    """Forwards events and remembers what the watcher raised while an agent awaited an answer."""
 
     failure: Exception | None = None
 
@@ -81,16 +81,16 @@ class _Remembering:
         self._watcher = watcher
 
     def see(self, event: Event) -> None:
-        """Pass an event on."""
+        """Forward an event."""
         try:
             self._watcher.see(event)
-        except Exception as error:  # raised again: whoever catches it can tell whose it is
+        except Exception as error:  # recorded, so that an agent is not blamed for its watcher's error
             self.failure = error
             raise
 
 
 class EpisodeContext:
-    """One episode being played: the game, its journal, and everybody who takes part."""
+    """One running episode: the game, its journal, its services and its watcher."""
 
     def __init__(
         self,
@@ -102,19 +102,19 @@ class EpisodeContext:
         watcher: Watcher,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`stopping` is asked before every step that is not in the journal."""
+        """`stopping` is called before every step that is not in the journal."""
         self.spec, self.game, self.cursor = spec, game, cursor
-        self.services, self.meter, self.watcher = services, meter, _Remembering(watcher)
+        self.services, self.meter, self.watcher = services, meter, _WatcherGuard(watcher)
         self.at = StepCursor(spec.episode, stopping)
         self._ahead: list[tuple[str, Transition]] = []
         self._begun = time.monotonic()
 
     def seconds(self) -> float:
-        """How long this attempt has taken; for the record, never for a prompt."""
+        """Return how long this attempt has taken; for the record only: prompts must not depend on time."""
         return time.monotonic() - self._begun
 
     def make_agent(self, player: PlayerSpec) -> Agent:
-        """An agent of this player with its two handles."""
+        """Make an agent for this player, with its two handles."""
         fit = self.services.fit(player)
         llm = JournaledLLM(self.services.model(player), self.cursor, self.meter, self.at, fit, self.watcher)
         knowledge = JournaledKnowledge(self.services.retriever(player), self.cursor, self.at, self.watcher)
@@ -123,7 +123,7 @@ class EpisodeContext:
             return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
-        """The agent's decision; whatever a foreign agent raises or returns becomes one line."""
+        """Return the agent's decision; any error of agent code becomes one line."""
         player = self.spec.player_at(self.at.step)
         with self._blaming(player, "raised"):
             decision = await agent.act(observation)
@@ -132,14 +132,14 @@ class EpisodeContext:
 
     @contextmanager
     def _blaming(self, player: PlayerSpec, what: str) -> Iterator[None]:
-        """Turn what code of an agent raises into one line; our own errors pass as they are."""
+        """Turn any error raised by agent code into one line; our own errors pass unchanged."""
         try:
             yield
         except (BalrogError, LimitReached, EndOfJournal, Stopped):
             raise
-        except Exception as error:  # the agent may be anybody's
+        except Exception as error:  # an agent plug-in can raise anything
             if error is self.watcher.failure:
-                raise  # such as a closed stdout: not the agent's fault
+                raise  # the watcher's error, such as a closed stdout
             name = f"agent {player.agent.get('name')!r}"
             raise PlayerFailed(
                 f"{self.at.where()}: {name} {what} {type(error).__name__}: {error}; "
@@ -148,10 +148,12 @@ class EpisodeContext:
             ) from error
 
     async def step(self, action: str) -> Transition:
-        """What an accepted action leads to; the game runs ahead where the journal knows the next ones."""
+        """Play an accepted action; during a replay the game plays the next recorded ones in the same call."""
         if not self._ahead:
+            # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
             actions = [self.accepted(given) for given in self.cursor.upcoming_actions(RUN_AHEAD)]
             if actions[:1] != [action]:
+                # The agent deviates from the journal: play its action alone and let `record` report where.
                 actions = [action]
             transitions = await self.game.play(actions)
             self._ahead = list(zip(actions, transitions, strict=False))[::-1]
@@ -161,26 +163,28 @@ class EpisodeContext:
         return transition
 
     async def burst(self, player: ProgramPlayer, n: int) -> Transition:
-        """What a program presses on its own for a while, as long as it was recorded or a little longer."""
+        """Let a program press keys for a while: as many as recorded, or up to the next limit."""
+        # A burst must end at a fork or at the step limit, because somebody else decides from there.
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
         recorded = self.cursor.upcoming_burst()
         if recorded is not None and self.services.runs(player):
+            # Without recorded keys the program itself runs, and `record` compares what it pressed.
             recorded = msgspec.structs.replace(recorded, keys=())
         try:
             return await self.game.run(player, min(most, BURST), recorded)
-        except PlayerFailed as failed:  # a worker does not know how the user wrote the path
+        except PlayerFailed as failed:  # a worker does not know how the user wrote the program's path
             line = as_written(failed.blame)
             raise PlayerFailed(line, line, failed.trace) from failed
 
     def accepted(self, action: str) -> str:
-        """The action, or the default where the game takes no such thing."""
+        """Return the action, or the default action if the game does not accept it."""
         view = self.game.view
         return action if view.takes(action) else view.default_action
 
 
 def checked(decision: Decision) -> Decision:
-    """The decision with every field of the type that a journal can hold; lone surrogates are replaced."""
+    """Return the decision in a form that can be journaled: replace lone surrogates, refuse wrong types."""
     if not isinstance(decision, Decision):
         raise TypeError(f"expected a Decision, got {type(decision).__name__} {decision!r:.60}")
     return msgspec.convert(cleaned(msgspec.to_builtins(decision)), Decision)
@@ -203,6 +207,7 @@ async def play(context: EpisodeContext) -> End:
             decision = await context.decide(agent, observation)
         except LimitReached as limit:
             return finish(context, End(limit.limit, n, of_run=limit.of_run))
+        # Only forks read the past turns; keeping them always would hold every screen of a long episode.
         if forks:
             turns.append((observation, decision))
         before = observation.numbers
@@ -217,15 +222,15 @@ async def play(context: EpisodeContext) -> End:
 
 
 def begin(context: EpisodeContext) -> Observation:
-    """The first observation, checked against the journal."""
+    """Return the first observation, checked against the journal."""
     first = context.game.start.observation
     recorded = context.cursor.take(Start, context.spec.episode)
     if recorded is None:
         context.cursor.write(Start(first.digest, first.numbers))
     elif recorded.obs != first.digest:
-        raise ReplayError(f"{context.spec.episode}: the game starts with another screen than the journal's")
+        raise ReplayError(f"{context.spec.episode}: the game's first screen differs from the journal's")
     elif recorded.numbers != first.numbers:
-        raise ReplayError(f"{context.spec.episode}: the game starts with other numbers than the journal's")
+        raise ReplayError(f"{context.spec.episode}: the game's first numbers differ from the journal's")
     context.watcher.see(Started(context.spec.episode, first))
     return first
 
@@ -233,7 +238,7 @@ def begin(context: EpisodeContext) -> Observation:
 def take_over(
     context: EpisodeContext, player: PlayerSpec, turns: Sequence[tuple[Observation, Decision]]
 ) -> Agent:
-    """A new player who has been told what happened so far."""
+    """Make the agent of a fork and let it recall the turns played so far."""
     agent = context.make_agent(player)
     for observation, decision in turns:
         agent.recall(observation, decision)
@@ -243,7 +248,7 @@ def take_over(
 async def take(
     context: EpisodeContext, agent: Agent, n: int, decision: Decision, before: Mapping[str, int]
 ) -> tuple[Observation, Transition]:
-    """Take the decided action, or the default where it is none; journal or check what came of it."""
+    """Take the decided action, or the default if it is invalid; journal the result or check it."""
     if decision.player is not None:
         transition, action = await context.burst(decision.player, n), decision.action
     else:
@@ -252,6 +257,7 @@ async def take(
     taken = transition.instead or action
     valid = taken == decision.action
     record(context, n, decision, taken, valid, before, transition)
+    # The notice is added after journaling: the recorded digest is that of the game's screen alone.
     after = transition.observation
     if not valid:
         after = msgspec.structs.replace(after, notice=invalid_notice(agent, taken))
@@ -287,7 +293,7 @@ def record(
         transition.by_press,
     )
     recorded = context.cursor.take(Step, context.at.where())
-    if recorded is not None and not recorded.by_press:  # written before presses were scored one by one
+    if recorded is not None and not recorded.by_press:  # journals from before per-press scoring
         step = msgspec.structs.replace(step, rises=(), by_press=False)
     if recorded is None:
         context.cursor.write(step)
@@ -297,7 +303,7 @@ def record(
 
 
 def invalid_notice(agent: Agent, taken: str) -> str:
-    """What the agent reads next after an answer without a valid action; an agent may word it itself."""
+    """Return the notice after an answer without a valid action; an agent may word it itself."""
     own: Callable[[str], str] | None = getattr(agent, "invalid_notice", None)
     return (
         own(taken) if own else f"Your last answer held no valid action, so the default was taken: {taken}\n\n"
@@ -305,12 +311,12 @@ def invalid_notice(agent: Agent, taken: str) -> str:
 
 
 def stopped_notice(taken: str, stopped: str) -> str:
-    """What the agent reads next when a program has played for it."""
+    """Return the notice shown after a program has played for the agent."""
     return f"Your last action, {taken}, stopped: {stopped}.\n\n"
 
 
 def difference(recorded: Step, played: Step) -> str:
-    """The first field in which a replayed step is not the recorded one."""
+    """Describe the first field in which a replayed step differs from the recorded one."""
     for name in Step.__struct_fields__:
         old, new = getattr(recorded, name), getattr(played, name)
         if old != new:
@@ -319,7 +325,7 @@ def difference(recorded: Step, played: Step) -> str:
 
 
 def finish(context: EpisodeContext, end: End, why: str = "") -> End:
-    """Journal the end, or check it against the journal; `why` is how the program failed that played."""
+    """Journal the end, or check it against the journal; `why` says how the program that played failed."""
     recorded = context.cursor.take(End, context.at.where())
     if recorded is None:
         context.cursor.write(msgspec.structs.replace(end, seconds=context.seconds()))
@@ -328,9 +334,10 @@ def finish(context: EpisodeContext, end: End, why: str = "") -> End:
             f"{context.at.where()}: ends with {end.outcome} after {end.steps} steps, "
             f"the journal has {recorded.outcome} after {recorded.steps}"
         )
+    # The kind decides which facts a replay must reproduce; wall time is never compared.
     elif (comparable := kind_of(context.spec.game.env).retrospect.comparable)(recorded.facts) != comparable(
         msgspec.to_builtins(end.facts)
     ):
-        raise ReplayError(f"{context.at.where()}: the facts of the end are not the journal's")
+        raise ReplayError(f"{context.at.where()}: the facts of the end differ from the journal's")
     context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how or why))
     return end

@@ -1,4 +1,4 @@
-"""The spec of an episode: everything, besides its journaled effects, that decides how it goes."""
+"""The spec of an episode: everything that determines it, apart from its journaled effects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,16 +9,17 @@ from balrog_rag.contracts.data import CONNECTION_KEYS, GameSpec, Seeds, digest
 
 
 class PlayerSpec(msgspec.Struct, frozen=True):
-    """Who plays: the resolved settings of the agent, its model and its knowledge."""
+    """The player: resolved settings of the agent, its model and its knowledge."""
 
     agent: Mapping[str, Any]
     model: Mapping[str, Any]
     knowledge: Mapping[str, Any]
     prompt_tokens: int | None = None
-    """Tokens a prompt may have before old turns are left out; null: no limit."""
+    """Most tokens of a prompt, beyond which old turns are dropped; null: no limit."""
 
     def identity(self) -> "PlayerSpec":
-        """The same without what only says how services are reached."""
+        """Drop the settings that only say how services are reached."""
+        # Addresses and timeouts are left out of the digest, so a run may resume against another server.
         model = {name: value for name, value in self.model.items() if name not in CONNECTION_KEYS["model"]}
         knowledge = {
             name: value for name, value in self.knowledge.items() if name not in CONNECTION_KEYS["knowledge"]
@@ -27,7 +28,7 @@ class PlayerSpec(msgspec.Struct, frozen=True):
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """From step `at` on, somebody else plays."""
+    """From step `at` on, another player plays."""
 
     at: int
     player: PlayerSpec
@@ -36,7 +37,7 @@ class Fork(msgspec.Struct, frozen=True):
 class EpisodeSpec(msgspec.Struct, frozen=True):
     """One episode, by name: same spec and same effects, same episode.
 
-    Written out whole: leaving out defaults would make the digest depend on how a value came about.
+    Encoded with all defaults: omitting them would make the digest depend on how a value came about.
     """
 
     episode: str
@@ -44,27 +45,27 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     game: GameSpec
     player: PlayerSpec
     steps: int | None = None
-    """Agent steps after which it ends; null: the game's own limit alone."""
+    """Agent steps after which it ends; null: only the game's own limit."""
     forks: tuple[Fork, ...] = ()
 
     @property
     def digest(self) -> str:
-        """Identity of the spec."""
+        """Digest that identifies the spec."""
         forks = tuple(Fork(fork.at, fork.player.identity()) for fork in self.forks)
         bare = msgspec.structs.replace(self, player=self.player.identity(), forks=forks)
         return digest(msgspec.json.encode(bare, order="sorted"))
 
     @property
     def last_player(self) -> PlayerSpec:
-        """Who plays behind every fork."""
+        """The player after all forks."""
         return self.forks[-1].player if self.forks else self.player
 
     def player_at(self, step: int) -> PlayerSpec:
-        """Who decides at a step."""
+        """Return the player who decides at a step."""
         return msgspec.structs.replace(self, forks=tuple(f for f in self.forks if f.at <= step)).last_player
 
-    def carried_on_by(self, player: PlayerSpec) -> "EpisodeSpec":
-        """The same episode with another last player, e.g. one that knows where the server is now."""
+    def with_last_player(self, player: PlayerSpec) -> "EpisodeSpec":
+        """Replace the last player, e.g. by one with the server's current address."""
         if not self.forks:
             return msgspec.structs.replace(self, player=player)
         last = msgspec.structs.replace(self.forks[-1], player=player)
@@ -76,14 +77,14 @@ MOST_EPISODES = 1_000_000
 
 
 def episode_name(task: str, number: int) -> str:
-    """What the episode of that number is called among those of a task, which is named env/task."""
+    """Return the name of an episode: its task (env/task) and number."""
     return f"{task}/{number:02d}"
 
 
 def episode_seeds(run_seed: int, episode: str) -> Seeds:
-    """The game seeds of a named episode: a function of the run's seed and the name alone.
+    """Return the game seeds of an episode, a function of the run's seed and the episode's name alone.
 
-    The agent is no part of the name, so every agent of a comparison meets the same games.
+    The agent is not part of the name, so all agents of a comparison play the same games.
     """
     half = digest(f"{run_seed}/{episode}")
     return Seeds(core=int(half[:8], 16) & 0x7FFFFFFF, disp=int(half[8:16], 16) & 0x7FFFFFFF)

@@ -1,4 +1,4 @@
-"""A named experiment is that experiment: what a run of it changes is written into its configuration."""
+"""Resolve `+experiment=NAME`: which arms run, and which settings depart from the experiment."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,32 +15,32 @@ from balrog_rag.results.experiments import Experiment, ExperimentArm, find
 
 FILLED_IN = ("run.experiment", "run.departures")
 FREE = (*CHANGEABLE_ON_RESUME, "run.")
-"""How the keys begin that are no part of an experiment: where, how fast and how long at most."""
+"""Key prefixes outside an experiment's definition: where to run, how fast, and for how long."""
 FREE_WORDS = ("experiment=", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
-"""How other words begin with which every experiment may be played: by any model."""
+"""Prefixes of further overrides allowed in every experiment: any model may play it."""
 
 
 def experiment_of(words: Sequence[str]) -> Experiment | None:
-    """The experiment that the words name, if they name one that is described."""
+    """Return the described experiment that the overrides name, if any."""
     names = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
     return find(names[-1]) if names else None
 
 
 class ResolvedArms(NamedTuple):
-    """What words mean beside an experiment with arms."""
+    """The meaning of overrides given together with an experiment that has arms."""
 
     arms: tuple[ExperimentArm, ...]
-    """Those that are played; none: the words are an arm of their own."""
+    """Arms to run; empty: the overrides define an arm of their own."""
     said: tuple[str, ...] = ()
-    """What is played otherwise than all arms with all words, a sentence each."""
+    """How this run differs from running all arms with all overrides, one sentence each."""
 
 
 WHO_PLAYS = ("agent", "model", "knowledge")
-"""Sections by which an arm may be picked, or one of one's own set beside them."""
+"""Config sections by which an arm can be selected, or a separate arm defined."""
 
 
 def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
-    """Which arms words pick: `agent=X` where every arm has an agent means those with X, or X alone."""
+    """Select arms: `agent=X` keeps the arms with agent X; if none has X, it defines a separate arm."""
     arms, said = experiment.playable, []
     for key, word in _by_key(words).items():
         setting = [arm.name for arm in experiment.playable if key in _by_key(arm.overrides)]
@@ -51,7 +51,7 @@ def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
             said.append(f"{word}: not used by {', '.join(setting)}, which {have} own {key}")
             continue
         if key.partition(".")[0] not in WHO_PLAYS:
-            raise ConfigError(f"{word}: every arm of {experiment.name} has its own {key}; leave it out")
+            raise ConfigError(f"{word}: every arm of {experiment.name} sets {key} itself; leave it out")
         having = tuple(arm for arm in arms if word in arm.overrides)
         if not having:
             said.append(f"{word}: no arm of {experiment.name} has it; it is played alone, in the same games")
@@ -65,14 +65,14 @@ def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
 
 
 def of_ones_own(experiment: Experiment, words: Sequence[str]) -> list[str]:
-    """The words of an arm of one's own: what all the arms share comes first."""
+    """Return the overrides of a separate arm, preceded by those that all arms share."""
     first, *others = (arm.overrides for arm in experiment.playable)
     shared = [word for word in first if all(word in other for other in others)]
     return [*(word for word in shared if _key(word) not in _by_key(words)), *words]
 
 
 def varied(experiment: Experiment, words: Sequence[str]) -> list[str]:
-    """The words whose keys every arm sets: what makes an arm one."""
+    """Return the overrides whose keys every arm sets: these distinguish the arms."""
     arms = [_by_key(arm.overrides) for arm in experiment.playable]
     return [word for key, word in _by_key(words).items() if all(key in arm for arm in arms)]
 
@@ -86,29 +86,32 @@ def _key(word: str) -> str:
 
 
 def named(config: Config, words: Sequence[str], arm: str = "") -> Config:
-    """The configuration of these words, with the experiment that they name and what they change of it."""
+    """Return the configuration with the experiment's name and the departures from it filled in."""
     for key in FILLED_IN:
+        # A user who set these keys could make a changed experiment look like the original one.
         if any(_bare(word).startswith(f"{key}=") for word in words):
-            raise ConfigError(f"{key}: is filled in when a run starts; write +experiment=NAME")
+            raise ConfigError(f"{key}: filled in when a run starts, cannot be set; use +experiment=NAME")
     experiment = experiment_of(words)
     if experiment is None:
         return config
     played = experiment.arm(arm)
-    told: list[str] = []
+    changes: list[str] = []
     if experiment.arms and not played.overrides:
         played = ExperimentArm("", tuple(varied(experiment, words)))
         known = {word for each in experiment.arms for word in each.overrides}
-        told = [f"{word}, which no arm of it has" for word in played.overrides if word not in known]
-    changed = told + departures(config, experiment, words, played)
+        changes = [f"{word}, which no arm of it has" for word in played.overrides if word not in known]
+    changed = changes + departures(config, experiment, words, played)
     return replace(config, run=replace(config.run, experiment=experiment.name, departures=changed))
 
 
 def departures(config: Config, experiment: Experiment, words: Sequence[str], arm: ExperimentArm) -> list[str]:
-    """Every setting that is not the experiment's own, beside those that it leaves open."""
+    """List every setting that differs from the experiment, except those it leaves open."""
     kept = [word for word in words if _is_free(_bare(word), experiment)]
     ours, its = plain(config), plain(compose([*kept, *arm.overrides]))
     retrieves = agents.retrieves(config.agent)
     keys = [
+        # Options that no chosen game has, and knowledge settings of an agent that does not retrieve, cannot
+        # change an episode; listing them would mark faithful runs as departures.
         key
         for key in differing_keys(its, ours)
         if not key.startswith(FREE)
@@ -117,24 +120,24 @@ def departures(config: Config, experiment: Experiment, words: Sequence[str], arm
     ]
     before, now = dict(leaf_items(its)), dict(leaf_items(ours))
     own = sorted(key.rpartition(".")[2] for key in keys if key.startswith("agent.prompts."))
-    told = [f"prompts of one's own: {', '.join(own)}"] if own else []
-    told += [
+    changes = [f"custom prompts: {', '.join(own)}"] if own else []
+    changes += [
         f"{key}={_said(now.get(key))} instead of {_said(before.get(key))}"
         for key in keys
         if not key.startswith("agent.prompts.")
     ]
-    return told + (_other_passages(config, experiment) if retrieves else [])
+    return changes + (_other_passages(config, experiment) if retrieves else [])
 
 
 def _of_other_games(key: str, config: Config) -> bool:
-    """Whether a key is an option that no game of this configuration has."""
+    """Whether a key is an option that none of the configured games has."""
     name = key.removeprefix("env.options.").partition(".")[0]
     known = known_options(config)
     return key.startswith("env.options.") and known is not None and name not in known
 
 
 def _other_passages(config: Config, experiment: Experiment) -> list[str]:
-    """That a corpus of the right name does not hold what it held there."""
+    """Report a corpus of the right name with a different number of passages."""
     corpus = config.knowledge.corpus
     expected = experiment.passages.get(corpus)
     if expected is None or (held := knowledge.count(config.knowledge)) == expected:
@@ -143,7 +146,7 @@ def _other_passages(config: Config, experiment: Experiment) -> list[str]:
 
 
 def _is_free(word: str, experiment: Experiment) -> bool:
-    """Whether an experiment leaves this to whoever plays it: a whole word, or how one begins."""
+    """Whether an experiment leaves this override to the user: a complete override, or a prefix."""
     whole = [free for free in experiment.free if not free.endswith(("=", ".", "@"))]
     begun = (*FREE_WORDS, *(free for free in experiment.free if free not in whole))
     key = word.partition("=")[0]

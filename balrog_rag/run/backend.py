@@ -1,4 +1,4 @@
-"""Who plays the episodes of a process's runs: here, this process with its game workers."""
+"""Back ends that play the episodes of a process's runs; the local one uses game worker processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,48 +38,49 @@ class PlannedRun(msgspec.Struct):
 
 
 class Backend(Protocol):
-    """Plays the episodes of several runs, wherever its games and agents live."""
+    """Plays the episodes of several runs, wherever their games and agents are."""
 
     async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
-        """Begin what is slow to begin; returns what a user should know of each run before it goes on."""
+        """Start slow services; return for each run the notes that the user should see before it starts."""
         ...
 
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
     ) -> PlaysEpisode:
-        """Plays the episodes of one run."""
+        """Return the function that plays episodes of one run."""
         ...
 
     def trouble(self, run: PlannedRun) -> str:
-        """Why the run's model does not answer now; empty where it does, or where that is not known here."""
+        """Return why the run's model does not answer now; "" if it answers or this is unknown."""
         ...
 
     def troubles(self) -> list[str]:
-        """Why models do not answer now, though they are asked again."""
+        """Return why models do not answer now (calls are being retried)."""
         ...
 
     def retried(self) -> int:
-        """Attempts of all calls that failed and were made again."""
+        """Return the number of failed attempts that were retried, over all calls."""
         ...
 
     def paces(self) -> Sequence[Pace]:
-        """How fast the calls of each model go out."""
+        """Return the pace of each model's calls."""
         ...
 
     async def close(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
         ...
 
 
 class LocalBackend:
-    """All agents in this process's loop, the games in a few worker processes."""
+    """Runs all agents in this process's event loop and the games in a few worker processes."""
 
     def __init__(self, runner: RunnerConfig, services: LiveServices) -> None:
         self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
         self._services = services
 
     async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
-        """Start the workers, and meanwhile the models and indexes."""
+        """Start the workers and, meanwhile, the models and indexes."""
+        # Games registered only in this process run in this process, so they need no workers.
         elsewhere = sum(len(run.specs) for run in runs if not known_here_alone(run.specs))
         games = min(runs[0].config.runner.concurrency, elsewhere)
         _, notes = await asyncio.gather(self._pool.start(games), warm(self._services, runs))
@@ -88,10 +89,10 @@ class LocalBackend:
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
     ) -> PlaysEpisode:
-        """Plays the episodes of one run."""
+        """Return the function that plays episodes of one run."""
         return EpisodePlayer(
             run.folder,
-            frozen_config(run.folder).digest,  # also where a resume has changed how it is run
+            frozen_config(run.folder).digest,  # of the file: a resume may have changed `config` in memory
             versions(kinds_in(run.config)),
             InlineGames() if known_here_alone(run.specs) else self._pool,
             self._services,
@@ -102,28 +103,28 @@ class LocalBackend:
         )
 
     def trouble(self, run: PlannedRun) -> str:
-        """Why the run's model does not answer now."""
+        """Return why the run's model does not answer now."""
         return self._services.trouble_of(run.specs[0].last_player)
 
     def troubles(self) -> list[str]:
-        """Why models do not answer now."""
+        """Return why models do not answer now."""
         return self._services.troubles()
 
     def retried(self) -> int:
-        """Attempts of all calls that failed and were made again."""
+        """Return the number of failed attempts that were retried, over all calls."""
         return self._services.retried()
 
     def paces(self) -> Sequence[Pace]:
-        """How fast the calls of each model go out."""
+        """Return the pace of each model's calls."""
         return self._services.model_paces()
 
     async def close(self) -> None:
-        """End the workers; the services belong to whoever made them."""
+        """End the workers; the caller owns the services."""
         await self._pool.close()
 
 
 def known_here_alone(specs: Sequence[EpisodeSpec]) -> bool:
-    """Whether a kind of game or a program was registered in this process, so that no worker knows it."""
+    """Whether a kind of game or a program is registered only in this process, so workers cannot load it."""
     games = [spec.game for spec in specs]
     kinds, programs = {game.env for game in games}, {name for game in games for name in game.programs}
     programs |= {str(spec.last_player.agent.get("name")) for spec in specs}
@@ -131,6 +132,6 @@ def known_here_alone(specs: Sequence[EpisodeSpec]) -> bool:
 
 
 async def warm(services: LiveServices, runs: Sequence[PlannedRun]) -> list[list[str]]:
-    """Begin what is slow to begin, each model and index once; returns what a user should know of each run."""
+    """Start each slow model and index once; return for each run the notes that the user should see."""
     players = [[run.specs[0].last_player] if run.specs else [] for run in runs]
     return [[note for player in own for note in await services.warm(player)] for own in players]

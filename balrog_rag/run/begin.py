@@ -1,6 +1,6 @@
-"""How a run begins: from words to a folder with a frozen configuration and episodes to play.
+"""How a run begins: from overrides to a folder with a frozen configuration and episodes to play.
 
-The commands and `import balrog_rag` both begin runs here.
+Both the commands and `import balrog_rag` begin runs here.
 """
 
 import itertools
@@ -51,20 +51,20 @@ from balrog_rag.util import extras
 from balrog_rag.util.terminal_safe import one_line
 
 SWEEP = "sweep.json"
-"""What tells a sweep's folder from a run's."""
+"""The file that marks a folder as a sweep's."""
 
 
 def resumed_folder(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """The run to go on with, if the words name one by `resume=`, and the other words."""
+    """Return the run folder named by `resume=`, if any, and the other overrides."""
     named = [word.partition("=")[2].strip("'\"") for word in words if word.startswith("resume=")]
     others = [word for word in words if not word.startswith("resume=")]
     if named and not named[-1]:
-        raise ConfigError("resume=: names no run folder")
+        raise ConfigError("resume= needs a run folder; pass resume=FOLDER")
     return (Path(named[-1]) if named and named[-1] != "null" else None), others
 
 
 def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
-    """Whether these words mean several runs: a sweep to go on with, or an experiment with arms."""
+    """Whether these overrides mean several runs: a sweep to resume, or an experiment with arms."""
     if earlier is not None:
         return (earlier / SWEEP).is_file()
     experiment = experiment_of(words)
@@ -72,7 +72,7 @@ def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
 
 
 def checked_run(config: Config) -> PlannedRun:
-    """A new run, everything about it checked, and nothing written."""
+    """Check a new run completely, without writing anything."""
     check_new(config)
     config = resolved(config)
     specs = planned(config)
@@ -80,22 +80,23 @@ def checked_run(config: Config) -> PlannedRun:
 
 
 def new_run(config: Config) -> PlannedRun:
-    """A new run, everything about it checked before its folder is made."""
+    """Check a new run completely, then create its folder."""
     run = checked_run(config)
     while not run_folder.made(run.folder, plain(run.config)):
         if run.config.run.name:
             raise run_folder.taken(run.folder)
-        run.folder = folder_for(run.config.run, who_plays(run.config))  # another was begun in the same second
+        run.folder = folder_for(run.config.run, who_plays(run.config))  # another run took this second's name
     mark_new(run.folder, "config.json")
     return run
 
 
 def continued(run: Path, words: list[str], trust: bool = False) -> PlannedRun:
-    """A run to go on with: its frozen configuration, with the changes that are allowed.
+    """Prepare a run to resume: its frozen configuration with the allowed changes.
 
-    `trust`: though somebody else made it.
+    `trust`: accept a folder that somebody else made.
     """
     config = resumed_config(run, words)
+    # A stranger's folder is refused before the programs that it names are looked up and checked.
     refuse_stranger(run, config, words, trust)
     check(config)
     specs = specs_of(run, config)
@@ -106,7 +107,7 @@ def continued(run: Path, words: list[str], trust: bool = False) -> PlannedRun:
 
 @contextmanager
 def attempt(run: PlannedRun) -> Iterator[None]:
-    """Keep other processes from the run meanwhile, and write down who plays it now."""
+    """Lock the run against other processes and record this attempt."""
     kinds = kinds_in(run.config)
     with run_folder.locked(run.folder):
         record_attempt(run.folder, fingerprint(kinds), kinds, plain(run.config.limits.episode))
@@ -114,7 +115,7 @@ def attempt(run: PlannedRun) -> Iterator[None]:
 
 
 def who_plays(config: Config) -> str:
-    """What a run folder is named after: the agent, whether it retrieves, and the model that it asks."""
+    """Return the player's part of a run folder's name: agent, `rag` if it retrieves, model if it asks one."""
     parts = [config.agent.name]
     if agents.asks_model(config.agent):
         parts += ["rag"] if agents.retrieves(config.agent) else []
@@ -123,13 +124,13 @@ def who_plays(config: Config) -> str:
 
 
 def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
-    """The episodes of a run folder: what a fork wrote down, else what the configuration plans."""
-    forked = [spec.carried_on_by(player_spec(config)) for spec in run_folder.forked_specs(run)]
+    """Return the episodes of a run: those a fork wrote down, or those that the configuration plans."""
+    forked = [spec.with_last_player(player_spec(config)) for spec in run_folder.forked_specs(run)]
     return forked or plan(config, player_spec(config))
 
 
 def resumed_config(run: Path, words: list[str]) -> Config:
-    """The frozen configuration with the words given now; a change of what an episode is, is refused."""
+    """Apply new overrides to the frozen configuration; refuse those that would change the episodes."""
     defaults = plain(compose([]))
     frozen = with_new_keys(run_folder.frozen_config(run).config, defaults)
     if not words:
@@ -138,8 +139,11 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     asked, before = dict(leaf_items(composed)), dict(leaf_items(frozen))
     named = tuple(word.partition("=")[0].lstrip("+") for word in words)
     said = {key for key in asked if key in named or key.startswith(tuple(f"{n}." for n in named))}
+    # An override that repeats a default does not differ from the defaults, but still must be applied
+    # (or refused) if the frozen value is another one: hence the keys that were named explicitly.
     changed = {*differing_keys(defaults, composed), *said}
     changed = {key for key in changed if before.get(key) != asked.get(key)}
+    # Settled keys are filled in when a run starts; null, their default, must not undo that.
     changed -= {key for key in SETTLED if asked.get(key) is None}
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
@@ -152,7 +156,7 @@ def resumed_config(run: Path, words: list[str]) -> Config:
 
 
 def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Keys that came with a later version, as far as they do not change what an episode is."""
+    """Add keys of newer versions to an old frozen configuration, if they cannot change an episode."""
     known = dict(leaf_items(frozen))
     for key, value in leaf_items(defaults):
         if key not in known and key.startswith(CHANGEABLE_ON_RESUME):
@@ -161,22 +165,22 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
 
 
 LONGEST_NAME = 200
-"""Bytes of a folder's name that every file system takes."""
+"""Bytes of a folder name that every file system accepts."""
 
 
 def folder_for(run: RunConfig, what: str) -> Path:
-    """Where a new run or sweep goes: its name, or the time and what it is, as BALROG names its own."""
+    """Return the folder of a new run or sweep: its name, or time and player as in BALROG."""
     if re.match(r"[A-Za-z][\w.+-]*://", run.folder):
         raise ConfigError(
-            f"run.folder={run.folder}: an address, not a folder; name a local one, copy the run later"
+            f"run.folder={run.folder}: an address, not a folder; use a local folder and copy the run later"
         )
     if run.name:
         if not run.name.isprintable():
             raise ConfigError(f"run.name={one_line(run.name)}: contains control characters; use plain text")
         if run.name == ".." or Path(run.name).name != run.name:
-            raise ConfigError(f"run.name={run.name}: is no folder's name; run.folder says where")
+            raise ConfigError(f"run.name={run.name}: not a folder name; use run.folder for its location")
         if len(os.fsencode(run.name)) > LONGEST_NAME:
-            raise ConfigError(f"run.name={run.name[:20]}...: is too long; at most {LONGEST_NAME} bytes")
+            raise ConfigError(f"run.name={run.name[:20]}...: too long; use at most {LONGEST_NAME} bytes")
         return Path(run.folder) / run.name
     usual = Path(run.folder) / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{what}"
     others = (usual.with_name(f"{usual.name}-{number}") for number in itertools.count(2))
@@ -184,7 +188,7 @@ def folder_for(run: RunConfig, what: str) -> Path:
 
 
 def planned(config: Config) -> list[EpisodeSpec]:
-    """The episodes of a configuration, every name in it checked before anything is written."""
+    """Plan the episodes of a configuration and check every name in it; nothing is written yet."""
     check(config)
     specs = plan(config, player_spec(config))
     check_games(specs)
@@ -193,7 +197,7 @@ def planned(config: Config) -> list[EpisodeSpec]:
 
 
 def check_player(specs: list[EpisodeSpec]) -> None:
-    """Refuse a player before the run if it cannot play one of the games, or if its options are wrong."""
+    """Refuse a player that cannot play one of the games, or that has wrong options."""
     for spec in {(spec.game.env, spec.game.task): spec for spec in specs}.values():
         if why := agents.refusal(str(spec.player.agent["name"]), spec.game):
             raise ConfigError(why)
@@ -205,7 +209,7 @@ def check_player(specs: list[EpisodeSpec]) -> None:
 
 
 def check_games(specs: list[EpisodeSpec]) -> None:
-    """Say now which game does not exist."""
+    """Refuse games that do not exist."""
     from balrog_rag.contracts.kinds import check_game
 
     for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
@@ -213,15 +217,15 @@ def check_games(specs: list[EpisodeSpec]) -> None:
 
 
 def check_new(config: Config) -> None:
-    """Say what a new run could only fail at; what is resumed may have nothing left to ask."""
+    """Check what only a new run needs: a resumed one may have no calls left to make."""
     check_together(config)
     check_gate(config.agent.retrieval.gate)
-    if config.runner.backend == "local":  # nodes have keys and extras of their own
+    if config.runner.backend == "local":  # cluster nodes have their own keys and extras
         check_services(config)
 
 
 def check_services(config: Config) -> None:
-    """Say which key or extra the model and the knowledge base lack, before anything is fetched or indexed."""
+    """Refuse a missing API key or extra of the model or the knowledge base, before any slow work."""
     if agents.asks_model(config.agent):
         extras.require_of(registry.models.get(config.model.backend), f"model.backend={config.model.backend}")
         refuse_unanswerable(config.model)
@@ -230,18 +234,18 @@ def check_services(config: Config) -> None:
 
 
 def check(config: Config) -> None:
-    """Say now what is wrong with who plays: a secret in plain words, a name or a price nobody knows."""
+    """Check the player: plain-text secrets, unknown names, and missing prices under a dollar cap."""
     refuse_in(plain(config))
     chosen_watchers(config.run.watch)
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
-    llm.build(config.model)  # says what is wrong with its options; nothing is loaded or reached yet
+    llm.build(config.model)  # checks its options; loads and contacts nothing yet
     if capped_in_dollars(config.limits) and agents.asks_model(config.agent):
         refuse_unpriced(config.model)
 
 
 def refuse_unpriced(model: ModelConfig) -> None:
-    """Refuse a dollar cap that no price could keep, before a call is paid for."""
+    """Refuse a dollar cap on a model without a known price, before any call is paid for."""
     if not price_known(model):
         raise unpriced("limits", model.name)
 
@@ -249,7 +253,7 @@ def refuse_unpriced(model: ModelConfig) -> None:
 async def play_together(
     runs: Sequence[PlannedRun], display: Display, backend_of: BackendOf
 ) -> list[RunOutcome]:
-    """Play runs in one process, with one set of models and indexes."""
+    """Play runs in one process, sharing models and indexes."""
     services = LiveServices()
     try:
         return await play_runs(runs, services, display, backend_of)

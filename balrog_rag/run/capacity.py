@@ -1,4 +1,4 @@
-"""How many episodes and calls there can be at once, and notes where that is fewer than asked for."""
+"""How many episodes and calls can run at once, and notes if that is fewer than requested."""
 
 from collections.abc import Sequence
 
@@ -11,19 +11,19 @@ from balrog_rag.util.open_files import raised_limit
 from balrog_rag.workers.pool import WORKERS_PER_CORE, most_workers
 
 FILES_AN_EPISODE = 3
-"""Its journal, its CSV, its connection to the model; a game has as many in the process that holds it."""
+"""Files per episode in this process: journal, CSV, connection to the model."""
 OTHER_FILES = 200
 MOST_IN_PLAY = 10_000
-"""Most episodes in play at once in one process, whatever the settings say."""
+"""Most episodes in play in one process, whatever the settings say."""
 
 
 def most_at_once() -> int:
-    """The most episodes in play: a fixed bound, and by the files that this process may have open."""
+    """Return the most episodes in play: a fixed bound, or fewer if this process may open too few files."""
     return min(MOST_IN_PLAY, max(1, (raised_limit() - OTHER_FILES) // FILES_AN_EPISODE))
 
 
 def lowered(runner: RunnerConfig) -> list[str]:
-    """One line for the settings that are above what a machine like this can carry."""
+    """Describe the settings that exceed what this machine can run, in one line."""
     bounds = {
         "workers": (runner.workers, most_workers(), f"{WORKERS_PER_CORE} per core"),
         "concurrency": (runner.concurrency, MOST_IN_PLAY, "the most in one process"),
@@ -37,19 +37,20 @@ def lowered(runner: RunnerConfig) -> list[str]:
 
 
 def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
-    """What to say where fewer episodes can be in play than are wanted."""
+    """Describe a shortage of open files that reduces the number of episodes in play."""
     wanted = min(runner.concurrency, MOST_IN_PLAY, sum(len(run.specs) for run in runs))
     if wanted <= gate.width:
         return []
     return [
-        f"{gate.width} episodes at once, not {wanted}: this process may not open files for more "
-        f"(ulimit -Hn); {wanted} need {wanted * FILES_AN_EPISODE + OTHER_FILES} of them"
+        f"{gate.width} episodes at once, not {wanted}: the limit on open files is too low "
+        f"(ulimit -Hn); {wanted} episodes need {wanted * FILES_AN_EPISODE + OTHER_FILES} files"
     ]
 
 
 def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
-    """What to say where a model is asked less at once than there are episodes in play that ask it."""
+    """Describe models whose concurrency is lower than the number of episodes that will ask them."""
     episodes: dict[str, int] = {}
+    # Runs of a sweep may share a model; its concurrency is one bound for the episodes of all of them.
     models = {tree_digest(plain(run.config.model)): run.config.model for run in runs}
     for run in runs:
         if agents.asks_model(run.config.agent) and run.config.model.backend == "litellm":
@@ -68,5 +69,5 @@ def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
 
 
 def held_back(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
-    """Limits that will hold the run back, known before it starts."""
+    """Return the limits that will slow the run down, known before it starts."""
     return [*lowered(runner), *narrowed(runner, runs, gate), *few_calls(runner, runs)]

@@ -1,4 +1,4 @@
-"""BALROG's CSV of each episode, written beside its journal and anew on every resume."""
+"""BALROG's CSV of each episode, written beside its journal and rewritten on every resume."""
 
 import csv
 from contextlib import suppress
@@ -14,18 +14,18 @@ from balrog_rag.util.spreadsheet import harmless
 
 COLUMNS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
-"""BALROG's escape character: a sign that no game's screen shows."""
+"""BALROG's escape character, which appears on no game screen."""
 
 
 class CsvLog:
-    """Columns as BALROG's: the model's whole answer, and the observation that came of it."""
+    """Writes BALROG's columns: the model's complete answer and the resulting observation."""
 
     def __init__(self, run: Path) -> None:
         self._run = run
         self._open: dict[str, tuple[IO[str], Any]] = {}
 
     def see(self, event: Event) -> None:
-        """A file begins, gets a row, or is closed."""
+        """Start a file, add a row, or close the file."""
         match event:
             case Started():
                 self._begin(event.episode)
@@ -35,6 +35,7 @@ class CsvLog:
                 self._drop(event.episode)
 
     def _begin(self, episode: str) -> None:
+        # An episode whose worker died starts again: its first file is closed and overwritten.
         self._drop(episode)
         path = episode_stem(self._run, episode).with_suffix(".csv")
         try:
@@ -69,7 +70,7 @@ class CsvLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close what is still open; on a full disk last rows are lost, the journals are not."""
+        """Close all open files; on a full disk their last rows are lost, but the journals are safe."""
         for episode in list(self._open):
             with suppress(RunFolderError):
                 self._drop(episode)

@@ -11,12 +11,12 @@ from balrog_rag.workers.pool import available_cores
 
 
 def demands(config: Config) -> dict[str, Any]:
-    """Each such setting by its key; nothing for a run that keeps to the defaults."""
+    """Return each such setting by its key; empty for a run within the defaults."""
     return {key: value for key, value, usual in _compared(config) if value is None or value > usual}
 
 
 def _compared(config: Config) -> Iterator[tuple[str, Any, Any]]:
-    """Key, value and default of what costs processes, memory, disk space or time; null is unlimited."""
+    """Yield key, value and default of settings that cost processes, memory, disk or time; null: no limit."""
     usual, runner = compose([]), config.runner
     yield "runner.workers", runner.workers, available_cores()
     yield "runner.concurrency", runner.concurrency, usual.runner.concurrency

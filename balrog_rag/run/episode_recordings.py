@@ -1,4 +1,4 @@
-"""Recordings of a run's episodes: made anew from journals, and put into a database."""
+"""Recordings of a run's episodes: made from journals, and collected in a database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +12,10 @@ from balrog_rag.run.watchers import NullWatcher
 
 
 async def record(run: Path, path: Path, done: Callable[[int], None] = lambda count: None) -> bool:
-    """Play a journal of a run again and record it; whether its kind of game makes recordings."""
+    """Replay a journal and record it; return whether its kind of game can be recorded."""
     header = journal.read(path).header
     if header is None:
-        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+        raise JournalError(f"{path}: header missing or truncated, so it cannot be replayed; restore the file")
     refuse_misplaced(path)
     target = recording_path(run, header.spec.episode)
     if target is not None:
@@ -25,5 +25,5 @@ async def record(run: Path, path: Path, done: Callable[[int], None] = lambda cou
 
 
 def database_of(run: Path) -> list[str]:
-    """Make the database of a run's recordings anew; what was left out."""
+    """Rebuild the database of a run's recordings; return notes on what was left out."""
     return write_database(run / RECORDINGS, run.resolve().name)

@@ -1,4 +1,4 @@
-"""One episode from its journal to its end: opened, played on, replayed elsewhere when its worker dies."""
+"""One episode from its journal to its end: opened, continued, replayed if its worker dies."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +19,11 @@ from balrog_rag.results.run_folder import journal_path, recording_path
 from balrog_rag.results.tally import read_episode
 
 LOSSES = 5
-"""How many workers may die under one episode before it is taken for the killer."""
+"""Workers that may die under one episode before the episode is blamed."""
 
 
 class GameSource(Protocol):
-    """Where games live: a pool of worker processes, or the calling process."""
+    """Where games run: in a pool of worker processes, or in this process."""
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> RunningGame:
         """Start a game."""
@@ -31,7 +31,7 @@ class GameSource(Protocol):
 
 
 class JournaledPlayer:
-    """Keeps the journals of one run's episodes; who plays them, and where, is left to the kinds below."""
+    """Keeps the journals of one run's episodes; subclasses decide where they are played."""
 
     def __init__(
         self,
@@ -46,19 +46,20 @@ class JournaledPlayer:
         self.budget, self.watcher, self.stopping = budget, watcher, stopping
 
     async def __call__(self, spec: EpisodeSpec) -> End:
-        """Play, or play on, until the episode ends; a lost worker costs a replay and nothing else."""
+        """Play or continue an episode until it ends; a lost worker only costs a replay."""
         losses = 0
         while True:
             try:
                 return await self._attempt(spec)
             except WorkerLost as error:
+                # Another game of the same worker may have killed it; only losses of its own count against it.
                 losses += not isinstance(error, WorkerLostElsewhere)
                 if losses == LOSSES:
                     raise
                 self.watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=True))
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
-        """An episode that an earlier attempt at the run has ended counts as it stands."""
+        """Report an episode that already ended in an earlier attempt, with its costs."""
         meter = self.budget.episode(episode)
         for entry in recording.entries:
             if isinstance(entry, Completion):
@@ -68,7 +69,7 @@ class JournaledPlayer:
         return end
 
     def recording(self, spec: EpisodeSpec) -> Recording:
-        """What is journaled of this episode so far; refuses a journal of another spec."""
+        """Read what is journaled of this episode so far; refuse a journal of another spec."""
         path = journal_path(self.run, spec.episode)
         if not path.exists():
             return Recording(None)
@@ -78,6 +79,7 @@ class JournaledPlayer:
                 f"{path}: belongs to another configuration of {spec.episode}; "
                 "resume with the one that wrote it, or choose another run.name"
             )
+        # A cap may have been raised since; without its end, the episode continues after the last step.
         if recording.end is not None and recording.end.outcome in RESUMABLE:
             return recording.before_end()
         return recording
@@ -91,15 +93,17 @@ class JournaledPlayer:
         with Writer(path, keep, recording.size) as writer:
             if recording.header is None:
                 writer.append(self._header(spec))
+            # The cursor frees a long recording once it is replayed; a second reference would keep it.
             cursor = JournalCursor(recording, writer)
-            del recording  # so that the cursor may let go of what it has played
+            del recording
             end = await self.perform(cursor, spec)
             await writer.sync()
+            # Checked last: an ending must not be reported for a file that somebody else changed meanwhile.
             writer.check()
             return end
 
     async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
-        """Play what is journaled and go on behind its end."""
+        """Replay the journal, then play on from its end."""
         raise NotImplementedError
 
     def _header(self, spec: EpisodeSpec) -> Header:
@@ -107,7 +111,7 @@ class JournaledPlayer:
 
 
 class EpisodePlayer(JournaledPlayer):
-    """Plays them here, in this process's loop."""
+    """Plays episodes in this process's event loop."""
 
     def __init__(
         self,
@@ -125,7 +129,7 @@ class EpisodePlayer(JournaledPlayer):
         self._games, self._services, self._ttyrec = games, services, ttyrec
 
     async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
-        """Play what is journaled and go on behind its end."""
+        """Replay the journal, then play on from its end."""
         game = await self._games.open(spec.game, self._ttyrec_path(spec))
         meter = self.budget.episode(spec.episode)
         try:

@@ -1,4 +1,4 @@
-"""eval.log in the run folder: when each episode began and ended, and what went wrong meanwhile."""
+"""eval.log in the run folder: when each episode began and ended, and what went wrong."""
 
 import asyncio
 import contextlib
@@ -16,11 +16,11 @@ from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 
 LONGEST_TRACE = 20_000
-"""Characters of a traceback that the log keeps: its end."""
+"""Characters of a traceback that the log keeps, from its end."""
 
 
 class EvalLog:
-    """Plain lines with their time, added to by every attempt at the run."""
+    """Plain lines with timestamps, appended by every attempt at the run."""
 
     def __init__(self, run: Path) -> None:
         path = run / "eval.log"
@@ -30,7 +30,7 @@ class EvalLog:
             raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
 
     def see(self, event: Event) -> None:
-        """What begins, ends or goes wrong; of answers those alone that took more than one attempt."""
+        """Log starts, ends and errors, and answers that took more than one attempt."""
         match event:
             case Started():
                 self._write("INFO", f"{event.episode}: started")
@@ -40,16 +40,16 @@ class EvalLog:
             case Ended():
                 self._write("INFO", f"{event.episode}: ended after {event.steps} steps: {event.words}")
             case Troubled():
-                what = "is replayed" if event.again else "stays as journaled"
+                what = "is replayed" if event.again else "left incomplete (journal kept)"
                 self._write("WARNING" if event.again else "ERROR", f"{event.episode}: {what}: {event.text}")
                 self._write_trace(event.trace)
 
     def model_silent(self, why: str) -> None:
-        """The model does not answer."""
+        """Log why the model does not answer."""
         self._write("WARNING", why)
 
     def terminal_closed(self) -> None:
-        """SIGHUP."""
+        """Log a SIGHUP."""
         self._write("WARNING", "the terminal was closed (SIGHUP); the run continues without the display")
 
     def watcher_off(self, why: str, trace: str) -> None:
@@ -58,11 +58,13 @@ class EvalLog:
         self._write_trace(trace)
 
     def model_back(self) -> None:
-        """It does again."""
+        """Log that the model answers again."""
         self._write("INFO", "the model answers again")
 
     def _write(self, level: str, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        # Errors can quote request headers and answers: secrets are redacted, and control characters of a
+        # model's answer must not reach the terminal of somebody who prints the log.
         self._append(f"{stamp} {level} {one_line(redact(text))}\n")
 
     def _write_trace(self, trace: str) -> None:
@@ -81,7 +83,7 @@ class EvalLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file; on a full disk its last lines are lost, the journals are not."""
+        """Close the file; on a full disk its last lines are lost, but the journals are safe."""
         try:
             self._file.close()
         except OSError:
@@ -89,31 +91,33 @@ class EvalLog:
 
 
 LOOK, AGAIN, CALM = 1.0, 60.0, 5.0
-"""Seconds: between two looks at a model, between two lines while it is silent, of calm until it is back."""
+"""Seconds between checks of a model, between log lines while it is silent, and of calm after it."""
 
 
 @asynccontextmanager
 async def silences(log: EvalLog, trouble: Callable[[], str]) -> AsyncIterator[None]:
-    """Keep in the log, while the body plays, when and why the model did not answer."""
+    """Log when and why the model does not answer, while the body runs."""
     task = asyncio.create_task(_keep_silences(log, trouble))
     try:
         yield
     finally:
         task.cancel()
+        # A full disk stops the run with its own error; a second one from here would hide it.
         with contextlib.suppress(asyncio.CancelledError, RunFolderError):
             await task
 
 
 async def _keep_silences(log: EvalLog, trouble: Callable[[], str]) -> None:
-    told, seen = None, 0.0
+    logged, seen = None, 0.0
     while True:
         await asyncio.sleep(LOOK)
         now = time.monotonic()
         if why := trouble():
             seen = now
-            if told is None or now - told >= AGAIN:
+            if logged is None or now - logged >= AGAIN:
                 log.model_silent(why)
-                told = now
-        elif told is not None and now - seen >= CALM:
+                logged = now
+        # Trouble can vanish between two attempts of a retry; only a longer calm means that it is over.
+        elif logged is not None and now - seen >= CALM:
             log.model_back()
-            told = None
+            logged = None

@@ -12,31 +12,32 @@ from balrog_rag.run.scheduler import EpisodeSlots
 
 
 class Interrupts:
-    """Stop once: finish the calls in flight and close the journals; twice: cut them off."""
+    """Handles stop requests: the first lets calls in flight finish, the second cancels them."""
 
     def __init__(self, gate: EpisodeSlots) -> None:
-        """For the task that makes this; `told` is called at the first stop."""
+        """Create it in the task that is to be cancelled; `on_stop` is called at the first stop."""
         self._gate = gate
         self._task = asyncio.current_task()
         self.signal: int | None = None
         self.stopped_by = ""
-        """What the user did to stop the run; empty while it plays."""
+        """What stopped the run (a signal or a key); empty while it plays."""
         self.playing = False
-        """Whether anything has begun that is worth waiting for."""
-        in_main = threading.current_thread() is threading.main_thread()  # no other one hears of signals
+        """Whether calls or games may be in flight; before that a stop takes effect at once."""
+        in_main = threading.current_thread() is threading.main_thread()  # others cannot handle signals
         self._stops = (signal.SIGINT, signal.SIGTERM) if in_main else ()
-        # After nohup the signal is ignored, and stays so.
+        # Under nohup SIGHUP is ignored and must stay ignored.
         self._hang_up = in_main and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
         self._before: Any = None
-        self.told: Callable[[], None] = lambda: None
+        self.on_stop: Callable[[], None] = lambda: None
         self.hung_up = False
         """Whether the terminal was closed."""
         self._on_hang_up: list[Callable[[], None]] = []
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
+        # The loop's handlers run between callbacks, not inside one, so they may change the gate and tasks.
         for number in self._stops:
-            loop.add_signal_handler(number, self.hear, number)
+            loop.add_signal_handler(number, self.stop, number)
         if self._hang_up:
             self._before = signal.getsignal(signal.SIGHUP)
             loop.add_signal_handler(signal.SIGHUP, self.lose_terminal)
@@ -50,33 +51,34 @@ class Interrupts:
             loop.remove_signal_handler(number)
         if self._hang_up:
             loop.remove_signal_handler(signal.SIGHUP)
+            # The loop's own removal would restore the default action, by which SIGHUP ends the process.
             signal.signal(signal.SIGHUP, self._before)
 
-    def hear(self, number: int, by: str = "") -> None:
-        """Stop, by a signal or by the key `by` that means the same."""
+    def stop(self, number: int, by: str = "") -> None:
+        """Handle a stop request, by a signal or by the key `by` that means the same."""
         if self.signal is None:
             self.signal = number
             self.stopped_by = by or NAMES.get(number, signal.Signals(number).name)
             self._gate.change(stopping=True)
-            self.told()
+            self.on_stop()
             if self.playing:
                 return
         if self._task is not None:
             self._task.cancel()
 
     def over(self) -> None:
-        """Nothing is left to cut off; what follows is short."""
+        """Mark the end of play: later stop requests find nothing to cancel."""
         self._task = None
 
     def when_hung_up(self, do: Callable[[], None]) -> None:
-        """Call `do` once when the terminal is closed; at once if it already is."""
+        """Call `do` once when the terminal is closed, or now if it already is."""
         if self.hung_up:
             do()
         else:
             self._on_hang_up.append(do)
 
     def lose_terminal(self) -> None:
-        """SIGHUP: play on without a display."""
+        """Handle SIGHUP: the run continues without a display."""
         self.hung_up = True
         waiting, self._on_hang_up = self._on_hang_up, []
         for do in waiting:
@@ -84,7 +86,7 @@ class Interrupts:
 
 
 NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C (SIGINT)"}
-"""Signals that users know by another name."""
+"""Names of signals as users know them."""
 
 
 @contextmanager
@@ -94,7 +96,7 @@ def outliving_the_terminal() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
         yield
         return
-    # Not SIG_IGN: programs started meanwhile would inherit it.
+    # Not SIG_IGN: programs started meanwhile would inherit it, and could not be ended by SIGHUP.
     signal.signal(signal.SIGHUP, lambda *_: None)
     try:
         yield

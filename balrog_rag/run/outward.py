@@ -13,16 +13,18 @@ from balrog_rag.util.secrets import names_variable
 
 OF_A_MODEL = ("backend", "name", "base_url", "api_key_env", "extra_headers", "extra_body", "options")
 CARRIED = ("minilm", None)
-"""Embedders and rerankers that reach nobody."""
+"""Embedders and rerankers that run in this process and contact nothing."""
 _PLACE = re.compile(r"(?:[\w+.-]+://|~|/|\.\.?/)\S+")
-"""An address, or a path that does not begin where one stands."""
+"""A URL, or a path that is not relative to the current folder's own files."""
 
 
 def outward(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Each such setting of a plain configuration, or of a player, by its key, where it has a value."""
+    """Return the settings of a plain configuration, or of a player, that reach outside, by key."""
     found = dict(_chosen(config))
     sections: dict[str, Any] = {name: config.get(name) or {} for name in ("agent", "model", "knowledge")}
     sections["env"] = {"options": (config.get("env") or {}).get("options") or {}}
+    # Options of plug-ins are not known here, so any value that looks like an address, a path or a
+    # reference to an environment variable counts, in whatever option it is.
     for key, value in leaf_items(sections):
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, str) and (_PLACE.fullmatch(one) or names_variable(one)) and _used(config, key):
@@ -31,11 +33,12 @@ def outward(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_variable(key: str, value: Any) -> bool:
-    """Whether a setting names a variable of the environment, whose value would be handed over."""
+    """Whether a setting names an environment variable, whose value would be handed over."""
     return key.endswith("api_key_env") or (isinstance(value, str) and names_variable(value))
 
 
 def _chosen(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    # Only this pair stays in the process: "local" with another name loads a model file from anywhere.
     if _asks(config) and config["model"]["backend"] != "scripted":
         embedded = (config["model"]["backend"], config["model"]["name"]) == ("local", EMBEDDED)
         yield from () if embedded else _under(config, "model", OF_A_MODEL)
@@ -49,6 +52,7 @@ def _chosen(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _of_knowledge(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     knowledge = config["knowledge"]
+    # A bare name is a built-in corpus unless a folder of that name lies in the current directory.
     if not re.fullmatch(r"[\w-]+", knowledge["corpus"]) or Path(knowledge["corpus"]).exists():
         yield "knowledge.corpus", knowledge["corpus"]
     yield from _under(config, "knowledge", ("folder",))
@@ -60,7 +64,7 @@ def _of_knowledge(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _under(config: Mapping[str, Any], section: str, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """The keys of a section that have a value."""
+    """Yield the keys of a section that have a value."""
     values = config[section]
     for key, value in leaf_items({section: {name: values[name] for name in names if name in values}}):
         if value not in (None, "", []):
@@ -68,7 +72,7 @@ def _under(config: Mapping[str, Any], section: str, names: tuple[str, ...]) -> I
 
 
 def _used(config: Mapping[str, Any], key: str) -> bool:
-    """Whether anything is done with a section's settings; texts of prompts are words and no places."""
+    """Whether a setting has any effect; texts of prompts never count as places."""
     if key.startswith("agent.prompts."):
         return False
     if key.startswith("model."):

@@ -1,4 +1,4 @@
-"""From a configuration to the episodes it asks for."""
+"""Plan the episodes of a configuration."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from balrog_rag.util.wording import many
 
 
 def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
-    """Every episode of a run, in the order in which they begin."""
+    """Return every episode of a run, in starting order."""
     refuse_tasks(config.env.tasks)
     refuse_many(sum(episodes_of(config, task) for task in config.env.tasks))
     specs = [
@@ -30,15 +30,16 @@ def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
 
 
 def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
-    """Every task's first episode, then every task's second: a run that is stopped has played some of each.
+    """Order by episode number first, so that a run stopped early has played some of every task.
 
-    Games at least twice as long as others begin before all of these, so that the run does not end on one.
+    Games at least twice as long as others start before them, or the run would end waiting for one.
     """
     heads: list[int] = []
     for steps in sorted({steps_of(spec) for spec in specs}, reverse=True):
         if not heads or 2 * steps <= heads[-1]:
             heads.append(steps)
 
+    # Groups are a factor of 2 apart: sorting by length alone would play whole tasks one after another.
     def place(spec: EpisodeSpec) -> tuple[int, int, int]:
         group = min(head for head in heads if head >= steps_of(spec))
         return -group, int(spec.episode.rpartition("/")[2]), -steps_of(spec)
@@ -47,36 +48,36 @@ def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
 
 
 def steps_of(spec: EpisodeSpec) -> int:
-    """The most steps that an episode can take."""
+    """Return the most steps that an episode can take."""
     return min(spec.steps or spec.game.max_steps, spec.game.max_steps)
 
 
 def refuse_tasks(tasks: Sequence[str]) -> None:
-    """Refuse names that are none, or that would make two episodes of one name."""
+    """Refuse malformed task names, and duplicates, which would give two episodes the same name."""
     for task in tasks:
         if not is_episode(episode_name(task, 0)):
             raise ConfigError(f"env.tasks: {task!r}: expected env/task, e.g. {example_task()}")
         if tasks.count(task) > 1:
-            raise ConfigError(f"env.tasks: {task} twice; env.episodes says how often a task is played")
+            raise ConfigError(f"env.tasks: {task} is listed twice; use env.episodes to play it more often")
 
 
 def refuse_many(episodes: int) -> None:
     """Refuse more episodes than a run folder and this process's memory can hold."""
     if episodes > MOST_EPISODES:
         raise ConfigError(
-            f"env.episodes: {episodes:,} episodes in all, at most {MOST_EPISODES:,} fit in a run; "
+            f"env.episodes: {episodes:,} episodes in total, but a run can have at most {MOST_EPISODES:,}; "
             "lower env.episodes or split env.tasks over several runs"
         )
 
 
 def kinds_in(config: Config) -> list[EnvironmentKind]:
-    """The kinds of game of a run, each once."""
+    """Return the kinds of game of a run, each once."""
     refuse_tasks(config.env.tasks)
     return [kind_of(name) for name in dict.fromkeys(split(task)[0] for task in config.env.tasks)]
 
 
 def split(qualified: str) -> tuple[str, str]:
-    """The kind's name and the task of env/task."""
+    """Split env/task into the kind's name and the task."""
     env, _, task = qualified.partition("/")
     if not task:
         raise ConfigError(f"env.tasks: {qualified!r}: expected env/task, e.g. {example_task()}")
@@ -84,12 +85,12 @@ def split(qualified: str) -> tuple[str, str]:
 
 
 def episodes_of(config: Config, qualified: str) -> int:
-    """How many episodes of a task are played."""
+    """Return how many episodes of a task are played."""
     return config.env.episodes or kind_of(split(qualified)[0]).sampling.episodes
 
 
 def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
-    """The game of one episode."""
+    """Return the game of one episode."""
     env, task = split(qualified)
     kind = kind_of(env)
     return GameSpec(
@@ -103,11 +104,13 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
 
 
 def seeds_for(config: Config, episode: str, number: int) -> Seeds:
-    """The game seeds of one episode, by env.seeding."""
+    """Return the game seeds of one episode, according to env.seeding."""
     given, seeding = config.env.seeds, config.env.seeding
+    # For kinds whose games BALROG plays in sequence, its first episode is the game with seed 1, not 0.
     if seeding == "balrog" and kind_of(split(episode)[0]).sampling.counted:
         return Seeds(core=number + 1, disp=number + 1)
     if seeding in ("spread", "balrog"):
+        # Derived from the name, not the position: adding or removing tasks must not change other games.
         return episode_seeds(config.run.seed, episode)
     if seeding == "fixed":
         seed = given[0] if given else config.run.seed
@@ -115,6 +118,6 @@ def seeds_for(config: Config, episode: str, number: int) -> Seeds:
     if number >= len(given):
         raise ConfigError(
             f"env.seeds: {many(len(given), 'seeds')} for "
-            f"{many(episodes_of(config, episode.rpartition('/')[0]), 'episodes')} a task; give one for each"
+            f"{many(episodes_of(config, episode.rpartition('/')[0]), 'episodes')} per task; list one each"
         )
     return Seeds(core=given[number], disp=given[number])

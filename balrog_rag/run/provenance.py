@@ -21,8 +21,9 @@ PACKAGES = ("numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
 
 
 def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
-    """The versions that can change what an episode of these kinds is, by package."""
+    """Return the versions, by package, that can change what an episode of these kinds is."""
     found = {"balrog_rag": __version__, "python": platform.python_version()}
+    # Only packages of the kinds in play: upgrading another game must not make runs incomparable.
     for package in dict.fromkeys([*PACKAGES, *(name for kind in kinds for name in kind.sampling.packages)]):
         try:
             found[package] = version(package)
@@ -34,11 +35,12 @@ def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
 def record_attempt(
     run: Path, prompts: dict[str, str], kinds: Iterable[EnvironmentKind], caps: Mapping[str, Any]
 ) -> None:
-    """Add this start of the run to run.json; `caps` are an episode's, which a resumed run may change."""
+    """Add this attempt to run.json; `caps` are an episode's, which may change on resume."""
     path = run / "run.json"
     earlier = _earlier(path)
     attempt = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        # An API key passed on the command line must not end up in a file that people share.
         "command": redact(" ".join(["python -m balrog_rag.eval", *sys.argv[1:]])),
         "versions": versions(kinds),
         "prompts": prompts,

@@ -1,4 +1,4 @@
-"""A journal played again without a model: for looking at it, and for proving it."""
+"""Replay a journal without a model: to show it, and to verify it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,47 +22,48 @@ from balrog_rag.workers.inline import InlineGames
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a replay found equal."""
+    """The result of a successful replay."""
 
     episode: str
     steps: int
     complete: bool
-    """Whether the journal goes to the episode's end."""
+    """Whether the journal reaches the end of the episode."""
     head: str
-    """The last digest of the journal's chain; empty where its lines are not chained."""
+    """The last digest of the journal's chain; empty if its lines are not chained."""
 
 
 class Unmetered:
-    """A meter for replays: what is played again costs nothing."""
+    """A meter for replays, which cost nothing."""
 
     def admit(self) -> None:
-        """Always room."""
+        """Admit every call."""
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
-        """Paid for long ago."""
+        """Ignore the cost, which an earlier attempt has paid."""
 
 
 async def verify(path: Path) -> Verdict:
-    """Play a journal again and compare everything; raises a JournalError or ReplayError at a difference."""
+    """Replay a journal and compare everything; raise JournalError or ReplayError at a difference."""
     refuse_misplaced(path)
     return await replay(path, NullWatcher())
 
 
 def refuse_misplaced(path: Path) -> None:
-    """A journal that lies in a run folder must be the one that belongs there."""
+    """Refuse a journal that lies in a run folder but belongs elsewhere."""
     run = run_folder.home_of(path)
     header = next(journal.entries_of(path), None) if run is not None else None
     if run is None or not isinstance(header, Header):
         return
+    # Otherwise a good episode copied over a bad one would verify: each journal is sound by itself.
     home = run_folder.journal_path(run, header.spec.episode)
     if home.resolve() != path.resolve():
-        raise JournalError(f"{path}: holds episode {header.spec.episode}, whose place is {home}")
+        raise JournalError(f"{path}: is the journal of episode {header.spec.episode}; its place is {home}")
     if header.config_digest != run_folder.frozen_config(run).digest:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
 def own_player(path: Path, spec: EpisodeSpec) -> bool:
-    """Whether the players of a journal are those of a run that this user has made on this machine."""
+    """Whether a journal's players belong to a run that this user made on this machine."""
     run = run_folder.home_of(path)
     if run is None or not made_here(run):
         return False
@@ -72,16 +73,17 @@ def own_player(path: Path, spec: EpisodeSpec) -> bool:
         for forked in run_folder.forked_specs(run)
         for player in players(forked)
     ]
+    # The folder being ours is not enough: a journal copied into it may name other programs.
     return all(msgspec.to_builtins(player.agent) in own for player in players(spec))
 
 
 def players(spec: EpisodeSpec) -> list[PlayerSpec]:
-    """All who decide in an episode."""
+    """Return all players of an episode."""
     return [spec.player, *(fork.player for fork in spec.forks)]
 
 
 def recorded_only(recording: journal.Recording) -> JournalCursor:
-    """A cursor that ends where the recording does."""
+    """Return a cursor that stops at the end of the recording."""
     return JournalCursor(recording, None)
 
 
@@ -93,24 +95,24 @@ async def replay(
     cursor: Callable[[journal.Recording], JournalCursor] = recorded_only,
     trusted: bool | None = None,
 ) -> Verdict:
-    """Play a journal again in this process, in front of a watcher; `ttyrec` names a recording of it.
+    """Replay a journal in this process, in front of a watcher; `ttyrec` is the path of a recording to make.
 
-    `games` opens the game, `cursor` reads the journal: a viewer that wants more of either brings its own.
-    `trusted`: code that it names may be run; null: where this user has made the run here, by this player.
+    `games` opens the game and `cursor` reads the journal; a viewer can pass its own.
+    `trusted`: whether programs named by the journal may run; None: only if this user made the run here.
     """
     recording = journal.read(path)
     if recording.header is None:
-        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+        raise JournalError(f"{path}: header missing or truncated, so it cannot be replayed; restore the file")
     spec = recording.header.spec
     if spec.digest != recording.header.spec_digest:
-        raise JournalError(f"{path}: the spec was changed (its digest does not fit)")
+        raise JournalError(f"{path}: the spec was changed (its digest does not match); restore the file")
     game = await (games or InlineGames()).open(spec.game, ttyrec)
     services = ReplayServices(trusted=own_player(path, spec) if trusted is None else trusted)
     try:
         context = EpisodeContext(spec, game, cursor(recording), services, Unmetered(), watcher)
         await play(context)
     except EndOfJournal:
-        pass
+        pass  # an incomplete journal is fine: what it has was compared
     finally:
         await game.close()
     return Verdict(spec.episode, recording.count, recording.end is not None, recording.head)

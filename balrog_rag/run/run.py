@@ -1,4 +1,4 @@
-"""Runs in one process: what they share, all their episodes, and what became of them."""
+"""Runs in one process: their shared services, their episodes and their outcomes."""
 
 import asyncio
 import signal
@@ -33,21 +33,21 @@ from balrog_rag.util.wording import many
 
 
 class InPlay:
-    """Runs being played, as a display is told of them, beside the events: it samples and changes nothing."""
+    """The state of running runs that a display reads beside the events, without changing anything."""
 
     def __init__(
         self, runs: Sequence[PlannedRun], gate: EpisodeSlots, interrupts: Interrupts, backend: Backend
     ) -> None:
         self.runs, self.gate, self.interrupts = runs, gate, interrupts
         self.out: TextIO = sys.stdout
-        """The true stdout: prints may be sent elsewhere meanwhile."""
+        """The real stdout: prints may be redirected meanwhile."""
         self.notes: list[str] = []
-        """What a user should know of the models, e.g. that a price is unknown."""
+        """What the user should know about the models, e.g. that a price is unknown."""
         self.budgets: list[RunBudget] = []
         self.model_troubles: Callable[[], list[str]] = backend.troubles
-        """Asked for why models do not answer now."""
+        """Returns why models do not answer now."""
         self.live_retries: Callable[[], int] = backend.retried
-        """Asked for the attempts made again, those of calls without an answer yet included."""
+        """Returns the number of retried attempts, including calls still without an answer."""
         self.paces: Callable[[], Sequence[Pace]] = backend.paces
         """Asked for what holds calls back."""
         self.watchers_off: list[str] = []
@@ -55,26 +55,26 @@ class InPlay:
 
 
 Display = Callable[[InPlay], AbstractAsyncContextManager[Watcher]]
-"""Shows runs while the body plays them; its watcher hears every event."""
+"""Shows runs while the body plays them; its watcher receives every event."""
 BackendOf = Callable[[RunnerConfig, LiveServices], Backend]
-"""Who plays, by the runner's settings."""
+"""Makes the back end that the runner settings choose."""
 
 
 class RunOutcome(msgspec.Struct):
-    """What became of a run."""
+    """The outcome of a run."""
 
     tally: Tally
     signal: int | None = None
     notes: list[str] = []
-    """What a user should know of the models, e.g. that a price is unknown."""
+    """What the user should know about the models, e.g. that a price is unknown."""
     stopped_by: str = ""
-    """What the user did to stop it: a signal or a key."""
+    """The signal or key by which the user stopped it."""
     spent: Spending | None = msgspec.field(default_factory=Spending)
-    """All answers, also of earlier attempts; None: another process played it."""
+    """Cost of all answers, including earlier attempts'; None: another process played the run."""
     not_counted: int = 0
-    """Episodes of an earlier attempt that this one did not reach: their calls are not in `spent`."""
+    """Episodes of earlier attempts that this one did not reach: their calls are not in `spent`."""
     cut_off: int = 0
-    """Calls without an answer when it stopped at once."""
+    """Calls without an answer that an immediate stop cancelled."""
 
     @property
     def exit_code(self) -> int:
@@ -85,7 +85,7 @@ class RunOutcome(msgspec.Struct):
 
     @property
     def all_crashed(self) -> bool:
-        """Whether a program crashed in every game, of a kind that scores such games."""
+        """Whether a program crashed in every game, of a kind that scores crashed games."""
         ends = self.tally.ended.values()
         return bool(ends) and all(end.outcome == Outcome.CRASHED for end in ends)
 
@@ -93,7 +93,7 @@ class RunOutcome(msgspec.Struct):
 async def play_runs(
     runs: Sequence[PlannedRun], services: LiveServices, display: Display, backend_of: BackendOf
 ) -> list[RunOutcome]:
-    """Play runs side by side, the first one's episodes first; all go by the first one's runner settings."""
+    """Play runs concurrently, earlier runs' episodes first, all by the first run's runner settings."""
     runner = runs[0].config.runner
     gate = EpisodeSlots(runner.concurrency, most_at_once())
     services.hold = gate.hold
@@ -102,21 +102,23 @@ async def play_runs(
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
         backend = backend_of(runner, services)
-        playing = InPlay(runs, gate, interrupts, backend)  # before Ray takes stdout for its prints
+        playing = InPlay(runs, gate, interrupts, backend)  # keeps the real stdout, before Ray redirects it
         playing.budgets.extend(budgets)
         try:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(backend.close)
-                # Before the display: what it fetches and builds is told on a screen that is still free.
+                # Before the display starts: downloads and index builds print progress to the free screen.
                 notes = await backend.start(runs)
                 notes[0] = [*held_back(runner, runs, gate), *notes[0]]
                 playing.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 watcher = await stack.enter_async_context(display(playing))
                 interrupts.playing = True
+                # Hundreds of episodes keep many objects alive: each full collection would stall all of them.
                 stack.enter_context(rare_collections())
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
                         group.create_task(_play(run, rank, tally, backend, playing, watcher))
+        # Our own second stop cancels this task; a cancellation from outside must propagate.
         except asyncio.CancelledError:
             if interrupts.signal is None:
                 raise
@@ -135,7 +137,8 @@ async def play_runs(
 def outcome(
     run: PlannedRun, tally: Tally, budget: RunBudget, interrupts: Interrupts, notes: list[str]
 ) -> RunOutcome:
-    """What became of a run, and what it cost."""
+    """Return the outcome of a run and what it cost."""
+    # Their journals were not read, so what earlier attempts paid for them is unknown here.
     unread = [episode for episode in tally.open if not budget.knows(episode)]
     not_counted = sum(journal_path(run.folder, episode).exists() for episode in unread)
     return RunOutcome(
@@ -150,7 +153,7 @@ def outcome(
 
 
 def recorded(run: PlannedRun) -> list[str]:
-    """Put a run's recordings into their database; what is to be said of it."""
+    """Put a run's recordings into their database; return notes on it."""
     if not run.config.run.ttyrec:
         return []
     from balrog_rag.run.episode_recordings import database_of
@@ -164,7 +167,7 @@ def recorded(run: PlannedRun) -> list[str]:
 async def _play(
     run: PlannedRun, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
 ) -> None:
-    """Play one of the runs, with a budget and files of its own."""
+    """Play one of the runs, with its own budget and files."""
     budget = playing.budgets[rank]
     try:
         with EvalLog(run.folder) as log, CsvLog(run.folder) as csv:
@@ -190,12 +193,12 @@ async def _play(
 
 
 def stopping(gate: EpisodeSlots, tally: Tally) -> Callable[[], bool]:
-    """Asked before anything new is begun: whether all runs stop, or this one."""
+    """Return a callback that is true once all runs stop, or this one."""
     return lambda: gate.stopping or tally.fatal is not None
 
 
 def _leave_open(run: PlannedRun, tally: Tally) -> None:
-    """Count in what was cut off."""
+    """Count the episodes of a run that were cut off."""
     known = {*tally.ended, *tally.failed, *tally.open}
     tally.open.extend(spec.episode for spec in run.specs if spec.episode not in known)
 
@@ -203,21 +206,21 @@ def _leave_open(run: PlannedRun, tally: Tally) -> None:
 def not_played(
     run: PlannedRun, number: int | None = signal.SIGINT, by: str = NAMES[signal.SIGINT]
 ) -> RunOutcome:
-    """The outcome of a run that was stopped before it could begin."""
+    """Return the outcome of a run that was stopped before it could start."""
     episodes = [spec.episode for spec in run.specs]
     written = sum(journal_path(run.folder, episode).exists() for episode in episodes)
     return RunOutcome(Tally(open=episodes), number, stopped_by=by, not_counted=written)
 
 
 def troubles(outcome: RunOutcome) -> list[str]:
-    """One line for each thing that kept an episode from ending."""
+    """Return one line for each problem that kept an episode from ending."""
     tally = outcome.tally
     lines = [f"note: {note}" for note in outcome.notes]
     failed = sorted(tally.failed.items())
     lines += [f"error: {name}: {error}" for name, error in failed if not isinstance(error, PlayerFailed)]
     if by_player := sum(isinstance(error, PlayerFailed) for _, error in failed):
         lines.append(
-            f"{by_player} of {many(len(tally.ended) + len(failed), 'episodes')} failed in code of the agent "
+            f"{by_player} of {many(len(tally.ended) + len(failed), 'episodes')} failed in the agent's code "
             "and have no score; eval.log in the run folder has the tracebacks"
         )
     if outcome.all_crashed:
@@ -235,25 +238,25 @@ def troubles(outcome: RunOutcome) -> list[str]:
 
 
 def blames(outcomes: Sequence[RunOutcome]) -> list[str]:
-    """Where code of the agents failed, one line for each place: the last that a terminal shows."""
+    """Return one line for each place where agent code failed, shown last on the terminal."""
     errors = [error for outcome in outcomes for _, error in sorted(outcome.tally.failed.items())]
     lines = dict.fromkeys(f"error: {error.blame}" for error in errors if isinstance(error, PlayerFailed))
     return [redact(line) for line in list(lines)[:MOST_BLAMES]]
 
 
 MOST_BLAMES = 10
-"""Places in an agent's code that a terminal shows; the log has all."""
+"""Places in agent code that a terminal shows; the log has all of them."""
 
 
 def costs(outcomes: Sequence[RunOutcome]) -> str:
-    """What runs have spent, summed."""
+    """Describe what runs have spent in total."""
     spent = Spending()
     for one in outcomes:
         spent.add(one.spent or Spending())
     not_counted, cut_off = sum(one.not_counted for one in outcomes), sum(one.cut_off for one in outcomes)
     line = spent.in_words()
     if not_counted:
-        line += f"; without {many(not_counted, 'episodes')} of an earlier attempt that were not reached"
+        line += f"; without {many(not_counted, 'episodes')} of earlier attempts that were not reached"
     if cut_off:
         calls = "1 call that was" if cut_off == 1 else f"up to {cut_off:,} calls that were"
         line += f"; the provider may also bill {calls} cut off"

@@ -1,4 +1,4 @@
-"""The scheduler: all episodes of a run in one event loop, so many at once, none lost with another."""
+"""The scheduler: all episodes of a run in one event loop, a limited number at once, isolated errors."""
 
 import asyncio
 import heapq
@@ -21,9 +21,9 @@ class Tally(msgspec.Struct):
 
     ended: dict[str, End] = {}
     failed: dict[str, BalrogError] = {}
-    """Episodes that an error cut; their journals stand."""
+    """Episodes ended by an error; their journals remain."""
     open: list[str] = []
-    """Episodes not begun, or stopped by the user."""
+    """Episodes not started, or stopped by the user."""
     fatal: BalrogError | None = None
     """The error that stopped the whole run."""
 
@@ -34,10 +34,10 @@ class Tally(msgspec.Struct):
 
 
 class EpisodeSlots:
-    """How many episodes are in play at once, changeable while they play; closed, none begins."""
+    """A limit on concurrent episodes that can be changed during play; once stopping, it admits none."""
 
     def __init__(self, width: int, most: int | None = None) -> None:
-        """`most` is the widest that it can ever be."""
+        """`most` is an upper bound for every later width."""
         self.most = most
         self.width = self._bounded(width)
         self.stopping = False
@@ -48,19 +48,20 @@ class EpisodeSlots:
         self._numbers = itertools.count()
 
     async def enter(self, rank: int = 0) -> bool:
-        """Wait for a place, lower ranks first; False where the run is stopping."""
+        """Wait for a slot, lower ranks first; return False if the run is stopping."""
         turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._queue, (rank, next(self._numbers), turn))
         self._let_in()
         try:
             return await turn
         except asyncio.CancelledError:
+            # Cancelled after its turn had come: the slot is already counted and would be lost for good.
             if turn.done() and not turn.cancelled() and turn.result():
                 self.leave()
             raise
 
     async def hold(self, seconds: float = 0.0) -> None:
-        """Wait so long, and while the run is paused; raise Stopped where it stops meanwhile."""
+        """Wait `seconds`, and as long as the run is paused; raise Stopped if it stops meanwhile."""
         if seconds > 0:
             await passes(seconds, self._stopped)
         while self.paused and not self.stopping:
@@ -69,16 +70,17 @@ class EpisodeSlots:
             raise Stopped
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the slot."""
         self.inside -= 1
         self._let_in()
 
     def change(
         self, *, width: int | None = None, paused: bool | None = None, stopping: bool | None = None
     ) -> None:
-        """Set what is given."""
+        """Change the given properties."""
         self.width = self._bounded(width if width is not None else self.width)
         self.paused = paused if paused is not None else self.paused
+        # Stopping is final: a width or a pause changed by a key afterwards must not restart the run.
         self.stopping = self.stopping or bool(stopping)
         if self.stopping:
             self._stopped.set()
@@ -94,13 +96,14 @@ class EpisodeSlots:
     def _let_in(self) -> None:
         while self._queue and (self.stopping or (not self.paused and self.inside < self.width)):
             turn = heapq.heappop(self._queue)[2]
+            # A cancelled waiter stays in the heap until its turn; skip it without counting a slot.
             if not turn.done():
                 self.inside += not self.stopping
                 turn.set_result(not self.stopping)
 
 
 async def passes(seconds: float, stopped: asyncio.Event) -> None:
-    """Wait so long, or until that happens."""
+    """Wait `seconds`, or until `stopped` is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stopped.wait()
@@ -114,15 +117,17 @@ async def play_all(
     watcher: Watcher,
     rank: int = 0,
 ) -> None:
-    """Play every episode; an error ends its own episode, or the run where no other could succeed.
+    """Play every episode; an error ends its own episode, or the run if no other could succeed.
 
-    Several runs may share a gate; those of lower rank go first.
+    Several runs may share a gate; lower ranks go first.
     """
+    # One iterator for all coroutines: each takes the next episode, none is played twice.
     waiting = iter(specs)
 
     async def seat() -> None:
         for spec in waiting:
             if not await gate.enter(rank):
+                # No `break`: the remaining episodes must be counted as open, too.
                 tally.open.append(spec.episode)
                 continue
             try:
@@ -137,7 +142,7 @@ async def play_all(
 
 
 MOST_SEATS = 1024
-"""Coroutines that wait for a place, so that the width may be raised while a run goes on."""
+"""Coroutines that wait for a slot, so that the width can be raised during a run."""
 
 
 async def _play_one(
@@ -150,6 +155,7 @@ async def _play_one(
         tally.ended[spec.episode] = await player(spec)
     except Stopped:
         tally.open.append(spec.episode)
+    # A refused model or an unwritable folder fails every other episode too; do not pay to find out.
     except (ModelRefused, RunFolderError) as error:
         tally.fatal = tally.fatal or error
         tally.open.append(spec.episode)
@@ -160,6 +166,6 @@ async def _play_one(
 
 
 def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
-    with suppress(RunFolderError):  # the log itself may be what cannot be written
+    with suppress(RunFolderError):  # the log itself may be the file that cannot be written
         trace = getattr(error, "trace", "")
         watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=False, trace=trace))

@@ -1,4 +1,4 @@
-"""Makes what a player's settings name, once for all episodes of a process: models, indexes, agents."""
+"""Makes models, indexes and agents from a player's settings, once for all episodes of a process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def resolved(config: Config) -> Config:
-    """The configuration complete with the content of the files it names, as a run freezes it."""
+    """Add the content of the files that a configuration names, as a run freezes it."""
     retrieves = agents.retrieves(config.agent)
     return replace(
         config,
@@ -34,7 +34,7 @@ def resolved(config: Config) -> Config:
 
 
 def player_spec(config: Config) -> PlayerSpec:
-    """The player that a configuration names, resolved to plain settings."""
+    """Return the player that a configuration describes, resolved to plain settings."""
     config = resolved(config)
     return PlayerSpec(
         agent=plain(config.agent),
@@ -48,7 +48,7 @@ class LiveServices:
     """The services of a run that may go live."""
 
     def __init__(self, hold: Hold | None = None) -> None:
-        """`hold` is awaited before every call of a model and between its attempts: a pause spends nothing."""
+        """`hold` is awaited before every model call and retry, so that a paused run spends nothing."""
         self.hold = hold
         self._models: dict[str, Model] = {}
         self._retrievers: dict[str, Retriever] = {}
@@ -65,11 +65,12 @@ class LiveServices:
         return _once(self._agent_configs, player.agent, lambda: thaw(player.agent, AgentConfig))
 
     def model(self, player: PlayerSpec) -> Model | None:
-        """The model, shared by all episodes."""
+        """Return the model, shared by all episodes."""
         model = self._bare_model(player)
         if self.hold is None:
             return model
         pace = getattr(model, "pace", None)
+        # The pace also waits between the attempts of a call, which the wrapper below cannot see.
         if isinstance(pace, Pace):
             pace.hold = self.hold
         return PausableModel(model, self.hold)
@@ -78,98 +79,98 @@ class LiveServices:
         return _once(self._models, player.model, lambda: llm.build(thaw(player.model, ModelConfig)))
 
     def retriever(self, player: PlayerSpec) -> Retriever | None:
-        """The knowledge base, shared by all episodes; None where the agent retrieves nothing."""
+        """Return the knowledge base, shared by all episodes; None if the agent retrieves nothing."""
         if not agents.retrieves(self._agent_config(player)):
             return None
         make = lambda: knowledge.build(thaw(player.knowledge, KnowledgeConfig))  # noqa: E731
         return _once(self._retrievers, player.knowledge, make)
 
     def runs(self, player: ProgramPlayer) -> bool:
-        """Every program is run again."""
+        """Return True: in a live run every program may run."""
         return True
 
     def fit(self, player: PlayerSpec) -> Fit:
-        """Leaves out the oldest turns of a prompt that is too long."""
+        """Return the function that drops the oldest turns of a prompt that is too long."""
         return fitting(player.prompt_tokens)
 
     async def warm(self, player: PlayerSpec) -> list[str]:
-        """Begin what is slow to begin; returns what a user should know of the model beforehand."""
+        """Start slow services; return the notes that the user should see about them."""
         if not agents.asks_model(thaw(player.agent, AgentConfig)):
             return []
         model = self._bare_model(player)
-        await _begun(model)  # before an index is built, which takes minutes: this is what may be missing
+        await _warm(model)  # before an index build of minutes: a missing key or model must fail first
         retriever = await in_thread(lambda: self.retriever(player))
-        await _begun(retriever)
+        await _warm(retriever)
         return [note for service in (retriever, model) for note in getattr(service, "notes", ())]
 
     def troubles(self) -> list[str]:
-        """Why models do not answer now, though they are asked again."""
+        """Return why models do not answer now (calls are being retried)."""
         return [trouble for model in self._models.values() if (trouble := getattr(model, "trouble", ""))]
 
     def model_paces(self) -> list[Pace]:
-        """How fast the calls of each model go out."""
+        """Return the pace of each model's calls."""
         found = [getattr(model, "pace", None) for model in self._models.values()]
         return [pace for pace in found if isinstance(pace, Pace)]
 
     def trouble_of(self, player: PlayerSpec) -> str:
-        """Why its model does not answer now; empty where it does, or was not asked here."""
+        """Return why this player's model does not answer now; "" if it answers or was not asked here."""
         return self.trouble_at(tree_digest(player.model))
 
     def trouble_at(self, model: str) -> str:
-        """The same of a model by the digest of its settings."""
+        """Return the same for a model given by the digest of its settings."""
         return getattr(self._models.get(model), "trouble", "")
 
     def retried(self) -> int:
-        """Attempts of all calls that failed and were made again."""
+        """Return the number of failed attempts that were retried, over all calls."""
         return sum(getattr(model, "retried", 0) for model in self._models.values())
 
     async def close(self) -> None:
-        """Give back what was made."""
+        """Close all models and indexes."""
         for service in (*self._models.values(), *self._retrievers.values()):
-            close = getattr(service, "close", None)  # a plug-in may have nothing to give back
+            close = getattr(service, "close", None)  # optional for plug-ins
             if close is not None:
                 await close()
 
 
 class PausableModel:
-    """A model that is asked nothing while the run pauses."""
+    """A model that is not called while the run is paused."""
 
     def __init__(self, model: Model, hold: Hold) -> None:
         self.name = model.name
         self._model, self._hold = model, hold
 
     async def complete(self, request: Request) -> Reply:
-        """Answer once the run goes on."""
+        """Wait while the run is paused, then answer."""
         await self._hold()
         return await self._model.complete(request)
 
     async def close(self) -> None:
-        """The services closes the model itself."""
+        """Do nothing: the services close the model."""
 
 
 class ReplayServices(LiveServices):
     """The services of a replay: agents are made, but no model and no knowledge base."""
 
     def __init__(self, trusted: bool = False) -> None:
-        """`trusted`: code that the journal names is this user's own, and may be run."""
+        """`trusted`: the code that the journal names is this user's own and may run."""
         super().__init__()
         self._trusted = trusted
 
     def runs(self, player: ProgramPlayer) -> bool:
-        """A stranger's programs are not run."""
+        """Whether a program may run: not if it is untrusted."""
         return self._trusted or not program_of(player.name).foreign
 
     def model(self, player: PlayerSpec) -> Model | None:
-        """None: every answer is in the journal."""
+        """Return None: every answer is in the journal."""
         return None
 
     def retriever(self, player: PlayerSpec) -> Retriever | None:
-        """None: every search is in the journal."""
+        """Return None: every search is in the journal."""
         return None
 
 
 def fitting(limit: int | None) -> Fit:
-    """The fit for a limit on prompt tokens."""
+    """Return the trimming function for a limit on prompt tokens."""
     if limit is None:
         return lambda messages: (messages, 0)
 
@@ -180,7 +181,7 @@ def fitting(limit: int | None) -> Fit:
 
 
 async def in_thread(make: Callable[[], T]) -> T:
-    """Have it made in a thread of its own; if cancelled meanwhile, give the screen back."""
+    """Call `make` in a thread; if cancelled meanwhile, restore the screen."""
     try:
         return await stopping.in_thread(make)
     except asyncio.CancelledError:
@@ -188,7 +189,7 @@ async def in_thread(make: Callable[[], T]) -> T:
         raise
 
 
-async def _begun(service: object) -> None:
+async def _warm(service: object) -> None:
     begin: Callable[[], Awaitable[None]] | None = getattr(service, "warm", None)
     if begin is not None:
         await begin()

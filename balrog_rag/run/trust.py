@@ -1,4 +1,4 @@
-"""Folders that this user has not made here: show what they would reach and use, and ask for it once."""
+"""Folders that this user did not make here: show what they would access and ask for confirmation once."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,15 @@ LONGEST = 200
 
 
 def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool) -> None:
-    """Refuse to go on with a folder of somebody else's that reaches outside by what the user has not said.
+    """Refuse to resume somebody else's folder if it reaches outside in ways the user did not name.
 
-    With `trust` it is this user's from then on; variables of the environment it gets only by name.
+    `trust` marks the folder as this user's own; environment variables still must be named one by one.
     """
     refuse_in(plain(config))
     if made_here(run):
         return
     said = _said(words)
+    # Settings that the user typed in this command with the same value need no confirmation.
     foreign = {
         key: value for key, value in reached(run, config).items() if key not in said or said[key] != value
     }
@@ -42,20 +43,21 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
     if not trust:
         raise RunFolderError(
             f"{run}: was not made by you on this machine, or was changed since; "
-            "look at these settings, then add --trust once to go on with them"
+            "check these settings, then add --trust once to resume with them"
         )
     if variables:
         raise RunFolderError(
             f"{run}: would hand over variables of your environment; "
-            f"where you want that, say so yourself: {one_line(redact(' '.join(variables)))}"
+            f"to allow it, pass: {one_line(redact(' '.join(variables)))}"
         )
     mark(run)
 
 
 def reached(run: Path, config: Config) -> dict[str, Any]:
-    """What a run reaches and uses by its configuration, and reaches by the players in a fork's own file."""
+    """Return what a run reaches and uses by its configuration, and by the players of a fork's file."""
     found = outward(plain(config)) | demands(config)
     for spec in run_folder.forked_specs(run):
+        # The last player is replaced by the configuration's, so only the earlier ones come from the file.
         for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
             theirs = outward(msgspec.to_builtins(player))
             found |= {
@@ -67,8 +69,8 @@ def reached(run: Path, config: Config) -> dict[str, Any]:
 
 
 def tell(run: Path, foreign: Mapping[str, Any]) -> None:
-    """What would be reached, one line each."""
-    print(f"{one_line(str(run))} would go on with:", file=sys.stderr)
+    """Print what would be reached, one line each."""
+    print(f"{one_line(str(run))} would resume with:", file=sys.stderr)
     for key, value in foreign.items():
         shown = one_line(str(redact_tree(value, key.rpartition(".")[2])))
         rest = "..." if len(shown) > LONGEST else ""
@@ -76,7 +78,7 @@ def tell(run: Path, foreign: Mapping[str, Any]) -> None:
 
 
 def _said(words: Sequence[str]) -> dict[str, Any]:
-    """The settings that the command line gives itself; a group gives the keys that it has, and no others."""
+    """Return the settings given on the command line; a group counts for the keys it sets, no others."""
     if not words:
         return {}
     names = [word.partition("=")[0].lstrip("+") for word in words]

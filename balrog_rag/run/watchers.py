@@ -1,4 +1,4 @@
-"""Watchers that several places need: one does nothing, one tells many others, one tells runs apart."""
+"""Watchers for general use: one ignores events, one forwards to several, one labels runs."""
 
 from collections.abc import Sequence
 
@@ -9,30 +9,30 @@ from balrog_rag.contracts.events import Event
 
 
 class NullWatcher:
-    """Sees nothing."""
+    """Ignores all events."""
 
     def see(self, event: Event) -> None:
-        """Pass it over."""
+        """Ignore the event."""
 
 
 class CompositeWatcher:
-    """Tells each of several watchers, in order."""
+    """Forwards events to several watchers, in order."""
 
     def __init__(self, watchers: Sequence[Watcher]) -> None:
         self._watchers = tuple(watchers)
 
     def see(self, event: Event) -> None:
-        """Tell all."""
+        """Forward the event."""
         for watcher in self._watchers:
             watcher.see(event)
 
 
 class LabelledWatcher:
-    """Names the run before each episode, where several runs are watched together."""
+    """Prefixes each episode with the run's label when several runs are watched together."""
 
     def __init__(self, label: str, watcher: Watcher) -> None:
         self._label, self._watcher = f"{label}:", watcher
 
     def see(self, event: Event) -> None:
-        """Tell it under the longer name."""
+        """Forward the event under the longer name."""
         self._watcher.see(replace(event, episode=self._label + event.episode))

@@ -168,7 +168,7 @@ def test_the_last_line_says_where_a_bot_crashed(tmp_path: Path, written: str) ->
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"error: {file}:2 in act: KeyError: 'north'"
-    assert "2 of 2 episodes failed in code of the agent and have no score" in done.stderr
+    assert "2 of 2 episodes failed in the agent's code and have no score" in done.stderr
     log = (here / "results/crashed/eval.log").read_text()
     assert log.count("    Traceback (most recent call last):") == 2
     assert log.count("    KeyError: 'north'") == 2

@@ -119,7 +119,7 @@ def test_one_of_ones_own_has_what_all_arms_share() -> None:
 
 def test_a_word_that_no_arm_would_heed_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"every arm of netplay_full has its own env\.episodes; leave it out"
+        ConfigError, match=r"every arm of netplay_full sets env\.episodes itself; leave it out"
     ):
         combinations(["+experiment=netplay_full", "env.episodes=5"])
 

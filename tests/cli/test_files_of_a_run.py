@@ -170,7 +170,7 @@ def test_a_journal_that_is_not_what_was_written_is_an_error(tmp_path: Path, harm
             path.unlink()
         if harm == "replaced":
             path.write_bytes(data)
-        with pytest.raises(RunFolderError, match="let one process at a time play a run"):
+        with pytest.raises(RunFolderError, match="make sure only one process plays a run at a time"):
             writer.check()
 
 
@@ -186,7 +186,10 @@ def test_without_its_lock_a_run_in_play_is_still_not_written_by_another_process(
         (run / ".lock").unlink()
         second = command("balrog_rag.eval", f"resume={run}", "runner.log=none", cwd=tmp_path)
         assert second.returncode == 1
-        assert "another process plays this episode; let one process at a time play a run" in second.stderr
+        assert (
+            "another process plays this episode; make sure only one process plays a run at a time"
+            in second.stderr
+        )
         assert [path.read_bytes() for path in journals(run)[:2]] == held
         os.kill(first.pid, signal.SIGCONT)
         said = first.communicate()

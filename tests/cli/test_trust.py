@@ -108,7 +108,7 @@ def test_a_strangers_folder_hands_over_nothing_unless_it_is_trusted(tmp_path, ev
     assert "was not made by you on this machine, or was changed since" in said
     assert main([f"resume={run}", "runner.log=none", "--trust"]) == 1
     said = capfd.readouterr().err
-    assert "say so yourself: model.extra_headers.x-team=env:DATABASE_PASSWORD" in said
+    assert "to allow it, pass: model.extra_headers.x-team=env:DATABASE_PASSWORD" in said
     assert evil.heard == []
     word = "model.extra_headers.x-team=env:DATABASE_PASSWORD"
     assert main([f"resume={run}", "runner.log=none", word]) == 1
@@ -124,7 +124,7 @@ def test_a_key_is_handed_over_only_by_name(tmp_path, evil, capfd) -> None:
         lambda config: config["model"].update(api_key_env="DATABASE_PASSWORD"),
     )
     assert main([f"resume={run}", "runner.log=none", "--trust"]) == 1
-    assert "say so yourself: model.api_key_env=DATABASE_PASSWORD" in capfd.readouterr().err
+    assert "to allow it, pass: model.api_key_env=DATABASE_PASSWORD" in capfd.readouterr().err
     assert evil.heard == []
 
 

@@ -43,7 +43,7 @@ def test_journals_that_changed_places_are_found(run, capsys):
     one.write_bytes(other_data)
     other.write_bytes(one_data)
     code, said = verified(run, capsys)
-    assert (code, said.count("whose place is")) == (1, 2)
+    assert (code, said.count("; its place is")) == (1, 2)
 
 
 def test_a_changed_line_is_named(run, capsys):

@@ -167,6 +167,8 @@ def test_a_model_whose_figures_cannot_be_is_refused_before_it_is_written(specs, 
             return Model()
 
     (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", "agent=naive", steps=2)
-    with pytest.raises(PluginError, match="step 0: model wrong gave an answer with tokens below zero"):
+    with pytest.raises(
+        PluginError, match="step 0: model wrong gave an answer with a negative number of tokens"
+    ):
         asyncio.run(player(Wrong())(spec))
     assert len(journal.read(journal_path(tmp_path / "run", spec.episode)).entries) == 1

@@ -132,7 +132,7 @@ def test_a_changed_step_is_named(journaled, field: str, value: object, says: str
 def test_changed_numbers_of_the_start_are_found_out(journaled) -> None:
     _, path = journaled("agent=random", steps=5)
     edit_journal(path, "start", lambda start: start["numbers"].update(depth=50))
-    with pytest.raises(ReplayError, match="the game starts with other numbers"):
+    with pytest.raises(ReplayError, match="the game's first numbers differ"):
         asyncio.run(verify(path))
 
 
@@ -148,7 +148,7 @@ def test_changed_facts_of_the_end_are_found_out(journaled, change) -> None:
     _, path = journaled("agent=random", "env.max_steps.nle=30", steps=100)
     assert asyncio.run(verify(path)).complete
     edit_journal(path, "end", change)
-    with pytest.raises(ReplayError, match="the facts of the end are not the journal's"):
+    with pytest.raises(ReplayError, match="the facts of the end differ from the journal's"):
         asyncio.run(verify(path))
 
 
@@ -166,7 +166,7 @@ def test_a_changed_prompt_is_named(journaled) -> None:
     entry = msgspec.json.decode(lines[at])
     lines[at] = msgspec.json.encode({**entry, "request": "0" * 32}) + b"\n"
     path.write_bytes(rechained(b"".join(lines)))
-    with pytest.raises(ReplayError, match="step 7: the act prompt is not the one that was answered"):
+    with pytest.raises(ReplayError, match="step 7: the act prompt differs from the one that was answered"):
         asyncio.run(verify(path))
 
 

@@ -29,7 +29,7 @@ def test_a_player_may_move_but_not_change(spec: EpisodeSpec, section: str) -> No
     names = set(SECTIONS[section].__dataclass_fields__)
     assert names >= set(CONNECTION_KEYS[section])
     for name in names:
-        other = spec.carried_on_by(changed(spec.player, section, name))
+        other = spec.with_last_player(changed(spec.player, section, name))
         assert other.player == spec.player
         assert other.forks[0].at == 3
         assert (other.digest == spec.digest) == (name in CONNECTION_KEYS[section]), name
@@ -42,4 +42,4 @@ def test_a_player_may_move_but_not_change(spec: EpisodeSpec, section: str) -> No
 def test_without_a_fork_the_only_player_is_carried_on(spec: EpisodeSpec) -> None:
     plain = msgspec.structs.replace(spec, forks=())
     player = changed(spec.player, "model", "base_url")
-    assert plain.carried_on_by(player).player == player
+    assert plain.with_last_player(player).player == player

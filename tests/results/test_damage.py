@@ -39,38 +39,51 @@ def swap(old: bytes, new: bytes):
 
 
 BROKEN = {
-    "NaN reward": (swap(b'"taken":"north"', b'"taken":"north","reward":NaN'), "line 7 is no journal entry"),
-    "infinite reward": (swap(b'"taken":"north"', b'"taken":"north","reward":1e999'), "line 7 is no journal"),
-    "NaN cost": (swap(b'"cost":0.001', b'"cost":NaN'), "line 3 is no journal entry"),
+    "NaN reward": (
+        swap(b'"taken":"north"', b'"taken":"north","reward":NaN'),
+        "line 7 is not a journal entry",
+    ),
+    "infinite reward": (
+        swap(b'"taken":"north"', b'"taken":"north","reward":1e999'),
+        "line 7 is not a journal",
+    ),
+    "NaN cost": (swap(b'"cost":0.001', b'"cost":NaN'), "line 3 is not a journal entry"),
     "step twice": (
         lambda whole: b"".join([*whole[:7], whole[6], *whole[7:]]),
-        "line 8: step 0 where 1 is due",
+        "line 8: step 0, expected step 1",
     ),
-    "step lost": (lambda whole: b"".join(whole[:6] + whole[7:]), "line 11: step 1 where 0 is due"),
-    "end miscounts": (swap(b'"steps":2,', b'"steps":3,'), "the end counts 3 steps, the journal holds 2"),
-    "behind the end": (lambda whole: b"".join([*whole, whole[6]]), "line 14: an entry behind the end"),
+    "step lost": (lambda whole: b"".join(whole[:6] + whole[7:]), "line 11: step 1, expected step 0"),
+    "end miscounts": (swap(b'"steps":2,', b'"steps":3,'), "the end counts 3 steps, the journal has 2"),
+    "behind the end": (lambda whole: b"".join([*whole, whole[6]]), "line 14: an entry after the end"),
     "second header": (lambda whole: b"".join([*whole, whole[0]]), "line 14: a second header"),
     "no header": (lambda whole: b"".join(whole[1:]), "line 1: the header is missing"),
-    "two starts": (lambda whole: b"".join([*whole[:2], *whole[1:]]), "line 3: a start is due once"),
-    "foreign line": (swap(b'"t":"search"', b'"t":"sarch"'), "line 4 is no journal entry"),
-    "NUL bytes": (lambda whole: b"\0\0\0\n" + b"".join(whole), "line 1 is no journal entry"),
-    "byte order mark": (lambda whole: b"\xef\xbb\xbf" + b"".join(whole), "line 1 is no journal entry"),
-    "bad UTF-8": (swap(b'"taken":"north"', b'"taken":"no\xffrth"'), "line 7 is no journal entry"),
-    "a list": (lambda whole: b"[1]\n" + b"".join(whole), "line 1 is no journal entry"),
-    "bad UTF-8 in an answer": (swap(b'"text":"newt"', b'"text":"ne\xffwt"'), "line 3 is no journal entry"),
-    "a number that is a word": (swap(b'"hp":12', b'"hp":"12"'), "line 2 is no journal entry"),
-    "an unknown purpose": (swap(b'"purpose":"act"', b'"purpose":"win"'), "line 6 is no journal entry"),
-    "blank line": (lambda whole: b"".join([*whole[:4], b"\n", *whole[4:]]), "line 5 is no journal entry"),
+    "two starts": (
+        lambda whole: b"".join([*whole[:2], *whole[1:]]),
+        "line 3: the start must follow the header, exactly once",
+    ),
+    "foreign line": (swap(b'"t":"search"', b'"t":"sarch"'), "line 4 is not a journal entry"),
+    "NUL bytes": (lambda whole: b"\0\0\0\n" + b"".join(whole), "line 1 is not a journal entry"),
+    "byte order mark": (lambda whole: b"\xef\xbb\xbf" + b"".join(whole), "line 1 is not a journal entry"),
+    "bad UTF-8": (swap(b'"taken":"north"', b'"taken":"no\xffrth"'), "line 7 is not a journal entry"),
+    "a list": (lambda whole: b"[1]\n" + b"".join(whole), "line 1 is not a journal entry"),
+    "bad UTF-8 in an answer": (swap(b'"text":"newt"', b'"text":"ne\xffwt"'), "line 3 is not a journal entry"),
+    "a number that is a word": (swap(b'"hp":12', b'"hp":"12"'), "line 2 is not a journal entry"),
+    "an unknown purpose": (swap(b'"purpose":"act"', b'"purpose":"win"'), "line 6 is not a journal entry"),
+    "blank line": (lambda whole: b"".join([*whole[:4], b"\n", *whole[4:]]), "line 5 is not a journal entry"),
     "later version": (swap(b'"v":3', b'"v":9'), "line 1: journal version 9, this program reads versions 1"),
     "a changed cost": (swap(b'"cost":0.001', b'"cost":0.002'), "line 3 was changed"),
-    "a negative cost": (swap(b'"cost":0.001', b'"cost":-9.5'), "line 3: an answer with a cost"),
-    "negative tokens": (swap(b'"input":100', b'"input":-100'), "line 3: an answer with tokens below zero"),
+    "a negative cost": (swap(b'"cost":0.001', b'"cost":-9.5'), "line 3: an answer with a negative cost"),
+    "negative tokens": (
+        swap(b'"input":100', b'"input":-100'),
+        "line 3: an answer with a negative number of tokens",
+    ),
     "a changed score": (swap(b'"score":0.5', b'"score":0.7'), "line 9 was changed"),
     "a last line that is torn and ends": (
         lambda whole: b"".join(whole[:-1]) + b'{"t":"end","outc\n',
-        "line 13 is no journal entry (Input data was truncated); restore the file, or remove this last line",
+        "line 13 is not a journal entry (Input data was truncated); "
+        "restore the file, or delete this last line",
     ),
-    "a blank last line": (lambda whole: b"".join(whole) + b"\n", "line 14 is no journal entry"),
+    "a blank last line": (lambda whole: b"".join(whole) + b"\n", "line 14 is not a journal entry"),
 }
 CHAINED = ("step twice", "step lost", "end miscounts", "a negative cost", "negative tokens")
 """What is refused however well its chain was forged."""
@@ -106,7 +119,7 @@ def test_what_stands_before_a_broken_line_can_be_kept_as_it_is_told(run):
         path.write_bytes(change(whole))
         with pytest.raises(JournalError) as raised:
             journal.read(path)
-        if found := re.search(r"line (\d+).*; restore the file, or remove this", str(raised.value)):
+        if found := re.search(r"line (\d+).*; restore the file, or delete this", str(raised.value)):
             told += 1
             path.write_bytes(b"".join(change(whole).splitlines(keepends=True)[: int(found.group(1)) - 1]))
             assert journal.read(path).header is not None
@@ -159,6 +172,6 @@ def test_the_terminal_names_what_was_left_out_and_obeys_nothing_in_it(run):
     console = Console(record=True, width=100, file=io.StringIO())
     print_summary(summary, console)
     text = console.export_text()
-    assert f"{NAME}.journal.jsonl: line 4 is no journal entry" in text
+    assert f"{NAME}.journal.jsonl: line 4 is not a journal entry" in text
     assert "\x1b" not in text
     assert "[bold]" in text

@@ -284,7 +284,7 @@ def edit_a_trajectory(run):
 @pytest.mark.parametrize(
     ("forge", "told"),
     [
-        (claim_a_deeper_level, "starts with other numbers"),
+        (claim_a_deeper_level, "first numbers differ"),
         (claim_another_answer, "step 0"),
         (claim_other_facts, "the facts of the end"),
         (drop_an_episode, "01: missing, though the configuration asks for it"),

@@ -64,7 +64,9 @@ def test_a_run_with_lowered_settings_says_so_and_goes_on(tmp_path: Path) -> None
 def test_a_plan_of_too_many_episodes_is_refused_before_it_is_made(tmp_path: Path) -> None:
     config = compose(SMALL)
     config.env.episodes = 10**12
-    with pytest.raises(ConfigError, match=r"1,000,000,000,000 episodes in all, at most 1,000,000"):
+    with pytest.raises(
+        ConfigError, match=r"1,000,000,000,000 episodes in total, but a run can have at most 1,000,000"
+    ):
         plan(config, player_spec(config))
     tree = plain(config)
     run_folder.write_json(tmp_path / "config.json", {"digest": config_digest(tree), "config": tree})

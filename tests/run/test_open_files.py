@@ -36,5 +36,5 @@ def test_where_it_cannot_be_raised_fewer_play_at_once_and_it_is_said(tmp_path: P
     done = played(tmp_path, 60, 260, 260)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "20 episodes at once, not 60: " in done.stdout + done.stderr
-    assert "(ulimit -Hn); 60 need 380 of them" in done.stdout + done.stderr
+    assert "(ulimit -Hn); 60 episodes need 380 files" in done.stdout + done.stderr
     assert len(list(tmp_path.glob("results/r/nle/*/*.journal.jsonl"))) == 60
