@@ -1,1 +1,1 @@
-"""Processes that host games, and the line to them; they know no game."""
+"""Worker processes that host games, and the connection to them; nothing here is specific to a game."""

@@ -1,4 +1,4 @@
-"""What a pool and its workers say to each other: MessagePack, each frame behind its length."""
+"""Messages between a pool and its workers: MessagePack frames, each preceded by its length."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -13,7 +13,7 @@ LENGTH_BYTES = 4
 
 
 class Open(msgspec.Struct, tag=True):
-    """Make and start a game, and call it by this number from now on."""
+    """Create and start a game, and refer to it by this number from now on."""
 
     game: int
     spec: GameSpec
@@ -21,14 +21,14 @@ class Open(msgspec.Struct, tag=True):
 
 
 class PlayActions(msgspec.Struct, tag=True):
-    """Take these actions one after the other."""
+    """Take these actions in order."""
 
     game: int
     actions: list[str]
 
 
 class RunProgram(msgspec.Struct, tag=True):
-    """Let a program play on."""
+    """Let a program press keys until its burst ends."""
 
     game: int
     player: ProgramPlayer
@@ -50,7 +50,7 @@ class Ready(msgspec.Struct, tag=True):
 
 
 class Heartbeat(msgspec.Struct, tag=True):
-    """The worker is at work on a long order, and not hung."""
+    """The worker is busy with a long order, not hung."""
 
 
 class Opened(msgspec.Struct, tag=True):
@@ -61,7 +61,7 @@ class Opened(msgspec.Struct, tag=True):
 
 
 class ActionsPlayed(msgspec.Struct, tag=True):
-    """What the actions, or a program's burst, led to."""
+    """The transitions of the actions, or of a program's burst."""
 
     transitions: list[Transition]
 
@@ -71,7 +71,7 @@ class Closed(msgspec.Struct, tag=True):
 
 
 class WorkFailed(msgspec.Struct, tag=True):
-    """An order could not be carried out: the error's class and its line."""
+    """An order failed: the error's class and message."""
 
     kind: str
     message: str
@@ -80,15 +80,16 @@ class WorkFailed(msgspec.Struct, tag=True):
 
     @classmethod
     def of(cls, error: BalrogError) -> "WorkFailed":
-        """How an error is sent."""
+        """Return the message for an error."""
         if isinstance(error, PlayerFailed):
             return cls("PlayerFailed", str(error), error.blame, error.trace)
         return cls(type(error).__name__, str(error))
 
     def error(self) -> BalrogError:
-        """The error as it was raised."""
+        """Rebuild the error."""
         if self.kind == "PlayerFailed":
             return PlayerFailed(self.message, self.blame, self.trace)
+        # Only our own errors are rebuilt by name: a message must not choose any other class to instantiate.
         kind = getattr(errors, self.kind, EnvironmentFailure)
         known = isinstance(kind, type) and issubclass(kind, BalrogError)
         made: BalrogError = kind(self.message) if known else EnvironmentFailure(self.message)
@@ -101,7 +102,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def packed(message: Order | Answer) -> bytes:
-    """A frame."""
+    """Encode a message as a frame."""
     buffer = bytearray(LENGTH_BYTES)
     _encoder.encode_into(message, buffer, LENGTH_BYTES)
     buffer[:LENGTH_BYTES] = (len(buffer) - LENGTH_BYTES).to_bytes(LENGTH_BYTES, "little")
@@ -109,13 +110,13 @@ def packed(message: Order | Answer) -> bytes:
 
 
 class Unpacker:
-    """Cuts a stream of bytes into frames."""
+    """Splits a byte stream into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The frames that are complete now."""
+        """Yield the frames that are complete so far."""
         buffer = self._buffer
         buffer += data
         begin = 0
@@ -123,6 +124,7 @@ class Unpacker:
             end = begin + LENGTH_BYTES + int.from_bytes(buffer[begin : begin + LENGTH_BYTES], "little")
             if len(buffer) < end:
                 break
+            # A copy: the buffer may be resized while the caller still decodes this frame.
             yield bytes(memoryview(buffer)[begin + LENGTH_BYTES : end])
             begin = end
         del buffer[:begin]

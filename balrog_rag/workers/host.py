@@ -1,4 +1,4 @@
-"""Makes environments and lets programs play them, in whichever process the games live."""
+"""Creates environments and lets programs play them, in a worker or in the calling process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -15,14 +15,14 @@ Beat = Callable[[], None]
 
 
 def no_beat() -> None:
-    """Nobody waits for a sign of life."""
+    """Ignore a heartbeat: no one monitors a game in the calling process."""
 
 
 class HostedGame:
-    """An environment being played, and the programs that play in it."""
+    """A running environment, and the programs that can play in it."""
 
     def __init__(self, spec: GameSpec, ttyrec: str | None = None, alive: Beat = no_beat) -> None:
-        """Make the game and start it; whatever goes wrong is one line. Programs that wait call `alive`."""
+        """Create the game and start it; any error becomes one line. Programs that wait call `alive`."""
         self._alive = alive
         self._name, self._spec = f"{spec.env}/{spec.task}", spec
         self._kind = kind_of(spec.env)
@@ -34,6 +34,7 @@ class HostedGame:
                 self.start: Transition = self._environment.reset()
         except BalrogError:
             self._environment.close()
+            # Not recorded by a caller yet, so nobody else could close it.
             raise
         self.view: TaskView = self._environment.view.offering(
             program.action for program in self._programs.values()
@@ -46,11 +47,13 @@ class HostedGame:
         self._ended = False
 
     def step(self, action: str, beat: Beat = no_beat) -> Transition:
-        """Take one action: a plain one, or a call with a program behind it."""
+        """Take one action: a plain one, or a call that runs a program."""
+        # An action of the game wins over a program of the same name.
         call = None if action in self._environment.view.accepted else self.view.call(action)
         with _one_line(self._name, f"failed at action {action!r}"):
             transition = self._environment.step(action) if call is None else self._called(call, beat)
             if call is None:
+                # A called program's presses were already seen one by one; its sum would count twice.
                 self._see(transition)
         self._ended = bool(transition.ended)
         if isinstance(self._game, Stepwise) and call is None:
@@ -58,7 +61,7 @@ class HostedGame:
         return transition
 
     def play(self, actions: Sequence[str], beat: Beat = no_beat) -> list[Transition]:
-        """Take the actions one after the other, up to the game's end."""
+        """Take the actions in order, up to the end of the game."""
         transitions = []
         for action in actions:
             transitions.append(self.step(action, beat))
@@ -70,7 +73,8 @@ class HostedGame:
     def run(
         self, player: ProgramPlayer, most: int, beat: Beat = no_beat, recorded: Burst | None = None
     ) -> Transition:
-        """Let a program play on; it is made at its first burst."""
+        """Let a program press keys; it is created at its first burst."""
+        # Recorded keys are given only for programs that must not run here: untrusted ones.
         if recorded is not None and recorded.keys:
             return self._driver(pressing(recorded.keys)).burst(most, beat, recorded)
         if self._player is None or self._player[0] != player:
@@ -79,20 +83,22 @@ class HostedGame:
             self._player = player, self._driver(program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
             transition = self._player[1].burst(most, beat, recorded)
+        # Without a press no step would be journaled, and the play loop would call this forever.
         if transition.stopped and not transition.pressed and not transition.ended:
             raise EnvironmentFailure(
-                f"program {player.name!r} has stopped ({transition.stopped}), but {self._name} goes on"
+                f"program {player.name!r} stopped before {self._name} ended ({transition.stopped}); "
+                "let it play until the game ends"
             )
         self._ended = bool(transition.ended)
         return transition
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The game's numbers of this moment, also between the presses of a burst."""
+        """The current numbers of the game, also between the presses of a burst."""
         return self._game.numbers
 
     def painted(self) -> Painting | None:
-        """The present moment as people are shown it, where the environment can paint it."""
+        """Return the current screen as people see it, or None if the environment cannot draw it."""
         return painted(self._environment)
 
     @property
@@ -101,19 +107,20 @@ class HostedGame:
         return self._ended
 
     def close(self) -> None:
-        """Give back everything the game and its player hold."""
+        """Close the player and the game."""
         if self._player is not None:
             self._player[1].close()
         self._environment.close()
 
     def _see(self, transition: Transition) -> None:
-        """Follow the progression, so that a press of a program is known to raise it."""
+        """Update the progression, so that a press of a program that raises it is noticed."""
         if not self._kind.display.blank(numbers := transition.observation.numbers):
             self._progress.see(numbers, transition.reward, "")
 
     def _called(self, call: Call, beat: Beat) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
+        # Every call gets its own seed, derived from the game's, so that a replay repeats its choices.
         program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
         return self._driver(program).call(kind.interruptible, beat)
 
@@ -130,21 +137,21 @@ class HostedGame:
 
 
 def pressing(keys: Sequence[Press]) -> Program:
-    """A program that presses what another one has pressed before."""
-    for key in keys:  # noqa: UP028 - screens are sent in, which no tuple takes
+    """Return a program that repeats recorded key presses."""
+    for key in keys:  # noqa: UP028 - callers send screens in; `yield from` a tuple cannot take them
         yield key
-    return "what was recorded is pressed"
+    return "all recorded keys were pressed"
 
 
 def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:
-    """The environment as programs play it."""
+    """Return the environment in the form that programs play."""
     if all(hasattr(environment, name) for name in ("screen", "press", "look", "numbers", "event")):
         return cast(Pressable, environment)
     return Stepwise(environment, start)
 
 
 class _one_line:
-    """Turns whatever a game or a plug-in raises into one line; ours pass as they are."""
+    """Turns any error of a game or a plug-in into one line; our own errors pass unchanged."""
 
     def __init__(self, who: str, what: str) -> None:
         self._who, self._what = who, what

@@ -1,4 +1,4 @@
-"""Games in the calling process: for `show` and `verify`, for tests, and wherever a crash may cost all."""
+"""Games in the calling process: for `show`, `verify`, tests, and plug-ins that workers cannot load."""
 
 from collections.abc import Sequence
 
@@ -7,20 +7,20 @@ from balrog_rag.workers.host import HostedGame
 
 
 class InlineGame:
-    """A game that plays at once when asked; nothing waits."""
+    """A game that plays in the calling process."""
 
     def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
-        """Make the game and start it."""
+        """Create the game and start it."""
         self._hosted = HostedGame(spec, ttyrec)
         self.view = self._hosted.view
         self.start = self._hosted.start
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
-        """Take the actions one after the other; stops early where the game ends."""
+        """Take the actions in order, up to the end of the game."""
         return self._hosted.play(actions)
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
-        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
+        """Let a program press up to `most` keys, or those recorded; the next call continues it."""
         return self._hosted.run(player, most, recorded=recorded)
 
     async def close(self) -> None:
@@ -29,7 +29,7 @@ class InlineGame:
 
 
 class InlineGames:
-    """Opens games in the calling process, by the same call as the pool of workers."""
+    """Opens games in the calling process, with the same interface as the pool of workers."""
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> InlineGame:
         """Start a game."""

@@ -1,4 +1,4 @@
-"""Worker processes that hold the games, so that a crash of a game costs a replay and nothing else."""
+"""Worker processes that hold the games, so that a crash of a game only costs a replay."""
 
 import asyncio
 import itertools
@@ -15,13 +15,13 @@ from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayA
 from balrog_rag.workers.worker_process import WorkerProcess
 
 GAME_MEGABYTES = 8
-"""More than a sound game takes: many of them in one worker are no leak."""
+"""Allowance per game: more than a healthy game uses, so that many games do not look like a leak."""
 WEIGH_SECONDS = 2.0
-"""How often workers at play are weighed, where there is a cap."""
+"""Seconds between two memory checks of the workers, if there is a cap."""
 GAMES_A_WORKER = 2000
-"""Games after which a worker gives way to a fresh one, since each leaves a little memory behind."""
+"""Games after which a worker is replaced, since each leaks a little memory."""
 START_ATTEMPTS = 3
-"""Workers that may die while they start, one after the other, before none can be had."""
+"""Consecutive workers that may die during startup before the pool gives up."""
 
 
 class PooledGame:
@@ -34,25 +34,25 @@ class PooledGame:
         self._open = True
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
-        """Take the actions one after the other; stops early where the game ends."""
+        """Take the actions in order, up to the end of the game."""
         answer = await self._worker.ask(PlayActions(self._number, list(actions)))
         assert isinstance(answer, ActionsPlayed)
         return answer.transitions
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
-        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
+        """Let a program press up to `most` keys, or those recorded; the next call continues it."""
         plain = ProgramPlayer(player.name, msgspec.to_builtins(player.options), player.seed, player.since)
         answer = await self._worker.ask(RunProgram(self._number, plain, most, recorded))
         assert isinstance(answer, ActionsPlayed)
         return answer.transitions[0]
 
     async def close(self) -> None:
-        """End the game and give its place back; of a lost worker there is nothing to give back."""
+        """End the game and free its place; a lost worker has already freed everything."""
         if not self._open:
             return
         self._open = False
         try:
-            if being_cancelled():  # who stops at once does not wait for a worker that may hang
+            if being_cancelled():  # an immediate stop must not wait for a worker that may hang
                 self._worker.tell(Close(self._number))
             else:
                 await self._worker.ask(Close(self._number))
@@ -65,7 +65,7 @@ class PooledGame:
 
 
 class WorkerPool:
-    """Some processes, each with many games; a new game goes where there are fewest."""
+    """A fixed number of processes, each with many games; a new game goes to the least loaded."""
 
     def __init__(
         self,
@@ -89,9 +89,9 @@ class WorkerPool:
         self._closed = False
 
     async def start(self, games: int = 1) -> None:
-        """Start a process for each of so many games, up to all; they get ready while something else is done.
+        """Start up to `games` processes, at most all of them, without waiting until they are ready.
 
-        A short run on a large machine needs few. Further ones are started when there are games for them.
+        A short run on a large machine needs few; more are started once there are games for them.
         """
         for _ in range(min(self.size, games) - len(self._serving())):
             self._spawn()
@@ -105,7 +105,7 @@ class WorkerPool:
         worker.games += 1
         try:
             answer = await worker.ask(Open(number, spec, ttyrec))
-        except BaseException:  # whatever ends the wait, a cancelled task above all
+        except BaseException:  # including cancellation: the worker must not keep a game that no one owns
             worker.games -= 1
             worker.tell(Close(number))
             raise
@@ -127,11 +127,11 @@ class WorkerPool:
 
     @property
     def workers(self) -> Sequence[WorkerProcess]:
-        """The processes that live now."""
+        """The processes that are alive now."""
         return tuple(self._workers)
 
     def weigh(self, worker: WorkerProcess) -> None:
-        """Take a worker that grew too big out of service; one that goes on growing is killed."""
+        """Retire a worker that uses too much memory; kill one that keeps growing."""
         if self._memory_mb is None or self._closed:
             return
         megabytes = worker.megabytes()
@@ -141,7 +141,7 @@ class WorkerPool:
             self._retire(worker)
 
     def _retire(self, worker: WorkerProcess) -> None:
-        """Give a worker no new games; its last game ends it."""
+        """Give a worker no new games; it ends after its last one."""
         if worker.retiring or self._closed:
             return
         worker.retiring = True
@@ -154,7 +154,7 @@ class WorkerPool:
             self.weigh(worker)
 
     def given_back(self, worker: WorkerProcess) -> None:
-        """A retiring worker's last game ends it."""
+        """End a retiring worker after its last game."""
         if worker.retiring and not worker.games:
             worker.kill("was retired")
 
@@ -175,14 +175,15 @@ class WorkerPool:
         return worker
 
     def _lost(self, worker: WorkerProcess) -> None:
-        """A worker is gone: put another in its place at once, unless they cannot even start."""
+        """Replace a worker that died, unless workers repeatedly die during startup."""
         self._workers.remove(worker)
+        # A worker that died while playing proves that workers can start: only startup failures add up.
         self._failures = 0 if worker.was_ready else self._failures + 1
         if not self._closed and not worker.retiring and self._failures < START_ATTEMPTS:
             self._replace()
 
     def _replace(self) -> None:
-        """Start another worker; where none can be started now, the next game to open tries again."""
+        """Start another worker; if that fails, the next game to open tries again."""
         with suppress(EnvironmentFailure):
             self._spawn()
 
@@ -190,11 +191,12 @@ class WorkerPool:
         for _ in range(START_ATTEMPTS * (self.size + 1)):
             if self._closed:
                 raise EnvironmentFailure("the game workers have been closed")
+            # None is left: a new game is a new attempt, whatever failed before.
             if not self._serving():
                 self._failures = 0
                 await self.start()
             worker = self._least_loaded()
-            worker.games += 1  # holds the place while it starts
+            worker.games += 1  # reserves the place, or all games that wait now would pick this worker
             try:
                 if await worker.ready():
                     self._failures = 0
@@ -203,20 +205,20 @@ class WorkerPool:
                 worker.games -= 1
             if self._failures >= START_ATTEMPTS:
                 raise EnvironmentFailure(f"game workers cannot start: {worker.last_words()}")
-        raise EnvironmentFailure("game workers start and die again before a game can be opened")
+        raise EnvironmentFailure("game workers die right after starting, before a game can be opened")
 
 
 WORKERS_PER_CORE = 8
-"""Processes beyond that only cost memory: games use a whole core while they play."""
+"""More processes than that only cost memory: a running game uses a whole core."""
 
 
 def most_workers() -> int:
-    """The most game processes on this machine, whatever the settings say."""
+    """Return the most game processes on this machine, whatever the settings say."""
     return WORKERS_PER_CORE * available_cores()
 
 
 def available_cores() -> int:
-    """The cores this process may use."""
+    """Return the number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

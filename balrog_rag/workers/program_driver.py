@@ -1,4 +1,4 @@
-"""Programs at work next to a game: pressed for, watched, and stopped where something happens."""
+"""Run programs beside a game: press their keys, watch the effect, stop where something happens."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -13,24 +13,24 @@ from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFai
 from balrog_rag.util.blame import blame_of
 
 MOST_PRESSES = 10_000
-"""Presses of one call before it is stopped, so that an agent gets a say again."""
+"""Presses of one call before it is stopped, so that the agent can decide again."""
 
 
 class Stepwise:
-    """Lets programs play an environment that only takes steps: they see its observations."""
+    """Lets programs play an environment that only takes steps; its screen is its observation."""
 
     def __init__(self, environment: Environment, start: Transition) -> None:
-        """`start` is how the game began."""
+        """`start` is the first transition of the game."""
         self.environment, self.last = environment, start
 
     @property
     def screen(self) -> Observation:
-        """The observation of this moment."""
+        """The current observation."""
         return self.last.observation
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """Its numbers."""
+        """The numbers of the current observation."""
         return self.last.observation.numbers
 
     def press(self, press: Press) -> Pressed:
@@ -39,17 +39,17 @@ class Stepwise:
         return Pressed(self.last.reward, self.last.keys, self.last.ended)
 
     def event(self) -> str:
-        """What the environment says has happened; nothing, where it does not say."""
+        """Return what the environment says has happened; "" if it does not say."""
         event: Callable[[], str] | None = getattr(self.environment, "event", None)
         return event() if event is not None else ""
 
     def look(self, message: str, ended: str) -> Transition:
-        """The last step's."""
+        """Return the last step."""
         return self.last
 
 
 class _Score:
-    """What the presses of one step were worth, each by itself and together."""
+    """Sums up the presses of one step and notes at which of them the progression rose."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -58,17 +58,18 @@ class _Score:
         self._reward = 0.0
 
     def add(self, done: Pressed, numbers: Numbers) -> None:
-        """Count a press in, with the numbers after it."""
+        """Add a press, with the numbers after it."""
         self._presses += 1
         self._keys += done.keys
         self._reward += done.reward
+        # Compared by value and milestones: a milestone may leave the value unchanged.
         before = standing(self._progress)
         self._progress.see(numbers, done.reward, "")
         if standing(self._progress) != before:
             self._rises.append(Rise(done.reward, dict(numbers)))
 
     def of(self, seen: Transition, stopped: str, pressed: Sequence[Press] = ()) -> Transition:
-        """The step that these presses led to; a single press needs no list of its own."""
+        """Return the step that these presses led to; `rises` is filled only if there are several."""
         several = self._presses > 1
         return replace(
             seen,
@@ -82,12 +83,12 @@ class _Score:
 
 
 def standing(progress: Progress) -> tuple[float, int]:
-    """How far a game has come, as a value that differs once it has come further."""
+    """Return a value that changes whenever a game has progressed further."""
     return progress.value, sum(map(len, progress.milestones().values()))
 
 
 class Driver:
-    """A program at work; goes on where it stopped."""
+    """Runs a program; each call continues where the last one stopped."""
 
     def __init__(
         self,
@@ -97,9 +98,9 @@ class Driver:
         place: Callable[[Numbers], Hashable],
         crash_scores: bool = False,
     ) -> None:
-        """`progress` and `place` are the game's, so a burst ends where one of them changes.
+        """`progress` and `place` come from the game; a burst ends when one of them changes.
 
-        With `crash_scores` a program that fails ends the game; else its failure is raised.
+        With `crash_scores` a program that fails ends the game; otherwise its failure is raised.
         """
         self._crash_scores = crash_scores
         self._game, self._program, self._progress, self._place = game, program, progress, place
@@ -108,9 +109,9 @@ class Driver:
         self._failed: PlayerFailed | None = None
 
     def burst(self, most: int, beat: Callable[[], None], recorded: Burst | None = None) -> Transition:
-        """Let a player press up to so many times; a new height or place ends it, so that it is journaled.
+        """Let a player press up to `most` keys; progress or a new place ends the burst, so it is journaled.
 
-        A recorded burst is repeated, whatever ended it then, and with it how its player was lost.
+        A recorded burst is repeated in its recorded length, including how its player was lost.
         """
         game, pressed = self._game, list[Press]()
         score, message, ended, stopped = _Score(self._progress), "", "", ""
@@ -120,6 +121,7 @@ class Driver:
             try:
                 press = self._decided()
             except StopIteration as stop:
+                # `_over` is kept: a finished generator raises StopIteration again, but without its value.
                 stopped = self._over = self._over or str(stop.value or "it has nothing more to do")
                 break
             except PlayerLost as lost:
@@ -128,7 +130,7 @@ class Driver:
             except PlayerFailed:
                 if not pressed:
                     raise
-                break  # what was pressed is journaled first; the next burst raises
+                break  # journal the presses so far; the next burst raises the failure
             done = game.press(press)
             beat()
             pressed.append(press)
@@ -136,17 +138,18 @@ class Driver:
             score.add(done, numbers)
             if recorded is None and self._height(numbers) != height:
                 break
+        # The replayed program may not fail again (a time-out, say), but the recorded episode ended here.
         if recorded and recorded.ended and not ended:
             ended, stopped = recorded.ended, recorded.stopped
         seen = game.look(message, ended)
         return score.of(seen, stopped, pressed)
 
     def close(self) -> None:
-        """Let the program give back what it holds."""
+        """Close the program."""
         self._program.close()
 
     def call(self, interruptible: bool, beat: Callable[[], None]) -> Transition:
-        """Let a call's program press until it ends, fails, or is interrupted."""
+        """Run a called program until it ends, fails, or is interrupted."""
         game, said = self._game, list[str]()
         score, ended, stopped = _Score(self._progress), "", ""
         for _ in range(MOST_PRESSES):
@@ -161,6 +164,7 @@ class Driver:
             beat()
             ended = done.ended
             score.add(done, game.numbers)
+            # The same message after each press would crowd out the others.
             if done.message and done.message not in said[-1:]:
                 said.append(done.message)
             if ended or (stopped := game.event() if interruptible else ""):
@@ -173,7 +177,7 @@ class Driver:
         return score.of(seen, stopped)
 
     def _decided(self) -> Press:
-        """The next press of a program that plays; a failure of its code comes again when asked again."""
+        """Return the next press of a program that plays; a failure is raised again at every later call."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -184,13 +188,14 @@ class Driver:
             if self._crash_scores:
                 raise
             self._failed = PlayerFailed(lost.blame, lost.blame, lost.trace)
-        except Exception as error:  # noqa: BLE001 - the program may be anybody's
+        except Exception as error:  # noqa: BLE001 - a program plug-in can raise anything
             line, trace = blame_of(error)
             self._failed = PlayerFailed(line, line, trace)
         raise self._failed
 
     def _next(self) -> Press:
         if self._begun:
+            # A fresh generator takes no value: it must be started by next().
             return self._program.send(self._game.screen)
         self._begun = True
         return next(self._program)
@@ -200,4 +205,4 @@ class Driver:
 
 
 MOST_MESSAGES = 12
-"""Messages of one call that its player reads; the newest are kept."""
+"""Messages of one call that its player reads; the oldest are dropped."""

@@ -1,7 +1,7 @@
 """A process that holds games: `python -m balrog_rag.workers.worker FD`, started by the pool.
 
-It answers orders one after the other over the socket it inherits, and ends when the socket does.
-A game's engine is imported when the first game is opened.
+It answers orders in sequence over the socket it inherits, and ends when the socket closes.
+A game's engine is imported when its first game is opened.
 """
 
 import ctypes
@@ -47,7 +47,7 @@ class Worker:
         self._beaten = time.monotonic()
 
     def obey(self, order: Order) -> Answer:
-        """Carry an order out; what goes wrong is an answer, too."""
+        """Carry out an order; an error becomes an answer too."""
         self._beaten = time.monotonic()
         try:
             return self._obey(order)
@@ -69,7 +69,7 @@ class Worker:
         return ActionsPlayed(game.play(order.actions, self._beat))
 
     def _beat(self) -> None:
-        """Tell from time to time that a long order is getting on."""
+        """Report now and then that a long order is still in progress."""
         now = time.monotonic()
         if now - self._beaten > BEAT_SECONDS:
             self._beaten = now
@@ -77,7 +77,7 @@ class Worker:
 
 
 def serve(connection: socket.socket) -> None:
-    """Obey until the other side is gone."""
+    """Carry out orders until the other side is gone."""
 
     def say(answer: Answer) -> None:
         connection.sendall(frames.packed(answer))
@@ -85,16 +85,17 @@ def serve(connection: socket.socket) -> None:
     worker, unpacker = Worker(say), frames.Unpacker()
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)
     say(Ready())
-    buffer = memoryview(bytearray(_CHUNK))  # one for good: one an order tears holes into the heap
+    buffer = memoryview(bytearray(_CHUNK))  # reused: a new one per order would fragment the heap
     while size := connection.recv_into(buffer):
         for frame in unpacker.feed(bytes(buffer[:size])):
             say(worker.obey(decoder.decode(frame)))
 
 
 def _die_with(parent: int) -> None:
-    """Be killed with the parent even while a game hangs; where there is no Linux, the socket must do."""
+    """Be killed with the parent even while a game hangs; on other systems the closed socket must do."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        # The parent may have died before prctl took effect.
         if os.getppid() != parent:
             os._exit(1)
 
@@ -102,7 +103,7 @@ def _die_with(parent: int) -> None:
 def main() -> None:
     """Entry point: the socket's file descriptor and the parent's process id are the arguments."""
     descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
-    # A terminal sends these to the whole group; the parent decides what they mean.
+    # Ctrl-C in a terminal reaches the whole process group; the parent decides what it means.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     _die_with(parent)
@@ -110,7 +111,7 @@ def main() -> None:
         try:
             serve(connection)
         except ConnectionError:
-            pass  # the parent is gone, and so are we
+            pass  # the parent is gone, so this process ends too
 
 
 if __name__ == "__main__":

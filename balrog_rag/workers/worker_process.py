@@ -1,4 +1,4 @@
-"""One worker process as the pool sees it: orders in, answers out, and a watch that it is not hung."""
+"""One worker process as the pool sees it: orders in, answers out, and a watchdog."""
 
 import asyncio
 import os
@@ -22,30 +22,30 @@ from balrog_rag.util import scratch
 from balrog_rag.workers.framing import Answer, Heartbeat, Open, Order, Ready, Unpacker, WorkFailed, packed
 
 START_SECONDS = 60.0
-"""How long a worker may take to start or to open a game, be the deadline of a step shorter."""
+"""Seconds that a worker may take to start or to open a game, if the step deadline is shorter."""
 
 END_SECONDS = 5.0
-"""How long a worker may take to end by itself."""
+"""Seconds that a worker may take to end by itself."""
 
 _LONGEST_LINE = 300
 _OWN_MEMORY = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 
 
 class WorkerProcess(asyncio.Protocol):
-    """A process started now, that will answer once it is ready; made in a running event loop."""
+    """A process that answers once it is ready; create it in a running event loop."""
 
     def __init__(self, deadline: float, lost: Callable[["WorkerProcess"], None]) -> None:
-        """After `deadline` seconds of silence at work it is taken for hung; `lost` is told of its end."""
+        """A busy worker silent for `deadline` seconds counts as hung; `lost` is called when it ends."""
         self.games = 0
-        """Games it holds."""
+        """Games it has now."""
         self.opened = 0
-        """Games it has held in all."""
+        """Games it has had in total."""
         self.retiring = False
         self.was_ready = False
         self._deadline, self._lost = deadline, lost
         self._loop = asyncio.get_running_loop()
-        # A game's files lie in a folder of ours, so that nothing of a killed worker is left behind,
-        # nor of ourselves, when we are killed: then the next run removes it.
+        # Games write their files to this folder, so that a killed worker leaves nothing behind;
+        # if this process is killed too, the next run removes it (see util/scratch.py).
         self._folder = tempfile.mkdtemp(prefix="worker-", dir=scratch.folder())
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         ours, theirs = socket.socketpair()
@@ -74,12 +74,12 @@ class WorkerProcess(asyncio.Protocol):
         return self._process.pid
 
     async def ready(self) -> bool:
-        """Wait until it has started; false where it died instead."""
+        """Wait until it has started; return False if it died instead."""
         await asyncio.wait([self._ready])
         return not self._gone
 
     async def ask(self, order: Order) -> Answer:
-        """Have an order carried out; raises what went wrong, or WorkerLost where the process is gone."""
+        """Send an order and await its answer; raise its error, or WorkerLost if the process is gone."""
         if self._gone or self._transport is None:
             raise self._loss(self._gone or "the game worker has not started")
         future: asyncio.Future[Answer] = self._loop.create_future()
@@ -95,7 +95,7 @@ class WorkerProcess(asyncio.Protocol):
         return answer
 
     def megabytes(self) -> int:
-        """The memory it holds, but for pages of files, which games share; 0 where that is not told."""
+        """Return its memory without shared file pages, which games have in common; 0 if unknown."""
         try:
             told = Path(f"/proc/{self.pid}/status").read_text()
         except OSError:
@@ -103,44 +103,46 @@ class WorkerProcess(asyncio.Protocol):
         return sum(int(size) for size in _OWN_MEMORY.findall(told)) // 1024
 
     def tell(self, order: Order) -> None:
-        """Have an order carried out whose answer nobody waits for."""
+        """Send an order without waiting for its answer."""
         if self._transport is not None and not self._gone:
-            nobody: asyncio.Future[Answer] = self._loop.create_future()
-            nobody.cancel()
-            self._pending.append(nobody)
+            # Answers are matched to orders by position, so an unwanted answer needs a place as well.
+            unwanted: asyncio.Future[Answer] = self._loop.create_future()
+            unwanted.cancel()
+            self._pending.append(unwanted)
             self._transport.write(packed(order))
             if self._watch is None:
                 self._listen()
 
     def kill(self, why: str) -> None:
-        """End it at once; its games are lost, and only a game that was alone in it is to blame."""
+        """Kill it; its games are lost, and a game is blamed only if it was the only one."""
         if self.games == 1:
             self._loss = WorkerLost
         self._end_as(why)
 
     async def end(self) -> None:
-        """Let it end by itself, which closes its games, and kill it if it does not."""
+        """Let it end by itself, which closes its games; kill it if it does not."""
         with suppress(OSError):
             await self._connecting
         if self._transport is not None and not self._gone:
             self._transport.write_eof()
             with suppress(subprocess.TimeoutExpired):
+                # In a thread: waiting here would stall every other worker and episode.
                 await asyncio.to_thread(self._process.wait, END_SECONDS)
         self._end_as("was closed")
 
     def last_words(self) -> str:
-        """The last line it wrote before it died, or how it died."""
+        """Return the last line it wrote before it died, or how it died."""
         return self._gone
 
     # --- asyncio.Protocol ---
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is ours to use."""
+        """Keep the connected transport."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answers come in, in the order of the orders."""
+        """Match answers to orders: a worker answers in order."""
         for frame in self._unpacker.feed(data):
             answer: Answer = self._decoder.decode(frame)
             if isinstance(answer, Ready):
@@ -154,13 +156,13 @@ class WorkerProcess(asyncio.Protocol):
         self._listen()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The process is gone."""
+        """Handle the end of the process."""
         self._end_as("")
 
     # --- the end ---
 
     def _listen(self) -> None:
-        """From now on it may be silent for so long, if it has something to do."""
+        """Restart the watchdog if the worker has something to do."""
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
@@ -171,7 +173,7 @@ class WorkerProcess(asyncio.Protocol):
         self._end_as(f"did not answer within {self._patience():g} s and was killed")
 
     def _patience(self) -> float:
-        """The seconds of silence that are no hang: more for starting and opening than for a step."""
+        """Return the seconds of silence to tolerate: more for starting and opening than for a step."""
         busy_opening = bool(self._pending) and self._pending[0] in self._opening
         return max(self._deadline, START_SECONDS) if busy_opening or not self.was_ready else self._deadline
 
@@ -188,8 +190,9 @@ class WorkerProcess(asyncio.Protocol):
             self._transport.abort()
         if not self._ready.done():
             self._ready.set_result(None)
+        # A worker takes one order at a time: only the first can have killed it, the others are innocent.
         for place, future in enumerate(self._pending):
-            if not future.done():  # the first order was at work, the others only waited
+            if not future.done():
                 future.set_exception((self._loss if place else WorkerLost)(self._gone))
         self._pending.clear()
         self._lost(self)
