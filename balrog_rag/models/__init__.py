@@ -7,15 +7,15 @@ from balrog_rag.util.blame import blame_of
 
 
 def build(config: ModelConfig) -> Model:
-    """The model that the configuration names; only its own backend is imported."""
+    """Build the model that the configuration names; only its own backend is imported."""
     from balrog_rag.contracts.registry import models
 
     factory = models.get(config.backend)
     try:
         model: Model = factory(config)
-    except (BalrogError, ImportError):  # an extra that is missing has a line of its own
+    except (BalrogError, ImportError):  # a missing extra has its own message
         raise
-    except Exception as error:  # the factory may be anybody's
+    except Exception as error:  # a factory plug-in can raise anything
         line, trace = blame_of(error, f"model.backend={config.backend}: its factory raised")
         raise PluginError(line, trace) from error
     if missing := [name for name in ("name", "complete") if not hasattr(model, name)]:
@@ -24,7 +24,7 @@ def build(config: ModelConfig) -> Model:
 
 
 def prompt_limit(config: ModelConfig, max_prompt_tokens: int | None) -> int | None:
-    """Tokens a prompt may have: the agent's cap, and the model's context less its longest answer."""
+    """Return the most tokens of a prompt: the agent's cap, or the model's context less its longest answer."""
     context = config.context
     if context is None and config.backend == "litellm":
         from balrog_rag.models.table import context_of

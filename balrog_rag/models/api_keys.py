@@ -1,4 +1,4 @@
-"""Whether a provider's key is at hand, told before anything is begun."""
+"""Check that a provider's API key is available before a run starts."""
 
 import os
 
@@ -22,19 +22,20 @@ VARIABLES = {
     "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_AI_TOKEN"),
     "xai": ("XAI_API_KEY",),
 }
-"""Where LiteLLM looks for the key of a provider that answers nobody without one."""
+"""Where LiteLLM looks for the key of a provider that always requires one."""
 ADDRESSES = ("_API_BASE", "_BASE_URL")
-"""What the variables end in that send a provider's calls to another server, which may need no key."""
+"""Ends of variables that redirect a provider's calls to another server, which may need no key."""
 
 
 def refuse_unanswerable(model: ModelConfig) -> None:
-    """Refuse a name that LiteLLM cannot place, and a provider whose key is nowhere to be found."""
+    """Refuse a name that LiteLLM cannot assign to a provider, and a provider whose key is missing."""
     if model.backend != "litellm":
         return
     provider = named_provider(model)
+    # LiteLLM recognises many bare names, so only those that it does not know lack a provider.
     if provider is None and not _known_by_itself(model):
         raise ConfigError(
-            f"model.name={model.name}: names no provider; write model.name=PROVIDER/{model.name}, "
+            f"model.name={model.name}: unknown provider; use model.name=PROVIDER/{model.name}, "
             "or choose one, e.g. model=openai"
         )
     if missing := missing_key(model):
@@ -42,7 +43,7 @@ def refuse_unanswerable(model: ModelConfig) -> None:
 
 
 def missing_key(model: ModelConfig) -> str:
-    """What to do where the provider wants a key and none is at hand; empty where all is well."""
+    """Say which key is missing and how to set it; "" if none is needed or it is available."""
     secrets.load_env()
     provider = model.name.partition("/")[0]
     names = VARIABLES.get(provider, ())
@@ -51,15 +52,15 @@ def missing_key(model: ModelConfig) -> str:
     found = any(os.environ.get(name) for name in (*names, *elsewhere))
     if given or found or not names:
         return ""
-    return f"no key; put {' or '.join(names[:2])} into the environment or .env"
+    return f"API key missing; set {' or '.join(names[:2])} in the environment or .env"
 
 
 def _known_by_itself(model: ModelConfig) -> bool:
-    """Whether LiteLLM places the name without a provider's before it."""
+    """Whether LiteLLM recognises the name without a provider prefix."""
     from balrog_rag.util.litellm_loading import load
 
     try:
         load(model.price_table).get_llm_provider(model.name)
-    except Exception:  # noqa: BLE001 - whatever it says, it means no
+    except Exception:  # noqa: BLE001 - LiteLLM raises various classes; each means "not recognised"
         return False
     return True

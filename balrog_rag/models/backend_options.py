@@ -1,4 +1,4 @@
-"""Options of one backend: checked against its own typed list, every fault one line."""
+"""Options of one backend, validated against its typed option list; every error is one line."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def read_options(options: Mapping[str, Any], kind: type[T]) -> T:
-    """`model.options` as that Struct, or a ConfigError naming the key that is wrong, unknown or missing."""
+    """Convert `model.options` to that Struct; raise ConfigError for a wrong, unknown or missing key."""
     names = [field.name for field in msgspec.structs.fields(kind)]
     for name in options:
         if name not in names:

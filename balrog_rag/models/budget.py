@@ -1,7 +1,7 @@
-"""What an episode and its run may spend, and what they have spent: dollars, tokens and seconds, by purpose.
+"""What an episode and its run may spend and have spent: dollars, tokens and seconds, by purpose.
 
-A cap is asked before a call and never after it, so the calls in flight are the most that can go beyond
-it. Calls in flight count with the mean cost so far, so that many at once do not all slip under the cap.
+A cap is checked before a call and never after it, so only calls in flight can exceed it. Each call in
+flight is expected to cost the mean so far, or many concurrent calls would all pass under the cap.
 """
 
 import time
@@ -26,7 +26,7 @@ def capped_in_dollars(limits: LimitsConfig) -> bool:
 
 
 class Spending(msgspec.Struct):
-    """Calls and what they cost; `unpriced` of them have no known price and are in no dollar sum."""
+    """Calls and their cost; `unpriced` calls have no known price and are missing from `dollars`."""
 
     calls: int = 0
     input: int = 0
@@ -38,23 +38,23 @@ class Spending(msgspec.Struct):
 
     @property
     def tokens(self) -> int:
-        """Tokens in and out."""
+        """Input and output tokens."""
         return self.input + self.output
 
     def add(self, other: "Spending", sign: int = 1) -> None:
-        """Count that as well, or take it away again."""
+        """Add another spending, or subtract it with `sign=-1`."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + sign * getattr(other, name))
 
     def in_words(self, cap: float | None = None) -> str:
-        """`$0.12 of $5.00 for 30 calls, 40.0k tokens in, 900 out`."""
+        """Format as in `$0.12 of $5.00 for 30 calls, 40.0k tokens in, 900 out`."""
         of = f" of {money(cap)}" if cap is not None else ""
         tokens = f"{short_number(self.input)} tokens in, {short_number(self.output)} out"
         return f"{money(self.dollars, self.unpriced)}{of} for {many(self.calls, 'calls')}, {tokens}"
 
     @classmethod
     def of(cls, reply: Reply) -> "Spending":
-        """What one reply cost."""
+        """Return what one reply cost."""
         usage = reply.usage
         unpriced = int(reply.cost is None)
         dollars = reply.cost or 0.0
@@ -62,12 +62,12 @@ class Spending(msgspec.Struct):
 
 
 class RunBudget:
-    """The caps of a run and the meters of its episodes; one for a process."""
+    """The caps of a run and the meters of its episodes; one per process."""
 
     def __init__(
         self, limits: LimitsConfig, clock: Clock = time.monotonic, prices: Prices | None = None
     ) -> None:
-        """`prices` count for journaled answers whose price was not known when they came."""
+        """`prices` apply to journaled answers whose price was unknown when they arrived."""
         self._limits, self._clock = limits, clock
         self.prices = prices or Prices()
         self._begun = clock()
@@ -76,15 +76,16 @@ class RunBudget:
         self.by_purpose: dict[str, Spending] = {purpose: Spending() for purpose in get_args(Purpose)}
         self.in_flight = 0
         self.cut_off = 0
-        """Calls whose answer was given up, since the run stopped at once."""
+        """Calls whose answer was abandoned because the run stopped at once."""
 
     def knows(self, episode: str) -> bool:
         """Whether the calls of this episode are counted."""
         return episode in self._meters
 
     def episode(self, name: str) -> "EpisodeMeter":
-        """A fresh meter; where the episode is played again, what it had counted is taken back."""
+        """Return a new meter; if the episode is played again, its earlier counts are subtracted."""
         before = self._meters.get(name)
+        # A replay after a lost worker charges the journaled answers again; they must not count twice.
         if before is not None:
             before.forget()
         meter = self._meters[name] = EpisodeMeter(self, name, self._limits.episode, self._clock)
@@ -92,11 +93,11 @@ class RunBudget:
 
     @property
     def seconds(self) -> float:
-        """Wall time of this launch."""
+        """Wall time since the start of this process's run."""
         return self._clock() - self._begun
 
     def check(self) -> None:
-        """Raise LimitReached where a cap of the run leaves no room for another call."""
+        """Raise LimitReached if a cap of the run leaves no room for another call."""
         _check(self._limits.run, self.total, self.in_flight, self.seconds, of_run=True)
 
     @property
@@ -106,7 +107,7 @@ class RunBudget:
 
 
 class EpisodeMeter:
-    """Counts for one episode and, through it, for the run."""
+    """Counts spending for one episode and, through it, for the run."""
 
     def __init__(self, run: RunBudget, name: str, cap: CapConfig, clock: Clock) -> None:
         self._run, self._name, self._cap, self._clock = run, name, cap, clock
@@ -118,13 +119,14 @@ class EpisodeMeter:
 
     @property
     def seconds(self) -> float:
-        """Seconds of live play, and those that replayed calls had taken."""
+        """Seconds of live play, plus those that replayed calls had taken."""
         live = 0.0 if self._live_since is None else self._clock() - self._live_since
         return self._replayed_seconds + live
 
     def admit(self) -> None:
-        """Raise LimitReached where a cap of the episode or the run leaves no room for another call."""
-        self._answered()  # an asking that ended in an error is over
+        """Raise LimitReached if a cap of the episode or the run leaves no room for another call."""
+        self._answered()  # an earlier call that ended in an error is no longer in flight
+        # Time counts from the first live call: replaying earlier steps must not use up the cap.
         if self._live_since is None:
             self._live_since = self._clock()
         _check(self._cap, self.total, 0, self.seconds, of_run=False)
@@ -133,7 +135,7 @@ class EpisodeMeter:
         self._run.in_flight += 1
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
-        """Count a call, live or replayed; a live one that no dollar cap can count is the last."""
+        """Count a call, live or replayed; raise after a live one whose price a dollar cap cannot count."""
         live = self._asked
         if not live:
             self._replayed_seconds += reply.latency
@@ -145,7 +147,7 @@ class EpisodeMeter:
             raise unpriced(self._name, reply.model or "the model")
 
     def release(self) -> None:
-        """The call that was admitted has no answer: it was not made, failed or was cut off."""
+        """Release a call that was admitted but has no answer: not made, failed, or cancelled."""
         self._run.cut_off += self._asked and being_cancelled()
         self._answered()
 
@@ -160,14 +162,15 @@ class EpisodeMeter:
             sums.add(spent, sign)
 
     def forget(self) -> None:
-        """Take back what this meter counted, since the episode is played again from its journal."""
+        """Subtract everything that this meter counted."""
         self._answered()
+        # Copies: `_count` changes the very sums that are iterated over.
         for purpose, spent in list(self.by_purpose.items()):
             self._count(msgspec.structs.replace(spent), purpose, -1)
 
 
 def unpriced(where: str, model: str) -> ConfigError:
-    """What is said where a dollar cap cannot be kept."""
+    """Return the error for a dollar cap on a model without a known price."""
     return ConfigError(
         f"{where}: a dollar cap is set, but {model} has no known price; "
         "set model.price.input and model.price.output, or cap tokens instead"
@@ -175,6 +178,7 @@ def unpriced(where: str, model: str) -> ConfigError:
 
 
 def _check(cap: CapConfig, spent: Spending, in_flight: int, seconds: float, *, of_run: bool) -> None:
+    # Calls in flight are not counted yet; each is expected to cost as much as the mean call so far.
     expected = 1 + in_flight / spent.calls if spent.calls else 1.0
     if cap.dollars is not None and spent.dollars * expected >= cap.dollars:
         raise LimitReached("dollars", of_run)

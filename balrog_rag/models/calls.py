@@ -1,4 +1,4 @@
-"""How one attempt at a call goes out: this project's own way to servers it knows, LiteLLM's to all others."""
+"""How one attempt at a call is sent: directly to servers of known kinds, through LiteLLM to all others."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,24 +12,24 @@ class ModelCall(Protocol):
     """Sends a prompt once."""
 
     def open(self) -> Card:
-        """Load what the first call needs, which may take seconds; tells what the model costs."""
+        """Load what the first call needs, which may take seconds; return what is known of the price."""
         ...
 
     def keys_missing(self) -> list[str]:
-        """Variables, any of which would hold the provider's key, where none is set; asked once it is open."""
+        """Return variables, any one of which would provide the missing key; call it after `open`."""
         ...
 
     async def __call__(self, messages: Sequence[Message]) -> Answer:
-        """Send them; raises `failures.Failed` where no answer comes of it."""
+        """Send the messages; raise `failures.FailedCall` if no answer results."""
         ...
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         ...
 
 
 def call_of(config: ModelConfig) -> ModelCall:
-    """The way to this model; wrong settings are a ConfigError here, before anything is loaded."""
+    """Return the call for this model; wrong settings raise ConfigError before anything is loaded."""
     from balrog_rag.models.own_server import OwnServer, speaks
 
     if speaks(config):
@@ -40,7 +40,7 @@ def call_of(config: ModelConfig) -> ModelCall:
 
 
 def price_known(config: ModelConfig) -> bool:
-    """Whether what a call costs can be told before the first one is paid for."""
+    """Whether the price of a call is known before the first one is paid for."""
     if config.backend == "litellm" and None in (config.price.input, config.price.output):
         return call_of(config).open().known
     return config.backend != "scripted" or None not in (config.price.input, config.price.output)

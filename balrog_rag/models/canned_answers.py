@@ -1,7 +1,7 @@
-"""Made-up answers that suit a question, the same for the same question: no model, no luck.
+"""Made-up answers that fit a question: deterministic, without a model or randomness.
 
-Shared by the scripted model, which knows the answer's format, and by the loopback test server, which
-reads it off the prompt.
+Shared by the scripted model, which knows the requested format, and by the loopback test server, which
+reads it from the prompt.
 """
 
 import json
@@ -13,11 +13,11 @@ from balrog_rag.contracts.data import AnswerFormat, Parameter, Purpose, digest
 
 LISTED = re.compile(r"^\s*[-*]?\s*([^\s:][^:\n]{0,24}?)\s*: \S", re.MULTILINE)
 ESCAPE = "ESC"
-"""The word that is made up as often as all letters together: it leaves most questions of a game."""
+"""The word chosen as often as all letters together, because it leaves most prompts of a game."""
 LARGEST = 60
-"""The largest number that is made up where nothing bounds it."""
+"""The largest number chosen if the parameter has no upper bound."""
 JSON = '"thoughts": {"'
-"""What a prompt for a JSON answer shows."""
+"""Text by which a prompt for a JSON answer is recognised."""
 TAGGED = AnswerFormat((), "<|ACTION|>", "<|END|>")
 LABELLED = AnswerFormat((), "ACTION: ", "", reasoning=True)
 THOUGHT = "I have looked at the map and the message. This is what to try next."
@@ -26,12 +26,12 @@ SUMMARY = "The stairs down look like >. Search for hidden doors where a room has
 
 
 def pick(digest_of_question: str, choices: tuple[str, ...], seed: int = 0) -> str:
-    """One of the choices, decided by the question and the seed alone."""
+    """Choose by hash of the question and the seed."""
     return choices[int(digest(f"{seed} {digest_of_question}"), 16) % len(choices)]
 
 
 def compose(question: str, form: AnswerFormat, seed: int = 0) -> str:
-    """An answer in that format to the question of that digest."""
+    """Return an answer in that format to the question with that digest."""
     if form.thoughts:
         return json_answer(question, form, seed)
     thought = f"{THOUGHT}\n" if form.reasoning else ""
@@ -39,10 +39,10 @@ def compose(question: str, form: AnswerFormat, seed: int = 0) -> str:
 
 
 def json_answer(question: str, form: AnswerFormat, seed: int = 0) -> str:
-    """The same as a JSON object of thoughts and a skill with its arguments."""
+    """Return the answer as a JSON object of thoughts and a skill with its arguments."""
     calls = {call.name: call.parameters for call in form.calls}
     names = (*form.choices, *calls)
-    name = pick(question, (*names, *form.choices[:1] * len(names)), seed)  # half of them the first listed
+    name = pick(question, (*names, *form.choices[:1] * len(names)), seed)  # half are the first choice
     skill: dict[str, int | str] = {"name": name}
     for parameter in calls.get(name, ()):
         skill[parameter.name] = argument(f"{question} {parameter.name}", parameter, seed)
@@ -50,7 +50,7 @@ def json_answer(question: str, form: AnswerFormat, seed: int = 0) -> str:
 
 
 def argument(question: str, parameter: Parameter, seed: int) -> int | str:
-    """A made-up argument of the right kind."""
+    """Return a made-up argument of the right kind."""
     if parameter.choices:
         return pick(question, parameter.choices, seed)
     if parameter.kind == "integer":
@@ -61,12 +61,12 @@ def argument(question: str, parameter: Parameter, seed: int) -> int | str:
 
 
 def for_purpose(purpose: Purpose) -> str:
-    """The fixed answer to a question that asks for no action."""
+    """Return the fixed answer to a question that does not ask for an action."""
     return {"query": QUERY, "summary": SUMMARY, "rerank": "1"}.get(purpose, THOUGHT)
 
 
 def listed_actions(texts: Iterable[str]) -> tuple[str, ...]:
-    """The actions a prompt lists: the longest unbroken run of 'name: description' lines."""
+    """Return the actions that a prompt lists: the longest unbroken run of 'name: description' lines."""
     best: list[str] = []
     for text in texts:
         for block in re.split(r"\n\s*\n", text):
@@ -77,7 +77,7 @@ def listed_actions(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
-    """What the last message of a prompt asks for: an action in some format, or a query or a summary."""
+    """Detect what the last message of a prompt asks for: an action in some format, a query, a summary."""
     last = texts[-1]
     actions = listed_actions(texts[:1])
     if JSON in last:
@@ -96,7 +96,7 @@ def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
 
 
 def for_prompt(texts: tuple[str, ...], seed: int = 0) -> str:
-    """An answer to a prompt of which only the words are known."""
+    """Return an answer to a prompt of which only the text is known."""
     wanted = read_format(texts)
     if isinstance(wanted, str):
         return for_purpose(wanted)

@@ -1,4 +1,4 @@
-"""A model behind any address: one call, retried by kind, paced, priced and cut to fit."""
+"""A remote model: calls are retried by kind of failure, paced, priced, and cut to fit."""
 
 import asyncio
 import random
@@ -20,14 +20,14 @@ from balrog_rag.util import secrets
 
 
 class Tries(msgspec.Struct):
-    """How often one call was sent, in whatever length, and since when."""
+    """How often one call was sent, at any length, and since when."""
 
     count: int = 0
     begun: float = 0.0
 
 
 class RemoteModel:
-    """A model behind any provider that LiteLLM knows, or behind an address of one's own."""
+    """A model of any provider that LiteLLM knows, or at a given address."""
 
     def __init__(self, config: ModelConfig) -> None:
         secrets.load_env()
@@ -36,18 +36,19 @@ class RemoteModel:
         self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
         self._call = calls.call_of(config)
         self.trouble = ""
-        """Why nothing was answered of late, while it is asked again; empty where all is well."""
+        """Why recent attempts failed, while calls are being retried; "" otherwise."""
         self.retried = 0
-        """Attempts that failed and were made again, those of calls without an answer yet included."""
+        """Failed attempts that were retried, including those of calls still without an answer."""
         self._card: Card | None = None
         self._keys_missing: list[str] = []
         self._keyless = ""
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Load in a thread what calls need; call it while games start, or the first call does it."""
+        """Load in a thread what calls need; run it while games start, or the first call pays for it."""
         if self._card is not None:
             return
+        # One task, shielded: a cancelled caller must not cancel the loading that others wait for.
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
@@ -59,21 +60,22 @@ class RemoteModel:
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know of this model before it is asked, e.g. that its price is unknown."""
+        """What the user should know of this model before the run, e.g. that its price is unknown."""
         notes = []
         if self._keys_missing:
             notes.append(
-                f"no key for {self.name}: set {' or '.join(self._keys_missing)} in the environment or .env"
+                f"API key missing for {self.name}: set {' or '.join(self._keys_missing)} "
+                "in the environment or .env"
             )
         if self._card is not None and not self._card.known:
             notes.append(
-                f"the price of {self.name} is not known: dollars are not counted and no dollar cap can "
-                f"hold; set {self._card.prices.missing}"
+                f"the price of {self.name} is unknown: dollars are not counted and no dollar cap can be "
+                f"kept; set {self._card.prices.missing}"
             )
         return notes
 
     async def complete(self, request: Request) -> Reply:
-        """Answer, or raise a ModelError; retries and cuts happen inside, within their bounds."""
+        """Answer, or raise a ModelError; retries and cuts happen inside, within their limits."""
         await self.warm()
         if self._keyless:
             raise ModelRefused(f"model {self.name}: {self._keyless}, then resume")
@@ -82,6 +84,7 @@ class RemoteModel:
             outcome = await self._ask(messages, tries)
             if isinstance(outcome, Reply):
                 return msgspec.structs.replace(outcome, trimmed=trimmed) if trimmed else outcome
+            # Cut from the whole prompt, not from the last attempt: the same length then cuts the same turns.
             less = shorter(request.messages, messages)
             if less is None:
                 raise ContextTooLong(
@@ -91,13 +94,13 @@ class RemoteModel:
             messages, trimmed = less
 
     async def _ask(self, messages: tuple[Message, ...], tries: "Tries") -> Reply | Failure:
-        """The reply after as many attempts as it needs, or that the prompt is too long."""
+        """Return the reply after as many attempts as needed, or the failure that the prompt is too long."""
         bounds = self._config.retry
         tokens = self._expected(messages)
         while True:
             async with self.pace.slot(tokens) as slot:
                 tries.count += 1
-                tries.begun = tries.begun or time.monotonic()  # waiting for a place is no sign of trouble
+                tries.begun = tries.begun or time.monotonic()  # waiting for a slot does not count as retrying
                 outcome = await self._attempt(slot, messages, tries.count)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
                 self.trouble = ""
@@ -108,20 +111,21 @@ class RemoteModel:
                 raise failures.describe(self._config, outcome, tries.count)
             self.trouble = failures.asked_again(self._config, outcome, tries.count)
             self.retried += 1
-            await self.pace.hold(wait)
+            await self.pace.hold(wait)  # outside the slot, so that other calls can use it meanwhile
 
     def _expected(self, messages: tuple[Message, ...]) -> int:
-        """The tokens that a call is taken to use, where anybody asks."""
+        """Return the estimated tokens of a call; 0 if no limit needs them."""
         if self._config.tokens_per_minute is None:
             return 0
         return count_messages(messages) + (self._config.max_tokens or 0) // 4
 
     def _wait(self, failure: Failure, attempt: int) -> float:
-        """Seconds until the next attempt: the provider's word, else exponential with jitter."""
+        """Return seconds until the next attempt: the provider's Retry-After, or exponential with jitter."""
         bounds = self._config.retry
-        if failure.retry_after:  # a bare "now" is no word on when it will be better
+        if failure.retry_after:  # a Retry-After of 0 does not say when retrying helps: back off as usual
             return failure.retry_after
         longest = min(bounds.longest_wait, bounds.first_wait * 2.0 ** min(attempt - 1, 30))
+        # Jitter: episodes that failed together must not all retry at the same moment.
         return longest * random.uniform(0.5, 1.0)
 
     async def _attempt(self, slot: Slot, messages: tuple[Message, ...], attempt: int) -> Reply | Failure:
@@ -137,18 +141,19 @@ class RemoteModel:
             if failed.failure.kind is Kind.RATE_LIMIT:
                 self.pace.rate_limited(slot, self._pause(failed.failure))
             return failed.failure
+        # The estimate reserved for this call is corrected at once, so that others need not wait for it.
         reply = answer.reply
         self.pace.used(slot, reply.usage.input + reply.usage.output)
         latency = round(time.monotonic() - sent, 4)
         return msgspec.structs.replace(reply, cost=self._card.cost(answer), latency=latency, attempts=attempt)
 
     def _pause(self, failure: Failure) -> float | None:
-        """Seconds in which no call goes out; a longer Retry-After ends calls instead of holding them."""
+        """Return seconds to hold all calls; a Retry-After longer than the retry limit ends calls instead."""
         asked = failure.retry_after
         return asked if asked is not None and asked <= self._config.retry.seconds else None
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
         await self._call.close()

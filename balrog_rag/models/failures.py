@@ -1,4 +1,4 @@
-"""Why a call failed, and what follows from it: ask again, stop the run, or cut the prompt."""
+"""Why a call failed, and what follows: retry, stop the run, or cut the prompt."""
 
 import email.utils
 import re
@@ -14,9 +14,9 @@ from balrog_rag.util.secrets import redact
 
 LONGEST_TEXT = 300
 LONGEST_ERROR = 16_384
-"""Bytes of an error's body that are read at most: LiteLLM alone takes two microseconds for each."""
+"""Most bytes of an error body that are read: LiteLLM alone takes two microseconds for each."""
 LONGEST_WHOLE = LONGEST_ERROR // 4
-"""Characters of a text that cannot have been cut by that bound, whatever its alphabet."""
+"""Characters of a text that this bound cannot have cut, whatever its encoding."""
 TRANSIENT = frozenset({408, 409, 423, 425, 499})
 NO_CREDIT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
@@ -33,13 +33,13 @@ SAID = re.compile(r'["\']message["\']\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
 class Kind(Enum):
-    """The kinds of failure, in the words of an error message."""
+    """The kinds of failure, with their wording in error messages."""
 
     RATE_LIMIT = "the rate limit was reached"
     SERVER = "the server had an error"
     NETWORK = "the connection failed"
-    TIMEOUT = "no whole answer came in time"
-    BROKEN = "the answer was broken"
+    TIMEOUT = "no complete answer came in time"
+    BROKEN = "the answer was malformed"
     KEY = "the key was refused"
     CREDIT = "the account has no credit left"
     MODEL = "there is no such model or endpoint"
@@ -49,7 +49,7 @@ class Kind(Enum):
 
     @property
     def again(self) -> bool:
-        """Whether asking again may help."""
+        """Whether a retry may help."""
         return self in (Kind.RATE_LIMIT, Kind.SERVER, Kind.NETWORK, Kind.TIMEOUT, Kind.BROKEN)
 
 
@@ -67,7 +67,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class FailedCall(Exception):
-    """One attempt brought no answer."""
+    """One attempt that produced no answer."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(str(failure))
@@ -75,9 +75,10 @@ class FailedCall(Exception):
 
 
 def by_status(status: int | None, text: str) -> Kind:
-    """What an answer with this status and this text is."""
+    """Classify an answer by its status and text."""
     if status is None:
         return Kind.REQUEST
+    # Providers use 429 for an empty account as well, which no waiting cures.
     if status == 429:
         return Kind.CREDIT if NO_CREDIT.search(text) else Kind.RATE_LIMIT
     if status >= 500 or status in TRANSIENT:
@@ -88,30 +89,32 @@ def by_status(status: int | None, text: str) -> Kind:
         return Kind.CONTEXT
     if status in (401, 403):
         return Kind.KEY
+    # After 401 and 403: the text of a refused key may mention the model as well.
     if status == 404 or NO_MODEL.search(text):
         return Kind.MODEL
     return Kind.REQUEST
 
 
 def tidy(text: str) -> str:
-    """A provider's error text on one short line, without secrets and without control characters."""
+    """Return a provider's error text on one short line, without secrets or control characters."""
     text = shortened(text)
     said = SAID.search(text)
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", redact(said[1] if said else text)).split())
-    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp says so of plain HTTP as well
+    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp adds this for plain HTTP as well
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " ..."
 
 
 def shortened(text: str) -> str:
-    """The part of a text that is looked at; a secret that the bound has cut in two is not in it."""
+    """Return the part of a text to inspect, without a secret that the bound may have cut in two."""
     if len(text) < LONGEST_WHOLE:
+        # Half a secret is not recognised as one, so the second half of a cut text is dropped after redacting.
         return text
     text = redact(text[:LONGEST_ERROR])
     return text[: len(text) // 2]
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """The Retry-After of a reply: seconds, or a date, which is measured against the reply's own Date."""
+    """Return the wait of a Retry-After header: seconds, or a date relative to the reply's own Date."""
     value = headers.get("retry-after")
     if not isinstance(value, str) or not value:
         return None
@@ -125,11 +128,11 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment(date: str) -> float | None:
-    """Seconds since 1970 of a date in a header."""
+    """Return the seconds since 1970 of a date in a header."""
     try:
         when = email.utils.parsedate_tz(date)
         return None if when is None else float(email.utils.mktime_tz(when))
-    except (ValueError, OverflowError):  # no such day, or one beyond all calendars
+    except (ValueError, OverflowError):  # no such day, or out of range
         return None
 
 
@@ -137,7 +140,7 @@ ADVICE = {
     Kind.KEY: "set the provider's key (e.g. OPENAI_API_KEY) in the environment or .env, or model.api_key_env",
     Kind.CREDIT: "top the account up, then resume",
     Kind.MODEL: "check model.name and model.base_url",
-    Kind.REQUEST: "check model.* for a setting that this model does not take",
+    Kind.REQUEST: "check model.* for a setting that this model does not accept",
     Kind.UNSENT: "check model.base_url, model.extra_headers, model.extra_body and the key",
     Kind.RATE_LIMIT: "lower model.concurrency or set model.requests_per_minute, then resume",
     Kind.TIMEOUT: "raise model.timeout, or resume later",
@@ -145,7 +148,7 @@ ADVICE = {
 
 
 def describe(config: ModelConfig, failure: Failure, attempts: int) -> ModelError:
-    """The one line that a failure for good becomes."""
+    """Return the error for a call that failed for good, as one line."""
     advice = ADVICE.get(failure.kind, "resume when the provider is back")
     tries = f", after {attempts} attempts" if failure.kind.again and attempts > 1 else ""
     line = f"{_who(config)}: {failure}{tries}; {advice}"
@@ -153,7 +156,7 @@ def describe(config: ModelConfig, failure: Failure, attempts: int) -> ModelError
 
 
 def asked_again(config: ModelConfig, failure: Failure, attempts: int) -> str:
-    """What is shown while a call waits for its next attempt."""
+    """Describe a call that waits for its next attempt."""
     return f"{_who(config)}: {failure}; asked {attempts} of {config.retry.attempts} times"
 
 

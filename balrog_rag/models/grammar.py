@@ -1,4 +1,4 @@
-"""The shape of an answer as a GBNF grammar, so that even a very small model answers in it."""
+"""The format of an answer as a GBNF grammar, so that even a very small model follows it."""
 
 import json
 from functools import lru_cache
@@ -8,16 +8,16 @@ from balrog_rag.contracts.data import Action, AnswerFormat, Parameter
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 BEGUN, BETWEEN = '{"thoughts": {', '}, "skill": {'
 KEYS = ('"ESC"', '"SPACE"', '"ENTER"')
-"""Words that may stand for a single character."""
+"""Words that stand for a single key."""
 THOUGHT_CHARACTERS = 240
-"""Of all thoughts of an answer together, so that its tokens last to the end."""
+"""Characters of all thoughts of an answer together, so that its tokens suffice for the rest."""
 LINE = "[A-Za-z] [A-Za-z ,'-]{9,80}"
-"""What stands where there are no choices: a short line of words."""
+"""The rule if there are no choices: a short line of words."""
 
 
 @lru_cache(maxsize=256)
 def grammar(form: AnswerFormat) -> str:
-    """The grammar of a choice alone, or of the whole answer where it may begin with a thought."""
+    """Return the grammar of a choice alone, or of the whole answer if it may start with a thought."""
     if form.thoughts:
         return json_grammar(form)
     choices = " | ".join([*map(literal, form.choices), *map(called, form.calls)]) or LINE
@@ -31,7 +31,7 @@ def grammar(form: AnswerFormat) -> str:
 
 
 def json_grammar(form: AnswerFormat) -> str:
-    """The grammar of a JSON object: thoughts by name, then a skill with its arguments."""
+    """Return the grammar of a JSON object: thoughts by name, then a skill with its arguments."""
     named = [f"{literal(json.dumps(name))} {literal(': ')} text" for name in form.thoughts]
     thoughts = f" {literal(', ')} ".join(named)
     skills = " | ".join(map(json_skill, (*map(Action, form.choices), *form.calls)))
@@ -44,7 +44,7 @@ def json_grammar(form: AnswerFormat) -> str:
 
 
 def json_skill(action: Action) -> str:
-    """A skill by name, with its arguments; those that may be left out come or go together."""
+    """Return a skill by name with its arguments; the optional ones are all present or all absent."""
     needed = [json_argument(each) for each in action.parameters if not each.optional]
     others = [json_argument(each) for each in action.parameters if each.optional]
     name = literal(f'"name": {json.dumps(action.name)}')
@@ -52,7 +52,7 @@ def json_skill(action: Action) -> str:
 
 
 def json_argument(parameter: Parameter) -> str:
-    """A parameter's name and what it may be."""
+    """Return a parameter's name and allowed values."""
     quote = literal('"')
     if parameter.choices:
         value = f"({' | '.join(literal(json.dumps(choice)) for choice in parameter.choices)})"
@@ -66,12 +66,12 @@ def json_argument(parameter: Parameter) -> str:
 
 
 def called(action: Action) -> str:
-    """A call with its arguments."""
+    """Return a call with its arguments."""
     return " ".join([literal(action.name), *(f'" " {argument(each)}' for each in action.parameters)])
 
 
 def argument(parameter: Parameter) -> str:
-    """What an argument may be."""
+    """Return the allowed values of an argument."""
     if parameter.choices:
         return f"({' | '.join(map(literal, parameter.choices))})"
     if parameter.kind == "integer":
@@ -80,5 +80,5 @@ def argument(parameter: Parameter) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as a GBNF string."""
+    """Quote a text as a GBNF string."""
     return f'"{text.translate(ESCAPES)}"'

@@ -1,4 +1,4 @@
-"""llama.cpp in this process: one server whose slots batch concurrent calls and keep their prompts' heads."""
+"""llama.cpp in this process: one server whose slots batch concurrent calls and keep prompt prefixes."""
 
 import os
 from pathlib import Path
@@ -7,16 +7,16 @@ from typing import Any
 from balrog_rag.contracts.errors import ConfigError
 
 _KEPT_PROMPTS = 512
-"""MiB, taken as needed, for prompts that slots had before. The calls of a step differ by purpose, so each
-would drive out the head that the next but one begins with, and reading it again takes seconds."""
+"""MiB, allocated as needed, for earlier prompts of slots. The calls of a step differ by purpose, so
+without it each would evict the prefix of the next but one, and reading that again takes seconds."""
 
 
 LIBRARY = "xllamacpp"
 
 
 def library() -> Any:
-    """Import llama.cpp; a ConfigError says what to install."""
-    # Threads that spin while they wait take the cores from the games; read when OpenMP is loaded.
+    """Import llama.cpp; raise a ConfigError that says what to install."""
+    # Waiting threads that spin would take the cores from the games; OpenMP reads this when loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         import xllamacpp
@@ -29,7 +29,7 @@ def library() -> Any:
 
 
 def start(path: Path, *, slots: int, slot_context: int, threads: int, port: int = 0) -> Any:
-    """A running llama.cpp server; it also listens on 127.0.0.1 at `listening_address`."""
+    """Start a llama.cpp server; it also listens on 127.0.0.1 at `listening_address`."""
     xllamacpp = library()
     params = xllamacpp.CommonParams()
     params.model.path = str(path)

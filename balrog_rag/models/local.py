@@ -1,4 +1,4 @@
-"""The embedded model: a GGUF file run by llama.cpp in this process, its answers held to a grammar."""
+"""The embedded model: a GGUF file run by llama.cpp in this process, answers constrained by a grammar."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ from balrog_rag.util.stopping import in_thread
 
 
 class LocalOptions(msgspec.Struct, frozen=True):
-    """What conf/model/local.yaml may set under `options`."""
+    """The options that conf/model/local.yaml may set."""
 
     slots: int
     threads: int
@@ -30,11 +30,11 @@ class LocalOptions(msgspec.Struct, frozen=True):
 
 
 class TooLong(Exception):
-    """The prompt does not fit a slot."""
+    """The prompt does not fit in a slot."""
 
 
 class LocalModel:
-    """A small model on this machine; free, without a key and without a network."""
+    """A small model on this machine: free, without a key and without a network."""
 
     requires: ClassVar[Mapping[str, str]] = {llama.LIBRARY: "local"}
 
@@ -48,21 +48,21 @@ class LocalModel:
         self._starting: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Fetch the weights where they are not there yet, and load them; the first call does it otherwise."""
+        """Fetch the weights if needed and load them; otherwise the first call does."""
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
         options = self._options
-        await asyncio.to_thread(llama.library)  # what cannot be imported is reported before a download
+        await asyncio.to_thread(llama.library)  # report a failing import before downloading weights
         path = await asyncio.to_thread(weights, self.name)
         self._server = await asyncio.to_thread(
             llama.start, path, slots=options.slots, slot_context=options.slot_context, threads=options.threads
         )
 
     async def complete(self, request: Request) -> Reply:
-        """Answer; a prompt that does not fit a slot loses its oldest turns."""
+        """Answer; a prompt that does not fit in a slot loses its oldest turns."""
         if self._server is None:
             await self.warm()
         form = request.answer if self._config.constrain and _constrains(request.answer) else None
@@ -82,7 +82,7 @@ class LocalModel:
 
     async def _ask(self, messages: tuple[Message, ...], form: AnswerFormat | None) -> Reply:
         body = self._body(messages, form)
-        # Without model.timeout, which is for networks: a slow machine is not a lost connection.
+        # Without model.timeout, which is for networks: a slow machine would look like a lost connection.
         async with self.pace.slot(0):
             begun = time.monotonic()
             response = await in_thread(partial(self._server.handle_chat_completions, body))
@@ -105,7 +105,7 @@ class LocalModel:
         if form is not None:
             body["grammar"] = grammar(form)
             if not form.reasoning and form.before:
-                # The fixed start of the answer is read with the prompt, which is quicker than saying it.
+                # Prefilled: the fixed start of the answer is read with the prompt, faster than generated.
                 turns.append({"role": "assistant", "content": form.before})
         return body
 
@@ -117,6 +117,7 @@ class LocalModel:
             counted.get("prompt_tokens_details", {}).get("cached_tokens", 0),
         )
         text = choice["message"].get("content") or ""
+        # A reasoning answer contains its own marks; otherwise the prefilled start must be added back.
         if form is not None and not form.reasoning:
             text = f"{form.before}{text.removeprefix(form.before)}{form.after}"
         return Reply(
@@ -130,7 +131,7 @@ class LocalModel:
         )
 
     async def close(self) -> None:
-        """Give the memory back; a call that was cut off keeps it until it ends."""
+        """Free the memory; a cancelled call keeps it until the call ends."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
         self._server = None

@@ -1,4 +1,4 @@
-"""Ollama's own protocol: OpenAI's, which it speaks too, cannot say how much of a prompt it keeps."""
+"""Ollama's native protocol: its OpenAI-compatible one cannot report how much of a prompt it keeps."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -14,15 +14,16 @@ from balrog_rag.models.prices import Answer
 
 PATH = "/api/chat"
 TOP = ("format", "keep_alive", "logprobs", "shift", "think", "tools", "top_logprobs", "truncate")
-"""Further fields that stand in the body itself; all others are options of the model's runner."""
+"""Fields of the body itself; all others are options of the model runner."""
 GRADED = ("low", "medium", "high")
 
 
 def fields(config: ModelConfig, model: str, url: str) -> dict[str, Any]:
-    """The body but for the messages; unset things are not sent at all."""
+    """Return the body without the messages; unset values are omitted."""
     if config.thinking_budget is not None:
         raise ConfigError(
-            f"model.thinking_budget: {config.name} counts no thinking; set model.reasoning_effort"
+            f"model.thinking_budget: {config.name} has no token budget for thinking; "
+            "use model.reasoning_effort"
         )
     further = settings.further_fields(config)
     options = {
@@ -45,7 +46,7 @@ def _think(config: ModelConfig, model: str) -> dict[str, Any]:
 
 
 def turns(messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
-    """The messages as they are sent."""
+    """Return the messages in the protocol's format."""
     return [_turn(message) for message in (wire.fused(messages) if fuse else messages)]
 
 
@@ -71,7 +72,7 @@ class _Body(msgspec.Struct, frozen=True):
 
 
 async def read(body: bytes, messages: Sequence[Message]) -> Answer:
-    """The answer in a body; an empty one and a tool call are answers as well."""
+    """Parse an answer; an empty one and a tool call are answers as well."""
     whole = wire.decoded(body, _Body)
     message = whole.message
     text, thinking = wire.text(message.content), wire.text(message.thinking)

@@ -1,4 +1,4 @@
-"""OpenAI's protocol for chat completions, as its own API, vLLM, llama.cpp and many others speak it."""
+"""OpenAI's protocol for chat completions, as used by its own API, vLLM, llama.cpp and many others."""
 
 import re
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from balrog_rag.models.prices import Answer
 
 PATH = "/chat/completions"
 REASONING_MODELS = re.compile(r"o\d|gpt-[5-9]")
-"""OpenAI's models that refuse `max_tokens`, wherever they are reached."""
+"""OpenAI models that refuse `max_tokens`, at whatever address."""
 
 
 class NoAnswer(ValueError):
-    """A body that holds no completion."""
+    """A body without a completion."""
 
 
 def fields(config: ModelConfig, model: str, url: str) -> dict[str, Any]:
-    """The body but for the messages; unset things are not sent at all."""
+    """Return the body without the messages; unset values are omitted."""
     if config.thinking_budget is not None:
         raise ConfigError(
-            f"model.thinking_budget: {config.name} counts no thinking; set model.reasoning_effort, "
-            "or what the server takes in model.extra_body"
+            f"model.thinking_budget: {config.name} has no token budget for thinking; use "
+            "model.reasoning_effort, or the server's own field in model.extra_body"
         )
     longest = "max_completion_tokens" if _is_openais(model, url) else "max_tokens"
     said = {
@@ -48,7 +48,7 @@ def _is_openais(model: str, url: str) -> bool:
 
 
 def turns(messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
-    """The messages as they are sent."""
+    """Return the messages in the protocol's format."""
     return wire.outgoing(messages, fuse=fuse, mark=False)
 
 
@@ -86,7 +86,7 @@ class _Usage(msgspec.Struct, frozen=True):
 
 
 async def read(body: bytes, messages: Sequence[Message]) -> Answer:
-    """The answer in a body; no text, a refusal and a tool call are answers as well."""
+    """Parse an answer; no text, a refusal and a tool call are answers as well."""
     whole = wire.decoded(body, _Body)
     choice = _first(whole.choices)
     message, finish = choice.message, choice.finish_reason or "stop"
@@ -95,6 +95,7 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     if not reasoning:
         reasoning, text = wire.thought_apart(text)
     if refused and not text:
+        # A refusal leaves `content` empty; it becomes the reasoning, so the journal shows why.
         finish, reasoning = "refusal", reasoning or refused
     counted = _counted(whole.usage)
     details = counted.prompt_tokens_details or _Details()
@@ -110,17 +111,18 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
 
 
 def _first(choices: msgspec.Raw) -> _Choice:
-    """The first choice; of a list that is too long to be read whole, only if it is the only one."""
+    """Return the first choice; of a list too long to parse, only if it is the only one."""
     if len(bytes(choices)) > wire.SMALL:
         (only,) = msgspec.json.decode(choices, type=tuple[_Choice])
         return only
     several = msgspec.json.decode(choices, type=list[_Choice])
     if not several:
-        raise NoAnswer("it holds no choice")
+        raise NoAnswer("it has no choices")
     return several[0]
 
 
 def _counted(raw: msgspec.Raw) -> _Usage:
+    # A malformed usage must not lose an answer that was paid for: its tokens are estimated instead.
     if len(bytes(raw)) <= wire.SMALL:
         try:
             return msgspec.json.decode(raw, type=_Usage | None) or _Usage()

@@ -1,7 +1,7 @@
-"""Servers asked without LiteLLM: vLLM, Ollama, llama.cpp, OpenAI itself, and whatever speaks as they do.
+"""Servers called without LiteLLM: vLLM, Ollama, llama.cpp, OpenAI itself, and compatible ones.
 
-A call through LiteLLM takes two to three milliseconds of processor time, and its import two seconds, which
-shows where one's own server answers hundreds of episodes at once.
+A call through LiteLLM takes two to three milliseconds of processor time, and its import two seconds,
+which matters when a local server answers hundreds of episodes at once.
 """
 
 import json
@@ -35,34 +35,34 @@ if TYPE_CHECKING:
 
 
 class Speech(Protocol):
-    """How servers of one kind are spoken to."""
+    """The protocol of one kind of server."""
 
     PATH: str
-    """Where they take prompts, below their address."""
+    """Path of the endpoint, below the server's address."""
 
     def fields(self, config: ModelConfig, model: str, url: str) -> dict[str, Any]:
-        """The body but for the messages."""
+        """Return the body without the messages."""
         ...
 
     def turns(self, messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
-        """The messages in their words."""
+        """Return the messages in the protocol's format."""
         ...
 
     async def read(self, body: bytes, messages: Sequence[Message]) -> Answer:
-        """The answer in a body; raises ValueError or RecursionError where there is none."""
+        """Parse an answer; raise ValueError or RecursionError if there is none."""
         ...
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A kind of server, known by the first part of a model's LiteLLM id."""
+    """A kind of server, identified by the first part of a model's LiteLLM id."""
 
     protocol: Speech
     key: str
-    """The variable that holds its key."""
+    """The variable with its key."""
     bases: tuple[str, ...]
-    """The variables that may hold its address."""
+    """The variables that may set its address."""
     base: str | None = None
-    """Its address where nothing says another."""
+    """Its default address."""
 
 
 SERVERS = {
@@ -73,11 +73,11 @@ SERVERS = {
     "ollama_chat": Server(ollama, "OLLAMA_API_KEY", ("OLLAMA_API_BASE",), "http://127.0.0.1:11434"),
 }
 NO_CHATS = ("responses", "completion")
-"""What LiteLLM's table says of models of OpenAI's that take no chat completions; it knows how to ask them."""
+"""Modes in LiteLLM's table of OpenAI models without chat completions; LiteLLM can call these."""
 
 
 def speaks(config: ModelConfig) -> bool:
-    """Whether this model's server is one of those."""
+    """Whether this model's server is one of these kinds."""
     kind, _, model = config.name.partition("/")
     if kind not in SERVERS or not model:
         return False
@@ -86,7 +86,7 @@ def speaks(config: ModelConfig) -> bool:
 
 
 class OwnServer:
-    """One model of one server."""
+    """One model on one server."""
 
     def __init__(self, config: ModelConfig) -> None:
         kind, _, self._model = config.name.partition("/")
@@ -100,13 +100,13 @@ class OwnServer:
         self._poster: Poster | None = None
 
     def open(self) -> Card:
-        """Import aiohttp, and read what the model costs."""
-        import balrog_rag.models.posting  # noqa: F401 - what the first call imports otherwise
+        """Import aiohttp, and return what is known of the model's price."""
+        import balrog_rag.models.posting  # noqa: F401 - else the first call would import it
 
         return Card.of(self._config, self._line())
 
     def _line(self) -> Mapping[str, Any]:
-        """What LiteLLM's table says of OpenAI's models; the newest table is LiteLLM's to fetch."""
+        """Return an OpenAI model's entry in LiteLLM's table; only LiteLLM fetches the newest table."""
         if not self._config.name.startswith("openai/"):
             return {}
         if self._config.price_table == "online" and not Prices.of_config(self._config).known:
@@ -116,7 +116,7 @@ class OwnServer:
         return table.openai_line(self._model)
 
     def keys_missing(self) -> list[str]:
-        """OpenAI's own, where nothing names a key or another address."""
+        """Return OpenAI's variable if neither a key nor another address is set."""
         needed = self._server.base is not None and self._given is None and self._url.startswith("https")
         return [self._server.key] if needed and not self._key else []
 
@@ -126,6 +126,7 @@ class OwnServer:
         heard = await self._post(_encoded({**self._fields, "messages": turns}))
         if heard.status >= 300:
             raise FailedCall(refusal(heard))
+        # A deeply nested body raises RecursionError: a malformed answer like any other.
         try:
             return await protocol.read(heard.body, messages)
         except (ValueError, RecursionError) as error:
@@ -141,20 +142,20 @@ class OwnServer:
         return await self._poster.post(body)
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         if self._poster is not None:
             await self._poster.close()
 
 
 def refusal(heard: "HttpAnswer") -> Failure:
-    """What an answer with an error's status is."""
+    """Classify an answer with an error status."""
     text = shortened(heard.text)
     asked = seconds_to_wait(heard.headers)
     return Failure(by_status(heard.status, text), heard.status, tidy(text), asked)
 
 
 def _address(config: ModelConfig, server: Server) -> str | None:
-    """The server's address, where the configuration or the environment says one."""
+    """Return the server's address from the configuration or the environment, if set."""
     named = next((os.environ[name] for name in server.bases if os.environ.get(name)), None)
     address = settings.address(config) or (settings.checked(named) if named else None)
     if address is None and server.base is None:
@@ -166,16 +167,16 @@ def _address(config: ModelConfig, server: Server) -> str | None:
 
 
 def _url(address: str, path: str) -> str:
-    """Where prompts go at that address, which may name the place itself."""
+    """Return the endpoint's URL at that address, which may already include the path."""
     parts = urlsplit(address)
     base = parts.path.rstrip("/").removesuffix(path)
     if path.startswith("/api/"):
-        base = base.removesuffix("/v1")  # where Ollama speaks OpenAI's protocol
+        base = base.removesuffix("/v1")  # the address of Ollama's OpenAI-compatible protocol
     return urlunsplit(parts._replace(path=base + path))
 
 
 def _headers(config: ModelConfig, key: str | None) -> dict[str, str]:
-    """The headers of every call, those of the configuration over our own."""
+    """Return the headers of every call; configured ones override the defaults."""
     own = {"user-agent": f"balrog_rag/{__version__}"} | ({"authorization": f"Bearer {key}"} if key else {})
     return own | {name.lower(): value for name, value in settings.headers(config).items()}
 
@@ -184,11 +185,11 @@ def _encodable(body: Mapping[str, Any]) -> None:
     try:
         json.dumps(body, allow_nan=False)
     except ValueError as error:
-        raise ConfigError(f"model.extra_body: {error}; write it as JSON knows it") from error
+        raise ConfigError(f"model.extra_body: {error}; use values that JSON can represent") from error
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(body)
-    except UnicodeEncodeError:  # half a sign, which only an escape can hold
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can only write as an escape
         return json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""How fast calls go out: so many in flight, so many calls and tokens a minute, fewer after a rate limit."""
+"""How fast calls are sent: limits on calls in flight, calls and tokens per minute, lower after a 429."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ CUT = 0.5
 
 
 class Hold(Protocol):
-    """Waits so long before anything new goes out; a run's own also waits out a pause and raises at a stop."""
+    """Waits before a call is sent; that of a run also waits out a pause and raises at a stop."""
 
     async def __call__(self, seconds: float = 0.0) -> None:
         """Wait."""
@@ -23,20 +23,20 @@ class Hold(Protocol):
 
 
 async def only_wait(seconds: float = 0.0) -> None:
-    """The hold of a model that no run asks."""
+    """Wait; the default for a model outside a run."""
     if seconds > 0:
         await asyncio.sleep(seconds)
 
 
 class Slot(msgspec.Struct):
-    """One call's place: when it was given, and the tokens it is taken to use until they are known."""
+    """One call's place: its start, and its estimated tokens until the real ones are known."""
 
     since: float
     tokens: int
 
 
 class Pace:
-    """One for a model: every call of every episode passes through `slot`."""
+    """The rate limiter of a model: every call of every episode passes through `slot`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Pace:
         minute: float = 60.0,
         setting: str = "model.concurrency",
     ) -> None:
-        """`setting` is where `concurrency` is set; empty where it is the model's own capacity."""
+        """`setting` is the key that sets `concurrency`; "" if it is the model's own capacity."""
         self._most = concurrency
         self._setting = setting
         self._held = {"requests_per_minute": 0, "tokens_per_minute": 0}
@@ -59,7 +59,7 @@ class Pace:
         self._not_before = 0.0
         self._last_cut = 0.0
         self.hold: Hold = only_wait
-        """Awaited before each call goes out, and wherever one waits for its time."""
+        """Awaited before each call, and during every wait."""
 
     @property
     def limit(self) -> int:
@@ -78,19 +78,20 @@ class Pace:
 
     @property
     def bottleneck(self) -> str:
-        """The setting that calls wait for; empty if none waits, or if they wait for the model itself."""
+        """The setting that calls wait for; "" if none waits or the model itself is the limit."""
         for name, limit in (("requests_per_minute", self._requests), ("tokens_per_minute", self._tokens)):
             if waiting := self._held[name]:
                 waiting += len(self._waiting)
                 return f"model.{name}={limit}: {many(waiting, 'calls')} wait{'s' if waiting == 1 else ''}"
         waiting = sum(not turn.done() for turn in self._waiting)
+        # Below the configured maximum the provider's rate limit is what holds calls back, not the setting.
         if not waiting or not self._setting or self._limit < self._most:
             return ""
         return f"{self._setting}={self._most}: {many(waiting, 'calls')} wait{'s' if waiting == 1 else ''}"
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
-        """A place for one call of about that many tokens; waits until there is one."""
+        """Wait for a place for one call of about that many tokens."""
         await self._enter()
         try:
             yield await self._wait_for_minute(tokens)
@@ -99,6 +100,7 @@ class Pace:
             self._wake()
 
     async def _enter(self) -> None:
+        # Joining the queue even if a place is free keeps the order: nobody overtakes calls that wait.
         if self._in_flight >= self.limit or self._waiting:
             turn = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -111,6 +113,7 @@ class Pace:
             self._in_flight += 1
 
     def _give_up(self, turn: "asyncio.Future[None]") -> None:
+        # Cancelled after its turn had come: the place is already counted and would be lost.
         if turn.done() and not turn.cancelled():
             self._in_flight -= 1
             self._wake()
@@ -125,9 +128,10 @@ class Pace:
                 self._in_flight += 1
 
     async def _wait_for_minute(self, tokens: int) -> Slot:
-        """Stay within the last minute's calls and tokens, and out of a pause the provider asked for."""
+        """Stay within the last minute's calls and tokens, and wait out a pause requested by the provider."""
         clock = asyncio.get_running_loop().time
         await self.hold()
+        # In a loop: while this call waited, others may have used up the minute's tokens.
         while (wait := self._seconds_to_wait(clock(), tokens))[0] > 0:
             await self._held_back(*wait)
         slot = Slot(clock(), tokens)
@@ -147,7 +151,7 @@ class Pace:
             self._held[by] -= 1
 
     def _seconds_to_wait(self, now: float, tokens: int) -> tuple[float, str]:
-        """How long, and by which setting; a pause that the provider asked for is no setting."""
+        """Return how long to wait, and for which setting; "" for a pause requested by the provider."""
         while self._recent and self._recent[0].since <= now - self._minute:
             self._recent_tokens -= self._recent.popleft().tokens
         pause = self._not_before - now
@@ -159,7 +163,8 @@ class Pace:
         return minute, "requests_per_minute" if full else "tokens_per_minute"
 
     def used(self, slot: Slot, tokens: int) -> None:
-        """The call's real tokens, now that they are known; lets the concurrency grow back."""
+        """Record the call's real tokens, and let the concurrency grow back."""
+        # A call that took longer than a minute has already left the window.
         if self._recent and slot.since >= self._recent[0].since:
             self._recent_tokens += tokens - slot.tokens
             slot.tokens = tokens
@@ -167,8 +172,9 @@ class Pace:
         self._wake()
 
     def rate_limited(self, slot: Slot, retry_after: float | None) -> None:
-        """The provider said it is too much: halve the concurrency, once for all calls of one burst."""
+        """Halve the concurrency after a 429, once for all calls of one burst."""
         now = asyncio.get_running_loop().time()
+        # Calls sent before the last cut fail for the same reason; cutting again for each would stop the run.
         if slot.since >= self._last_cut:
             self._limit = max(1.0, min(self._limit, float(self._in_flight)) * CUT)
             self._last_cut = now

@@ -1,4 +1,4 @@
-"""One POST over aiohttp: bounded in what is read, sent once, redirected without its keys.
+"""One POST over aiohttp: bounded in size, sent once, redirected without keys.
 
 aiohttp takes a quarter of httpx's processor time for a prompt of 33 messages (`benchmarks/llm.py`).
 """
@@ -23,16 +23,16 @@ REDIRECTS = (301, 302, 303, 307, 308)
 KEEPING_THE_METHOD = (307, 308)
 MOST_REDIRECTS = 5
 KEEP_ALIVE = 4
-"""Seconds a connection is kept for the next call; vLLM closes one after 5 idle seconds."""
+"""Seconds that an idle connection is kept; vLLM closes its side after 5."""
 CARRIED_ELSEWHERE = ("content-type", "accept-encoding", "user-agent")
-"""The only headers that a redirect to another host is followed with: all others may hold a key."""
+"""The only headers that follow a redirect to another host: any other may contain a key."""
 
 _kept: ContextVar[bool] = ContextVar("_kept", default=False)
-"""Whether this task's request goes over a connection that was kept from an earlier one."""
+"""Whether this task's request uses a connection kept from an earlier one."""
 
 
 class HttpAnswer(msgspec.Struct, frozen=True):
-    """What was answered: status, headers, and as much of the body as may be read."""
+    """An HTTP answer: status, headers, and as much of the body as may be read."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,7 +40,7 @@ class HttpAnswer(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The body as text, in the alphabet that it says it is in."""
+        """The body as text, in the character set that it declares."""
         _, _, charset = self.headers.get("content-type", "").partition("charset=")
         try:
             return self.body.decode(charset.partition(";")[0].strip(" \"'") or "utf-8", "replace")
@@ -49,16 +49,16 @@ class HttpAnswer(msgspec.Struct, frozen=True):
 
 
 class Poster:
-    """Connections to one address; made in a running event loop."""
+    """Connections to one address; create it in a running event loop."""
 
     def __init__(self, url: str, headers: Mapping[str, str], connect_timeout: float, most: int) -> None:
-        """At most `most` bytes of a good answer are read; `connect_timeout` is in seconds."""
+        """Read at most `most` bytes of a successful answer; `connect_timeout` is in seconds."""
         self._url = yarl.URL(url)
         self._headers = {"content-type": "application/json", "accept-encoding": "identity", **headers}
         self._most = most
         self._proxy = proxy_for(url)
         self._session = aiohttp.ClientSession(
-            # How many at once is for the pace to say.
+            # Unlimited here, since the pace limits concurrency.
             connector=_Connector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=_trust(url)),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout),
@@ -66,15 +66,15 @@ class Poster:
         )
 
     async def post(self, body: bytes) -> HttpAnswer:
-        """Send it and follow where it is sent on to; raises Failed where nothing whole comes back."""
+        """Send the body and follow redirects; raise FailedCall if no complete answer comes back."""
         try:
             return await self._follow(body)
         except aiohttp.ClientConnectorCertificateError as error:
             raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
-        except (ValueError, TypeError, OverflowError) as error:  # an address or a header that is none
+        except (ValueError, TypeError, OverflowError) as error:  # an invalid address or header
             raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
         except aiohttp.ClientResponseError as error:
-            raise FailedCall(Failure(Kind.BROKEN, None, tidy(f"no HTTP: {error.message}"))) from error
+            raise FailedCall(Failure(Kind.BROKEN, None, tidy(f"not HTTP: {error.message}"))) from error
         except (aiohttp.ClientError, OSError) as error:
             raise FailedCall(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
 
@@ -87,25 +87,27 @@ class Poster:
             here, url = url, _elsewhere(url, heard)
             if url.origin() != here.origin():
                 headers = {name: value for name, value in headers.items() if name in CARRIED_ELSEWHERE}
-        raise FailedCall(Failure(Kind.MODEL, heard.status, "a call is sent on without end"))
+        raise FailedCall(Failure(Kind.MODEL, heard.status, "too many redirects"))
 
     async def _once(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         try:
             return await self._send(url, headers, body)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+            # Only a kept connection is retried: the server had closed it before it saw the request. On a new
+            # connection the call may have been received, and a second one would be paid for twice.
             if not _kept.get():
                 raise
-            return await self._send(url, headers, body)  # the server had closed it while nobody looked
+            return await self._send(url, headers, body)
 
     async def _send(self, url: yarl.URL, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         async with self._session.post(
             url, headers=headers, data=body, allow_redirects=False, proxy=self._proxy
         ) as answer:
-            _kept.set(False)  # it did answer
+            _kept.set(False)  # the server answered, so a later failure is not that of an idle connection
             return HttpAnswer(answer.status, answer.headers, await self._read(answer))
 
     async def _read(self, answer: aiohttp.ClientResponse) -> bytes:
-        """The body; of one that goes on beyond the bound the rest is never read, its connection closed."""
+        """Read the body up to the bound; the rest is never read, and the connection is closed."""
         good = answer.status < 300
         packed, most = answer.headers.get("content-encoding", ""), self._most if good else LONGEST_ERROR
         try:
@@ -118,12 +120,12 @@ class Poster:
                 answer.close()
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         await self._session.close()
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Notes which requests get a connection that was kept; its tracing costs every call a tenth more."""
+    """Notes which requests use a kept connection; aiohttp's tracing would cost each call 10 % more."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
@@ -137,28 +139,28 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _elsewhere(url: yarl.URL, heard: HttpAnswer) -> yarl.URL:
-    """Where a redirect points; one that would turn the call into another is a failure."""
+    """Return the target of a redirect; refuse one that would turn the POST into another request."""
     place = heard.headers.get("location", "")
     if heard.status not in KEEPING_THE_METHOD or not place:
-        said = f"it has moved to {place or 'somewhere else'}; set model.base_url accordingly"
+        said = f"the address has moved to {place or 'an unnamed place'}; set model.base_url accordingly"
         raise FailedCall(Failure(Kind.MODEL, heard.status, tidy(said)))
     there = url.join(yarl.URL(place))
     if there.scheme not in ("http", "https") or not there.host:
         raise FailedCall(
-            Failure(Kind.MODEL, heard.status, tidy(f"it has moved to {place}, which is no server"))
+            Failure(Kind.MODEL, heard.status, tidy(f"the address has moved to {place}, not a server"))
         )
     return there
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for that address."""
+    """Return the proxy that the environment sets for that address."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if proxy and not proxy_bypass(parts.hostname or "") else None
 
 
 def _trust(url: str) -> ssl.SSLContext | bool:
-    """Who is believed: those whom SSL_CERT_FILE or SSL_CERT_DIR name, else the system's and certifi's."""
+    """Return the trusted certificates: of SSL_CERT_FILE or SSL_CERT_DIR, else the system's and certifi's."""
     if urlsplit(url).scheme != "https":
         return True
     context = ssl.create_default_context()

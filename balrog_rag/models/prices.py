@@ -1,4 +1,4 @@
-"""What a call costs: each price set in the configuration, else LiteLLM's table, else unknown and said so."""
+"""What a call costs: configured prices first, then LiteLLM's table, else unknown."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ TABLE_NAMES = ("input_cost_per_token", "output_cost_per_token", "cache_read_inpu
 
 
 class Prices(msgspec.Struct, frozen=True):
-    """Dollars a million tokens; None where nobody knows."""
+    """Dollars per million tokens; None if unknown."""
 
     input: float | None = None
     output: float | None = None
@@ -21,22 +21,22 @@ class Prices(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_config(cls, config: ModelConfig) -> "Prices":
-        """The prices that the configuration sets, and no others."""
+        """Return only the prices that the configuration sets."""
         return cls(config.price.input, config.price.output, config.price.cached)
 
     @classmethod
     def of_table(cls, entry: Mapping[str, Any]) -> "Prices":
-        """What a line of LiteLLM's table says."""
+        """Return the prices in an entry of LiteLLM's table."""
         rates = (entry.get(rate) for rate in TABLE_NAMES)
         return cls(*(None if rate is None else float(rate) * MILLION for rate in rates))
 
     @property
     def known(self) -> bool:
-        """Whether the cost of a call can be told."""
+        """Whether the cost of a call can be computed."""
         return self.input is not None and self.output is not None
 
     def or_else(self, other: "Prices") -> "Prices":
-        """These, and the other's where there is none."""
+        """Fill missing prices from another set."""
         return Prices(
             *(own if own is not None else rate for own, rate in zip(self._all, other._all, strict=True))
         )
@@ -52,7 +52,7 @@ class Prices(msgspec.Struct, frozen=True):
         return " and ".join(name for name, price in lacking.items() if price is None)
 
     def cost(self, usage: Usage) -> float | None:
-        """Dollars for that usage; cached input costs as other input where no price of its own is known."""
+        """Return dollars for that usage; cached input costs as much as other input if it has no price."""
         if self.input is None or self.output is None:
             return None
         cached = self.input if self.cached is None else self.cached
@@ -61,15 +61,15 @@ class Prices(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A reply without its price, and all that its price depends on."""
+    """A reply without its price, and everything its price depends on."""
 
     reply: Reply
-    told: float | None = None
-    """Dollars, where the provider or LiteLLM has told them."""
+    reported: float | None = None
+    """Dollars as reported by the provider or LiteLLM."""
     written: int = 0
     """Tokens of the prompt that the provider wrote to its cache."""
     tier: str = ""
-    """The service tier that the provider says it used, e.g. flex."""
+    """The service tier that the provider reports, e.g. flex."""
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -77,42 +77,42 @@ class Card(msgspec.Struct, frozen=True):
 
     prices: Prices
     from_table: bool = False
-    """Whether the configuration sets none of them, so that the table's finer rates hold."""
+    """Whether the configuration sets no price, so that the table's finer rates apply."""
     entry: Mapping[str, Any] = {}
-    """The model's line in LiteLLM's table."""
-    told: bool = False
-    """Whether the provider tells the cost with each answer."""
+    """The model's entry in LiteLLM's table."""
+    reported: bool = False
+    """Whether the provider reports the cost with each answer."""
 
     @classmethod
     def of(cls, config: ModelConfig, entry: Mapping[str, Any]) -> "Card":
-        """What the configuration and that line of the table say."""
+        """Combine the configuration with an entry of LiteLLM's table."""
         own = Prices.of_config(config)
-        told = config.name.startswith("openrouter/")
-        return cls(own.or_else(Prices.of_table(entry)), own == Prices(), entry, told)
+        reported = config.name.startswith("openrouter/")
+        return cls(own.or_else(Prices.of_table(entry)), own == Prices(), entry, reported)
 
     @property
     def known(self) -> bool:
-        """Whether the cost of a call can be told."""
-        return self.told or self.prices.known
+        """Whether the cost of a call can be known."""
+        return self.reported or self.prices.known
 
     def cost(self, answer: Answer) -> float | None:
-        """Dollars for a call; by the table's finer rates, where the configuration sets no price."""
+        """Return dollars for a call; by the table's finer rates if the configuration sets no price."""
         if not self.from_table and self.prices.known:
             return self.prices.cost(answer.reply.usage)
-        # OpenRouter tells the cost itself, also of models that the table does not have.
-        if answer.told:
-            return answer.told
+        # OpenRouter reports the cost itself, also for models that the table does not have.
+        if answer.reported:
+            return answer.reported
         if self.from_table and self.prices.known:
             return by_table(self.entry, answer)
         return self.prices.cost(answer.reply.usage)
 
 
 TIERS = ("flex", "priority", "fast", "balanced", "ultrafast")
-"""The service tiers whose rates the table has under names of their own."""
+"""The service tiers that have rates of their own in the table."""
 
 
 def by_table(entry: Mapping[str, Any], answer: Answer) -> float:
-    """Dollars by a line of LiteLLM's table: its rates for long prompts, service tiers, cache writes."""
+    """Return dollars by an entry of LiteLLM's table: rates for long prompts, service tiers, cache writes."""
     usage = answer.reply.usage
     above = _above(entry, usage.input)
     tier = f"_{answer.tier}" if answer.tier in TIERS else ""
@@ -133,7 +133,7 @@ def by_table(entry: Mapping[str, Any], answer: Answer) -> float:
 
 
 def _above(entry: Mapping[str, Any], tokens: int) -> str:
-    """The part of a rate's name that says it is for prompts so long, e.g. `_above_272k_tokens`."""
+    """Return the suffix of rates for prompts of this length, e.g. `_above_272k_tokens`."""
     marks = {name.partition("_above_")[2].partition("k_tokens")[0] for name in entry if "k_tokens" in name}
     passed = [int(mark) for mark in marks if mark.isdecimal() and tokens > int(mark) * 1000]
     return f"_above_{max(passed)}k_tokens" if passed else ""

@@ -1,4 +1,4 @@
-"""A model that answers from journals: what a real model once said to the same prompt, at no cost."""
+"""A model that answers from journals: a real model's answers to the same prompts, at no cost."""
 
 from collections import defaultdict, deque
 from pathlib import Path
@@ -13,13 +13,13 @@ from balrog_rag.models.backend_options import read_options
 
 
 class ReplayOptions(msgspec.Struct, frozen=True):
-    """What conf/model/replay.yaml may set under `options`."""
+    """The options that conf/model/replay.yaml may set."""
 
     journal: str
 
 
 class ReplayingModel:
-    """Gives each prompt the answers it got in the journals, in the order they were given."""
+    """Returns for each prompt the journaled answers, in their order."""
 
     def __init__(self, config: ModelConfig) -> None:
         self.name = config.name
@@ -27,7 +27,7 @@ class ReplayingModel:
         self._replies = recorded_replies(self._path)
 
     async def complete(self, request: Request) -> Reply:
-        """The next recorded answer to this prompt; the last one again where it is asked more often."""
+        """Return the next recorded answer to this prompt; the last one again once all are used."""
         replies = self._replies.get(request.digest)
         if not replies:
             raise ModelRefused(
@@ -37,14 +37,14 @@ class ReplayingModel:
         return replies.popleft() if len(replies) > 1 else replies[0]
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to close."""
 
 
 def recorded_replies(path: Path) -> dict[str, deque[Reply]]:
-    """The answers in a journal, or in every journal below a folder, by the digest of their request."""
+    """Return the answers in a journal, or in all journals below a folder, by the request's digest."""
     files = sorted(path.rglob("*.journal.jsonl")) if path.is_dir() else [path]
     if not files or not path.exists():
-        raise ConfigError(f"model.options.journal={path}: no journal there")
+        raise ConfigError(f"model.options.journal={path}: no journal found; use a journal or a run folder")
     replies: dict[str, deque[Reply]] = defaultdict(deque)
     for file in files:
         for entry in read(file).entries:

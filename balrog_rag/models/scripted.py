@@ -1,4 +1,4 @@
-"""A model without a model: its answers follow from the question alone, whatever the order of asking."""
+"""A stand-in for a model: its answers follow from the question alone, in whatever order they are asked."""
 
 import asyncio
 from itertools import count
@@ -16,7 +16,7 @@ from balrog_rag.models.token_counts import count_messages, count_text
 
 
 class ScriptedOptions(msgspec.Struct, frozen=True):
-    """What conf/model/scripted.yaml may set under `options`."""
+    """The options that conf/model/scripted.yaml may set."""
 
     answers: tuple[str, ...]
     order: Literal["digest", "sequence"]
@@ -25,7 +25,7 @@ class ScriptedOptions(msgspec.Struct, frozen=True):
 
 
 class ScriptedModel:
-    """Answers from a list, or with an action that the question allows, in its format."""
+    """Answers from a list, or with an allowed action in the requested format."""
 
     def __init__(self, config: ModelConfig) -> None:
         self.name = config.name
@@ -36,7 +36,7 @@ class ScriptedModel:
         self._turn = count()
 
     async def complete(self, request: Request) -> Reply:
-        """The answer to this request, after the configured latency."""
+        """Return the answer to this request, after the configured latency."""
         if self._options.latency:
             await asyncio.sleep(self._options.latency)
         text = self._text(request)
@@ -64,4 +64,4 @@ class ScriptedModel:
         return canned_answers.for_purpose(request.purpose)
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to close."""

@@ -12,7 +12,7 @@ FILE = "model_prices_and_context_window_backup.json"
 
 
 def context_of(name: str) -> int | None:
-    """Tokens that a prompt and its answer may have, by the model's LiteLLM id; None where nobody knows."""
+    """Return the context length of a model by its LiteLLM id; None if unknown."""
     parts = name.split("/")
     for candidate in ("/".join(parts[place:]) for place in range(len(parts))):
         if candidate in _table():
@@ -25,14 +25,14 @@ def context_of(name: str) -> int | None:
 
 
 def openai_line(model: str) -> Mapping[str, Any]:
-    """The line of OpenAI's model of that name; a model tuned from another is priced under that one's."""
+    """Return the entry of an OpenAI model; a fine-tuned model has the prices of its base model."""
     base = ":".join(model.split(":")[:2]) if model.startswith("ft:") else model
     entries = (line(name) for name in (f"openai/{model}", model, base))
     return next((entry for entry in entries if entry.get("litellm_provider") == "openai"), {})
 
 
 def line(name: str) -> Mapping[str, Any]:
-    """What the table says under exactly that name; empty where it does not have it."""
+    """Return the table's entry under exactly that name; {} if there is none."""
     raw = _table().get(name)
     entry: Any = msgspec.json.decode(raw) if raw is not None else {}
     return entry if isinstance(entry, dict) else {}

@@ -1,4 +1,4 @@
-"""Every other provider's models, through LiteLLM: one request a call, bounded answers, known errors."""
+"""Models of all other providers, through LiteLLM: one request per call, bounded answers, known errors."""
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -25,25 +25,25 @@ from balrog_rag.models.prices import Answer, Card
 from balrog_rag.util import litellm_loading
 
 CACHE_MARKED = ("claude", "anthropic", "amazon.nova")
-"""Models that cache a prompt's head only where it is marked; the others do so by themselves."""
+"""Models that cache a prompt's prefix only where it is marked; others cache without marks."""
 CONNECTION = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError, httpx.ProxyError)
-"""What goes wrong between here and a server."""
+"""Errors between this process and a server."""
 NOT_SENDABLE = (
     *(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError),
     *(ValueError, TypeError, OverflowError),
 )
-"""What goes wrong with an address, a header or a body that nothing can send."""
+"""Errors of an address, a header or a body that cannot be sent."""
 MISSING = ("No module named", "pip install", "LLM Provider NOT provided")
 CARRIED_ELSEWHERE = ("host", "content-type", "content-length", "accept-encoding", "user-agent")
-"""The only headers that a redirect to another host is followed with: all others may hold a key."""
+"""The only headers that follow a redirect to another host: any other may contain a key."""
 
 
 SLOWER = 16
-"""LiteLLM is given that part of `model.max_answer_bytes`: it takes a fifth of a microsecond for a byte."""
+"""Divisor of `model.max_answer_bytes` for LiteLLM, which takes a fifth of a microsecond per byte."""
 
 
 class TransportRecord(msgspec.Struct):
-    """What the transport heard of one attempt, before LiteLLM made its own of it."""
+    """What the transport saw of one attempt, before LiteLLM interpreted it."""
 
     status: int | None = None
     retry_after: float | None = None
@@ -52,7 +52,7 @@ class TransportRecord(msgspec.Struct):
 
 
 _heard: ContextVar[TransportRecord | None] = ContextVar("_heard", default=None)
-"""Where the transport notes what it hears of the attempt that this task makes."""
+"""The record of the attempt that this task makes, filled in by the transport."""
 
 
 class LiteLLMCall:
@@ -66,16 +66,16 @@ class LiteLLMCall:
         self._client: Any = None
 
     def open(self) -> Card:
-        """Import LiteLLM, and read what the model costs."""
+        """Import LiteLLM, and return what is known of the model's price."""
         self._litellm = litellm_loading.load(self._config.price_table)
         return Card.of(self._config, table_line(self._config.name, self._litellm))
 
     def keys_missing(self) -> list[str]:
-        """The variables that LiteLLM looks for."""
+        """Return the variables in which LiteLLM looks for a key."""
         if "api_key" in self._said or "base_url" in self._said:
             return []
         names: list[str] = self._litellm.validate_environment(self._said["model"])["missing_keys"]
-        return [name for name in names if name.endswith("_API_KEY")]  # other providers have other ways in
+        return [name for name in names if name.endswith("_API_KEY")]  # others authenticate differently
 
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         if self._client is None:
@@ -85,19 +85,19 @@ class LiteLLMCall:
         try:
             response = await self._litellm.acompletion(messages=turns, client=self._client, **self._said)
             return await incoming(response, messages)
-        except Exception as error:  # LiteLLM raises what its many providers raise
+        except Exception as error:  # each of LiteLLM's many providers raises its own classes
             raise FailedCall(classify(error, heard)) from error
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.close()
 
 
 def settings_said(config: ModelConfig) -> dict[str, Any]:
-    """What every call says besides its messages, in LiteLLM's words; unset things are not sent at all."""
+    """Return the arguments of every call except its messages, in LiteLLM's names; unset ones are omitted."""
     body, budget = settings.further_fields(config), config.thinking_budget
-    apart = config.name.startswith(("gemini/", "vertex_ai/"))  # the one way that their code passes on
+    apart = config.name.startswith(("gemini/", "vertex_ai/"))  # LiteLLM passes their extras on only so
     said: dict[str, Any] = {
         "model": config.name,
         "base_url": settings.address(config),
@@ -111,27 +111,28 @@ def settings_said(config: ModelConfig) -> dict[str, Any]:
         "extra_headers": settings.headers(config) or None,
         **({"extra_body": body or None} if apart else body),
     }
+    # Retries happen in client.py, where they are paced, capped and shown; LiteLLM must not add its own.
     always = {"timeout": timeout(config), "num_retries": 0, "max_retries": 0}
     return {name: value for name, value in said.items() if value is not None} | always
 
 
 def timeout(config: ModelConfig) -> httpx.Timeout:
-    """How long an attempt and its connection may take."""
+    """Return the time limits of an attempt and of its connection."""
     return httpx.Timeout(config.timeout, connect=config.connect_timeout)
 
 
 def table_line(name: str, litellm: Any) -> Mapping[str, Any]:
-    """The model's line in LiteLLM's table; empty where it has none."""
+    """Return the model's entry in LiteLLM's table; {} if there is none."""
     try:
         key = litellm.get_model_info(name)["key"]
-    except Exception:  # noqa: BLE001 - LiteLLM says "unknown model" with a bare Exception
+    except Exception:  # noqa: BLE001 - LiteLLM reports an unknown model with a bare Exception
         return {}
     entry: Mapping[str, Any] = litellm.model_cost.get(key, {})
     return entry
 
 
 async def incoming(response: Any, messages: Sequence[Message]) -> Answer:
-    """LiteLLM's response as an answer; no text, a refusal and a tool call are answers as well."""
+    """Convert LiteLLM's response; no text, a refusal and a tool call are answers as well."""
     choice = response.choices[0]
     message, finish = choice.message, str(choice.finish_reason or "stop")
     text = message.content if isinstance(message.content, str) else ""
@@ -147,8 +148,8 @@ async def incoming(response: Any, messages: Sequence[Message]) -> Answer:
         _detail(counted, "completion_tokens_details", "reasoning_tokens"),
     )
     reply = await wire.reply(text, str(reasoning or ""), finish, usage, str(response.model or ""), messages)
-    told = getattr(response, "_hidden_params", {}).get("response_cost")
-    return Answer(reply, told=float(told) if told else None)
+    reported = getattr(response, "_hidden_params", {}).get("response_cost")
+    return Answer(reply, reported=float(reported) if reported else None)
 
 
 def _detail(counted: Any, group: str, name: str) -> Any:
@@ -159,11 +160,11 @@ def _detail(counted: Any, group: str, name: str) -> Any:
 
 
 def make_client(litellm: Any, config: ModelConfig) -> Any:
-    """A client to hand to LiteLLM, which then opens none of its own; close it with `await client.close()`."""
+    """Return a client to pass to LiteLLM, so that it opens none itself; close it after use."""
     patience, most = timeout(config).as_dict(), config.max_answer_bytes // SLOWER
 
     async def asked(request: httpx.Request) -> None:
-        request.extensions["timeout"] = patience  # LiteLLM mostly passes on one figure for all
+        request.extensions["timeout"] = patience  # LiteLLM often passes on one number for all timeouts
         request.headers["accept-encoding"] = "identity"
         heard = _heard.get()
         origin = (request.url.scheme, request.url.host, request.url.port)
@@ -174,12 +175,12 @@ def make_client(litellm: Any, config: ModelConfig) -> Any:
                 del request.headers[name]
 
     async def answered(response: httpx.Response) -> None:
-        if not response.has_redirect_location:  # what the address it names answers is heard next
+        if not response.has_redirect_location:  # the redirect's target answers next
             _hear(response)
         response.stream = _Bounded(response, most)
 
     class OnceHandler(litellm.AsyncHTTPHandler):  # type: ignore[misc]
-        """LiteLLM's client without its hidden second try after a broken connection."""
+        """LiteLLM's client without its hidden retry after a broken connection."""
 
         async def single_connection_post_request(self, *args: Any, **kwargs: Any) -> Any:
             raise httpx.ReadError("the connection broke before the answer came")
@@ -212,7 +213,7 @@ class _Bounded(httpx.AsyncByteStream):
             raise httpx.ReadError(str(error)) from error
 
     async def aclose(self) -> None:
-        """Give back the connection."""
+        """Close the connection."""
         if isinstance(self._parts, httpx.AsyncByteStream):
             await self._parts.aclose()
 
@@ -221,24 +222,24 @@ class _Bounded(httpx.AsyncByteStream):
 
 
 def classify(error: BaseException, heard: TransportRecord) -> Failure:
-    """The failure that this exception of LiteLLM's stands for."""
+    """Convert an exception of LiteLLM's to a Failure."""
     status = heard.status if heard.status is not None else getattr(error, "status_code", None)
     text = plain(str(error))
     if heard.status is None and (status is None or status >= 500 or status == 408):
-        return _unheard(error, text)  # a status that LiteLLM has made up
+        return _unheard(error, text)  # LiteLLM made this status up; no server sent it
     asked = heard.retry_after if heard.retry_after is not None else _retry_after_of(error)
     return Failure(_kind(error, status, heard, text), status, text, asked)
 
 
 def plain(text: str) -> str:
-    """LiteLLM's words on one line: without its classes, its advice and its tracebacks."""
+    """Return LiteLLM's text on one line, without its classes, advice and tracebacks."""
     text = text[:LONGEST_ERROR].partition("Traceback (most recent call last)")[0]
-    text = text.partition(" To drop these, ")[0]  # on settings that do not stand here
+    text = text.partition(" To drop these, ")[0]  # advice on settings that this project does not have
     return re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", tidy(text))
 
 
 def _unheard(error: BaseException, text: str) -> Failure:
-    """The failure where no answer came: told by what the error goes back to, since LiteLLM's own hides it."""
+    """Classify a failure without an answer, by its root cause, which LiteLLM's own error hides."""
     causes = list(_causes(error))
     broken = [cause for cause in causes if isinstance(cause, CONNECTION)]
     wrong = [cause for cause in causes if isinstance(cause, NOT_SENDABLE)]
@@ -257,7 +258,7 @@ def _unheard(error: BaseException, text: str) -> Failure:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and what it goes back to, the root last."""
+    """Yield the error and its causes, the root last."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

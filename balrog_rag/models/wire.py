@@ -1,4 +1,4 @@
-"""Between this project's words and a provider's: a request's messages out, the parts of a reply in."""
+"""Conversion between this project's messages and replies and a provider's."""
 
 import asyncio
 import json
@@ -15,27 +15,27 @@ from balrog_rag.util.secrets import redact
 
 T = TypeVar("T")
 Turns = list[dict[str, Any]]
-"""Messages as OpenAI's protocol and LiteLLM take them."""
+"""Messages in the format of OpenAI's protocol and LiteLLM."""
 
 MOST_CACHE_MARKS = 4
-"""Anthropic takes no more in one prompt."""
+"""Anthropic accepts no more in one prompt."""
 LONGEST_ANSWER = 1 << 18
-"""Characters kept of an answer, and of its reasoning: more than any model says on purpose."""
+"""Characters kept of an answer, and of its reasoning: more than any model produces on purpose."""
 SLICE = 1 << 15
 LONGEST_NAME = 500
 LONGEST_NUMBER = 32
 MOST_TOKENS = 1 << 53
-"""A count of tokens from here on is none."""
+"""Token counts from here on are treated as errors."""
 SMALL = 1 << 18
-"""Bytes up to which a part of an answer may hold a list: reading a longer one would take too long."""
+"""Bytes up to which a list in an answer is parsed: a longer one would take too long."""
 FORGIVEN = 1 << 18
-"""Bytes up to which a body that is not quite JSON is read nevertheless."""
+"""Bytes up to which a body that is not quite JSON is still parsed."""
 NOTHING = msgspec.Raw(b"null")
 THOUGHT = re.compile(r"<(think|thinking)>(.*?)</\1>(.*)", re.DOTALL)
 
 
 def fused(messages: Iterable[Message]) -> list[Message]:
-    """Neighbours of one role joined, for models whose roles must alternate."""
+    """Join adjacent messages of one role, for models whose roles must alternate."""
     result: list[Message] = []
     for message in messages:
         if result and result[-1].role == message.role:
@@ -47,9 +47,10 @@ def fused(messages: Iterable[Message]) -> list[Message]:
 
 
 def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool) -> Turns:
-    """The messages as they are sent; `mark` sets the cache marks that Anthropic's models want."""
+    """Return the messages as they are sent; `mark` sets the cache marks that Anthropic's models need."""
     turns = fused(messages) if fuse else messages
     marked = {place for place, turn in enumerate(turns) if mark and turn.stable}
+    # The last marks win: the longest common prefix of the next prompt is the one worth caching.
     kept = set(sorted(marked)[-MOST_CACHE_MARKS:])
     return [_turn(turn, place in kept) for place, turn in enumerate(turns)]
 
@@ -69,7 +70,7 @@ def _png(image: bytes) -> str:
 
 
 def decoded(body: bytes, kind: type[T]) -> T:
-    """A body as that Struct; raises ValueError or RecursionError where it is none."""
+    """Parse a body as that Struct; raise ValueError or RecursionError if it is not one."""
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError:
@@ -77,13 +78,13 @@ def decoded(body: bytes, kind: type[T]) -> T:
     except msgspec.DecodeError:
         if len(body) > FORGIVEN:
             raise
-    # Half a sign, or NaN among log-probabilities: Python's own decoder takes both.
+    # Lone surrogates, or NaN among log-probabilities: Python's own decoder accepts both.
     loose = json.loads(body, parse_constant=lambda name: None)
     return msgspec.json.decode(json.dumps(loose, ensure_ascii=False).encode("utf-8", "replace"), type=kind)
 
 
 def text(raw: msgspec.Raw) -> str:
-    """A text, or the texts of a list of parts; nothing for all else."""
+    """Return a text, or the joined texts of a list of parts; "" for anything else."""
     data = bytes(raw)
     if data.startswith(b'"'):
         return msgspec.json.decode(data, type=str)
@@ -94,14 +95,14 @@ def text(raw: msgspec.Raw) -> str:
 
 
 def number(raw: msgspec.Raw) -> Any:
-    """A number, or nothing."""
+    """Return a number, or None if it is too long to be one."""
     return msgspec.json.decode(raw) if len(bytes(raw)) <= LONGEST_NUMBER else None
 
 
 async def reply(
     text: str, reasoning: str, finish: str, counted: Usage | None, model: str, messages: Sequence[Message]
 ) -> Reply:
-    """A reply without its price, of what a provider said to these messages."""
+    """Return a reply without its price."""
     return Reply(
         await kept(text),
         reasoning=await kept(reasoning),
@@ -112,16 +113,16 @@ async def reply(
 
 
 async def kept(text: str) -> str:
-    """As much of a text as is kept; the end of a longer one, where a secret may be cut in two, is not."""
+    """Return as much of a text as is kept, without the end of a longer one, which may cut a secret."""
     seen = await sound(text[: LONGEST_ANSWER + SLICE])
     return (seen if len(text) <= LONGEST_ANSWER + SLICE else seen[:-SLICE])[:LONGEST_ANSWER]
 
 
 async def sound(text: str) -> str:
-    """The text without secrets and without halves of signs, which no journal holds.
+    """Return the text without secrets and lone surrogates, which journals do not allow.
 
-    A long text is looked through slice by slice, so that other episodes go on meanwhile; and twice, since
-    a secret may lie across the border of two slices.
+    A long text is processed in slices, so that other episodes can run meanwhile, and twice with shifted
+    slices, since a secret may cross a border.
     """
     if not text:
         return ""
@@ -137,13 +138,13 @@ async def sound(text: str) -> str:
 
 
 def thought_apart(text: str) -> tuple[str, str]:
-    """A thought that a model writes in front of its answer, and the answer."""
+    """Split off a thought that a model writes before its answer."""
     found = THOUGHT.match(text)
     return (found[2], found[3]) if found else ("", text)
 
 
 def usage(taken: Any, given: Any, cached: Any = 0, reasoning: Any = 0) -> Usage | None:
-    """The provider's count, or None where it sent none that can be."""
+    """Return the provider's count, or None if it sent none that is possible."""
     read, said = tokens(taken), tokens(given)
     if not (read or said):
         return None
@@ -151,11 +152,11 @@ def usage(taken: Any, given: Any, cached: Any = 0, reasoning: Any = 0) -> Usage 
 
 
 def tokens(counted: Any) -> int:
-    """A number of tokens as it may be counted; 0 for what is none."""
+    """Return a number of tokens; 0 if it is not a possible count."""
     whole = isinstance(counted, int) or (isinstance(counted, float) and counted.is_integer())
     return int(counted) if whole and 0 < counted < MOST_TOKENS else 0
 
 
 def estimate(messages: Sequence[Message], text: str) -> Usage:
-    """About what a call took, where the provider does not say."""
+    """Estimate what a call used, if the provider does not say."""
     return Usage(count_messages(messages), count_text(text))

@@ -217,12 +217,12 @@ def test_an_instruction_can_be_made_for_another_game() -> None:
     [
         (
             "{{ nothing }}",
-            "agent.prompts.answer_naive: 'nothing' is undefined; it is given: guide, reading, ",
+            "agent.prompts.answer_naive: 'nothing' is undefined; available values: guide, reading, ",
         ),
         ("{% if %}", "agent.prompts.answer_naive: "),
         (
             "{{ 1 / 0 }}",
-            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; it is given: guide, ",
+            "agent.prompts.answer_naive: ZeroDivisionError: division by zero; available values: guide, ",
         ),
         ("{{ 1 + example }}", "agent.prompts.answer_naive: TypeError: "),
         (f"{{{{ {'9' * 5000} }}}}", "agent.prompts.answer_naive: ValueError: Exceeds"),

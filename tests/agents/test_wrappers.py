@@ -236,5 +236,5 @@ def test_all_wrappers_at_once() -> None:
 @pytest.mark.parametrize("switch", ["retrieval.enabled=true", "loops.enabled=true", "batch.size=2"])
 def test_an_agent_that_cannot_be_wrapped_is_refused(switch: str) -> None:
     section = switch.split(".")[0]
-    with pytest.raises(ConfigError, match=f"agent.{section}: dummy is a program, which cannot be wrapped"):
+    with pytest.raises(ConfigError, match=f"agent.{section}: dummy is a program, so no wrapper fits"):
         made(agent_config("dummy", f"agent.{switch}"), VIEW, Script())

@@ -313,7 +313,7 @@ def test_an_instruction_without_a_place_for_the_papers_rules_is_refused(
     word, _ = brought(tmp_path, capsys)
     config = compose([word, "agent=robust_star", "model=scripted"]).agent
     with pytest.raises(
-        ConfigError, match=r"agent\.prompts\.instruction_nle has no place for it; write {{ advice }}"
+        ConfigError, match=r"agent\.prompts\.instruction_nle has no place for its text; add {{ advice }}"
     ):
         resolve(config)
     resolve(replace(config, system="balrog"))

@@ -56,7 +56,10 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("run.folder=/proc/none", "cannot be made"),
         ("resume=nowhere", "nowhere: no run folder here"),
         ("agent=[naive,cot]", "agent=[naive,cot]: takes one agent; to play each, use -m agent=naive,cot"),
-        ("model=openai", "model.name=openai/gpt-5.4-mini: no key; put OPENAI_API_KEY into the environment"),
+        (
+            "model=openai",
+            "model.name=openai/gpt-5.4-mini: API key missing; set OPENAI_API_KEY in the environment",
+        ),
         ("-m agent=[naive,cot]", "use -m agent=naive,cot"),
         ("env.tasks=[nle/X", "env.tasks=[nle/X: cannot be parsed; close the bracket or quote"),
         ("model.extra_headers.Authorization=sk-proj-0123456789abcdefghij", "looks like a secret"),

@@ -54,7 +54,7 @@ def files(folder: Path) -> dict[Path, bytes]:
         ("models testserver --port 65536", "--port 65536: must be 0 to 65535"),
         ("models testserver --latency -1", "--latency -1: must be at least 0"),
         ("models testserver --fault-rate 7", "--fault-rate 7: must be 0 to 1"),
-        ("models testserver --fault 429s", "no fault '429s'; did you mean 429"),
+        ("models testserver --fault 429s", "unknown fault '429s'; did you mean 429"),
         (
             "episode show two",
             "two: holds 2 journals; name one, e.g. two/nle/NetHackChallenge-v0",

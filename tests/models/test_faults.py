@@ -290,7 +290,7 @@ def test_what_cannot_be_sent_is_tried_once():
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9/v1", "http:///v1", "http://h:99999/v1", "ftp://h/v1"])
 def test_an_address_that_is_none_is_refused_before_any_call(address):
-    with pytest.raises(ConfigError, match=r"model\.base_url=.*no address of a server"):
+    with pytest.raises(ConfigError, match=r"model\.base_url=.*not a server address"):
         build(model_config(preset, base_url=address))
 
 

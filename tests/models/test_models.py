@@ -86,7 +86,7 @@ def test_a_name_that_nobody_can_place_is_refused():
     refuse_unanswerable(
         model_config("local", backend="litellm", name="gpt-4o", base_url="http://127.0.0.1:9")
     )
-    with pytest.raises(ConfigError, match=r"model\.name=qwen3:8b: names no provider; write"):
+    with pytest.raises(ConfigError, match=r"model\.name=qwen3:8b: unknown provider; use"):
         refuse_unanswerable(model_config("local", backend="litellm", name="qwen3:8b"))
 
 
@@ -97,9 +97,11 @@ def test_a_missing_key_is_refused_and_one_under_any_of_its_names_is_not(provider
     config = model_config("openai", name=f"{provider}/x")
     litellm_wants = litellm_loading.load().validate_environment(config.name)["missing_keys"]
     assert set(litellm_wants) & set(VARIABLES[provider])
-    with pytest.raises(ConfigError, match=f"model.name={provider}/x: no key; put {VARIABLES[provider][0]}"):
+    with pytest.raises(
+        ConfigError, match=f"model.name={provider}/x: API key missing; set {VARIABLES[provider][0]}"
+    ):
         refuse_unanswerable(config)
-    with pytest.raises(ModelRefused, match=r"no key; put .*, then resume"):
+    with pytest.raises(ModelRefused, match=r"API key missing; set .*, then resume"):
         complete(build(config), question())
     refuse_unanswerable(replace(config, base_url="http://127.0.0.1:9/v1"))
     for name in VARIABLES[provider]:

@@ -237,15 +237,15 @@ def test_a_redirect_is_followed_where_it_leaves_the_call_a_call(status):
     assert isinstance(one, Answer) == isinstance(other, Answer) == (status in (307, 308))
     if isinstance(one, Failure):
         assert one.kind is Kind.MODEL
-        assert f"it has moved to {url}" in one.text
+        assert f"the address has moved to {url}" in one.text
 
 
 @pytest.mark.parametrize(
     ("location", "words"),
     [
-        ("", "somewhere else"),
-        ("/v1/chat/completions", "sent on without end"),
-        ("file:///etc/passwd", "no server"),
+        ("", "an unnamed place"),
+        ("/v1/chat/completions", "too many redirects"),
+        ("file:///etc/passwd", "not a server"),
     ],
 )
 def test_a_redirect_that_leads_nowhere_is_one_line(location, words):

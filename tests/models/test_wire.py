@@ -145,7 +145,7 @@ def test_notes_say_which_price_and_which_key_are_missing(monkeypatch, key):
 
     *others, price = asyncio.run(run())
     assert price.endswith("set model.price.output")
-    wanted = "no key for openai/nobody-knows-me: set OPENAI_API_KEY in the environment or .env"
+    wanted = "API key missing for openai/nobody-knows-me: set OPENAI_API_KEY in the environment or .env"
     assert others == ([] if key else [wanted])
 
 

@@ -1,1 +1,1 @@
-"""What serves models on loopback: the test server."""
+"""Model servers on loopback: the test server."""

@@ -1,4 +1,4 @@
-"""Everything a model provider does wrong, on demand: one function a fault, by name in FAULTS."""
+"""Everything that a model provider can do wrong, on demand: one function per fault, by name in FAULTS."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -13,7 +13,7 @@ DRIP_SECONDS = 0.02
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A request that a fault answers: the answer it would have had, and where to send the bad one."""
+    """A request that a fault answers: the correct answer, and where to send the bad one."""
 
     request: HttpRequest
     connection: Connection
@@ -27,7 +27,7 @@ Fault = Callable[[Exchange], Coroutine[Any, Any, None]]
 
 
 def error_body(message: str, kind: str, code: str | None = None) -> bytes:
-    """An error in the shape that OpenAI-compatible servers use."""
+    """Return an error in the format of OpenAI-compatible servers."""
     return msgspec.json.encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
@@ -152,4 +152,4 @@ FAULTS: dict[str, Fault] = {
     "echo-401": lambda exchange: _echo(401, exchange),
     "echo-500": lambda exchange: _echo(500, exchange),
 }
-"""What can go wrong, by name. The `echo-` ones repeat the whole request, key included, in the error."""
+"""Faults by name. The `echo-` ones repeat the whole request, including the key, in the error."""

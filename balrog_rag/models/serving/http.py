@@ -1,7 +1,7 @@
-"""Just enough of an HTTP/1.1 server for the loopback servers here: keep-alive, fixed-length bodies, one loop.
+"""A minimal HTTP/1.1 server for loopback: keep-alive, fixed-length bodies, one event loop.
 
-No web framework, though aiohttp is installed: the test server must send answers that are cut, dripped,
-broken off or no HTTP at all, byte by byte, and a framework sees to it that none of this happens.
+Not a web framework, though aiohttp is installed: the test server must send answers that are cut, slow,
+broken off or not HTTP at all, byte by byte, which a framework prevents.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ MAX_BODY = 256 * 1024 * 1024
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
-    """One request as it came in; header names in lower case."""
+    """One request as received; header names in lower case."""
 
     method: str
     target: str
@@ -29,7 +29,7 @@ class HttpRequest(msgspec.Struct, frozen=True):
 
 
 class Connection(asyncio.Protocol):
-    """One client: requests are answered one after the other, in order."""
+    """One client; requests are answered one after the other, in order."""
 
     def __init__(self, answer: "Answer", gone: Callable[["Connection"], None]) -> None:
         self._answer = answer
@@ -39,18 +39,18 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client came."""
+        """Keep the transport of a new client."""
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The client went: nobody waits for the answer any more."""
+        """Cancel the answer of a client that disconnected."""
         self._transport = None
         self._gone(self)
         if self._task is not None:
             self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came; answer as soon as they are a whole request."""
+        """Collect bytes, and answer as soon as they are a complete request."""
         self._waiting += data
         self._next()
 
@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol):
             self._task = asyncio.get_running_loop().create_task(self._serve(request))
 
     def _take(self) -> HttpRequest | None:
-        """The first whole request of what came so far."""
+        """Remove and return the first complete request received so far."""
         head, found, rest = self._waiting.partition(b"\r\n\r\n")
         if not found:
             return None
@@ -89,16 +89,16 @@ class Connection(asyncio.Protocol):
         self._next()
 
     def send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        """Answer with a whole body."""
+        """Answer with a complete body."""
         self.write(head(status, len(body), headers) + body)
 
     def write(self, data: bytes) -> None:
-        """Send raw bytes, where the client is still there."""
+        """Send raw bytes if the client is still connected."""
         if self._transport is not None:
             self._transport.write(data)
 
     def abort(self) -> None:
-        """Break the connection off, unsent bytes and all."""
+        """Break the connection, dropping unsent bytes."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -107,7 +107,7 @@ Answer = Callable[[HttpRequest, Connection], Coroutine[Any, Any, None]]
 
 
 def head(status: int, length: int, headers: dict[str, str] | None = None) -> bytes:
-    """Status line and headers."""
+    """Return the status line and headers."""
     more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     kind = "" if headers and "content-type" in headers else "content-type: application/json\r\n"
     return (
@@ -116,7 +116,7 @@ def head(status: int, length: int, headers: dict[str, str] | None = None) -> byt
 
 
 class Listener:
-    """A listening socket on loopback and the connections made to it."""
+    """A listening socket on loopback and its connections."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
@@ -124,7 +124,7 @@ class Listener:
         self._connections: set[Connection] = set()
 
     async def open(self, host: str, port: int) -> int:
-        """Listen; gives the port, which is a free one for 0."""
+        """Listen; return the port (a free one if 0 was given)."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._connect, host, port, backlog=1024)
         return int(self._server.sockets[0].getsockname()[1])
@@ -135,7 +135,7 @@ class Listener:
         return connection
 
     async def close(self) -> None:
-        """Stop listening and break every connection off."""
+        """Stop listening and break every connection."""
         if self._server is not None:
             self._server.close()
             self._server = None

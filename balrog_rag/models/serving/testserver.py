@@ -4,9 +4,9 @@
         ...                                  # model.base_url=server.url
         assert max(server.counts.values()) == 1
 
-The answer follows from the prompt alone, so the order of asking changes nothing, and so does what goes
-wrong: a prompt is struck, and by which fault, by its own digest. `python -m balrog_rag.models testserver`
-runs it in a process of its own, which a killed client does not take along.
+The answer follows from the prompt alone, so the order of requests does not matter. Faults are selected in
+the same way, by the prompt's digest. `python -m balrog_rag.models testserver` runs it in its own process,
+which survives a killed client.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from balrog_rag.models.serving.http import Connection, HttpRequest, Listener
 Answerer = Callable[[tuple[str, ...]], str]
 CHARACTERS_PER_TOKEN = 4
 TICK = 0.001
-"""asyncio sleeps whole milliseconds, rounded up: with half of one less the mean latency is as asked for."""
+"""asyncio sleeps whole milliseconds, rounded up; half of one less gives the requested mean latency."""
 
 
 class ServedCall(msgspec.Struct, frozen=True):
-    """One request the server saw; `fault` is what it did wrong, empty where it answered well."""
+    """One request that the server saw; `fault` is what it did wrong, "" if it answered well."""
 
     digest: str
     number: int
-    """Which asking of this same prompt it was, from 1."""
+    """How many times this prompt had been sent, from 1."""
     fault: str
     body: bytes
     headers: dict[str, str]
@@ -47,9 +47,9 @@ class ServedCall(msgspec.Struct, frozen=True):
 
 
 class TestServer:
-    """The server, and what it saw; use it as an asynchronous context."""
+    """The server, and what it saw; use it as an asynchronous context manager."""
 
-    __test__ = False  # its name is no wish to be collected by pytest
+    __test__ = False  # or pytest would collect it because of its name
 
     def __init__(
         self,
@@ -66,20 +66,20 @@ class TestServer:
         retry_after: float = 0.05,
         keep: int = 10_000,
     ) -> None:
-        """Say how it behaves.
+        """Set its behaviour.
 
-        latency      seconds from a request to its answer, the server's own work included
-        answer       makes the text from the prompt's messages; None: an action of those listed
-        tokens       input, output and cached tokens that every answer claims; None: from the lengths
-        per_second   requests answered in a second, 429 with Retry-After beyond it
-        faults       what goes wrong with a share `fault_rate` of the prompts, the first `fault_times` times
-                     (-1: always) that they are asked
-        script       faults of the first requests in the order they come, "" for none; before `faults`
+        latency      seconds from a request to its answer, including the server's own work
+        answer       makes the text from the prompt's messages; None: one of the listed actions
+        tokens       input, output and cached tokens that every answer reports; None: from the lengths
+        per_second   requests answered per second; more get a 429 with Retry-After
+        faults       faults for a share `fault_rate` of the prompts, the first `fault_times` times
+                     (-1: always) that each is sent
+        script       faults of the first requests in order of arrival, "" for none; before `faults`
         keep         how many calls are kept in `calls`
         """
         for name in (*faults, *filter(None, script)):
             if name not in FAULTS:
-                raise ConfigError(f"no fault {name!r}{nearest(name, FAULTS)}")
+                raise ConfigError(f"unknown fault {name!r}{nearest(name, FAULTS)}")
         self._port, self._latency, self._tokens = port, latency, tokens
         self._answer = answer or canned_answers.for_prompt
         self._per_second, self._retry_after = per_second, retry_after
@@ -88,7 +88,7 @@ class TestServer:
         self._listener = Listener(self._serve)
         self._second = (0, 0)
         self.counts: Counter[str] = Counter()
-        """How often each prompt was asked, by the digest of its messages."""
+        """How often each prompt was sent, by the digest of its messages."""
         self.answered: Counter[str] = Counter()
         """How often each prompt was answered well."""
         self.calls: deque[ServedCall] = deque(maxlen=keep)
@@ -106,16 +106,16 @@ class TestServer:
         await self.close()
 
     async def open(self) -> None:
-        """Listen on 127.0.0.1; `url` is where."""
+        """Listen on 127.0.0.1 and set `url`."""
         port = await self._listener.open("127.0.0.1", self._port)
         self.url = f"http://127.0.0.1:{port}/v1"
 
     async def close(self) -> None:
-        """Stop, and break every connection off."""
+        """Stop, and break every connection."""
         await self._listener.close()
 
     def state(self) -> dict[str, Any]:
-        """What GET /counts answers."""
+        """Return the answer to GET /counts."""
         return {
             "requests": sum(self.counts.values()),
             "answered": sum(self.answered.values()),
@@ -168,10 +168,10 @@ class TestServer:
             return self._script.popleft()
         if self._over_limit():
             return "429-retry-after"
-        lot = int(digest(f"fault {key}"), 16)
-        struck = self._faults and (lot % 10_000) < self._rate * 10_000
-        if struck and (self._times < 0 or self.counts[key] <= self._times):
-            return self._faults[lot // 10_000 % len(self._faults)]
+        draw = int(digest(f"fault {key}"), 16)
+        chosen = self._faults and (draw % 10_000) < self._rate * 10_000
+        if chosen and (self._times < 0 or self.counts[key] <= self._times):
+            return self._faults[draw // 10_000 % len(self._faults)]
         return ""
 
     def _over_limit(self) -> bool:
@@ -210,7 +210,7 @@ class TestServer:
 
 
 class ChatMessage(msgspec.Struct, frozen=True):
-    """A message as it comes in: its content is text, a list of parts, or nothing."""
+    """A received message: its content is text, a list of parts, or None."""
 
     role: str
     content: str | list[dict[str, Any]] | None = None
@@ -224,12 +224,12 @@ class ChatRequest(msgspec.Struct, frozen=True):
 
 
 def plain_text(message: ChatMessage) -> str:
-    """The words of a message, pictures left out."""
+    """Return the text of a message without pictures."""
     if isinstance(message.content, str):
         return message.content
     return "".join(part.get("text", "") for part in message.content or ())
 
 
 def messages_digest(messages: Sequence[ChatMessage]) -> str:
-    """The name of a prompt in `counts`: the hash of its messages, pictures included."""
+    """Return the key of a prompt in `counts`: the hash of its messages, including pictures."""
     return digest(msgspec.json.encode(messages))
