@@ -142,6 +142,7 @@ class EpisodeMeter:
         self._answered()
         if reply.cost is None:
             reply = msgspec.structs.replace(reply, cost=self._run.prices.cost(reply.usage))
+        # Counted before raising: the answer is paid for even if no cap can count it.
         self._count(Spending.of(reply), purpose, 1)
         if live and reply.cost is None and self._run.capped_in_dollars:
             raise unpriced(self._name, reply.model or "the model")

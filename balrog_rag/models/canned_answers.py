@@ -27,6 +27,7 @@ SUMMARY = "The stairs down look like >. Search for hidden doors where a room has
 
 def pick(digest_of_question: str, choices: tuple[str, ...], seed: int = 0) -> str:
     """Choose by hash of the question and the seed."""
+    # Not hash(), which differs between processes: a prompt must get the same answer in all of them.
     return choices[int(digest(f"{seed} {digest_of_question}"), 16) % len(choices)]
 
 

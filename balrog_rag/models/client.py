@@ -84,6 +84,7 @@ class RemoteModel:
             outcome = await self._ask(messages, tries)
             if isinstance(outcome, Reply):
                 return msgspec.structs.replace(outcome, trimmed=trimmed) if trimmed else outcome
+            # `tries` is shared by all lengths, so that a prompt that is being cut does not get more attempts.
             # Cut from the whole prompt, not from the last attempt: the same length then cuts the same turns.
             less = shorter(request.messages, messages)
             if less is None:
@@ -155,5 +156,6 @@ class RemoteModel:
     async def close(self) -> None:
         """Close the connections."""
         if self._starting is not None:
+            # The loading thread cannot be cancelled; close only what it has finished opening.
             await asyncio.wait([self._starting])
         await self._call.close()

@@ -51,6 +51,7 @@ class LocalModel:
         """Fetch the weights if needed and load them; otherwise the first call does."""
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
+        # Shielded: a cancelled caller must not cancel the loading that others wait for.
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
@@ -133,6 +134,7 @@ class LocalModel:
     async def close(self) -> None:
         """Free the memory; a cancelled call keeps it until the call ends."""
         if self._starting is not None:
+            # A thread cannot be cancelled: without waiting it would load weights after the close.
             await asyncio.wait([self._starting])
         self._server = None
 

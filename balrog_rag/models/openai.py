@@ -72,6 +72,7 @@ class _Body(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Details(msgspec.Struct, frozen=True):
+    # Any: providers send null, floats or strings here; `wire.tokens` reads them, and the answer is kept.
     cached_tokens: Any = 0
     reasoning_tokens: Any = 0
     cache_write_tokens: Any = 0

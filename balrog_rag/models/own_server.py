@@ -96,6 +96,7 @@ class OwnServer:
         self._key = settings.key(config) or os.environ.get(self._server.key)
         self._headers = _headers(config, self._key)
         self._fields = self._server.protocol.fields(config, self._model, self._url)
+        # Checked here, so that a wrong setting ends the command before the run, not every call in it.
         _encodable(self._fields)
         self._poster: Poster | None = None
 

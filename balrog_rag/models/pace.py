@@ -122,6 +122,7 @@ class Pace:
 
     def _wake(self) -> None:
         while self._waiting and self._in_flight < self.limit:
+            # A place is handed over here, counted, before the waiter runs: nobody can take it in between.
             turn = self._waiting.popleft()
             if not turn.done():
                 turn.set_result(None)
@@ -168,6 +169,7 @@ class Pace:
         if self._recent and slot.since >= self._recent[0].since:
             self._recent_tokens += tokens - slot.tokens
             slot.tokens = tokens
+        # Grows by about one call per round of calls, and halves at a 429, like TCP's congestion window.
         self._limit = min(self._most, self._limit + GROWTH / self._limit)
         self._wake()
 
@@ -176,6 +178,7 @@ class Pace:
         now = asyncio.get_running_loop().time()
         # Calls sent before the last cut fail for the same reason; cutting again for each would stop the run.
         if slot.since >= self._last_cut:
+            # Half of what was really in flight: half of a maximum never reached might change nothing.
             self._limit = max(1.0, min(self._limit, float(self._in_flight)) * CUT)
             self._last_cut = now
         if retry_after is not None:

@@ -62,6 +62,7 @@ class Poster:
             connector=_Connector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=_trust(url)),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout),
+            # `bounded` decompresses, with a limit on the result.
             auto_decompress=False,
         )
 
@@ -85,6 +86,7 @@ class Poster:
             if heard.status not in REDIRECTS:
                 return heard
             here, url = url, _elsewhere(url, heard)
+            # Another host must not receive the key.
             if url.origin() != here.origin():
                 headers = {name: value for name, value in headers.items() if name in CARRIED_ELSEWHERE}
         raise FailedCall(Failure(Kind.MODEL, heard.status, "too many redirects"))
@@ -116,6 +118,7 @@ class Poster:
         except (aiohttp.ClientError, Unreadable) as error:
             raise FailedCall(Failure(Kind.BROKEN, answer.status, tidy(str(error)))) from error
         finally:
+            # Reading the rest of an endless body, to keep the connection, would never end.
             if not answer.content.at_eof():
                 answer.close()
 
@@ -129,6 +132,7 @@ class _Connector(aiohttp.TCPConnector):
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
+        # Weak: a connection that aiohttp has dropped must not be kept alive here.
         self._used: WeakSet[Any] = WeakSet()
 
     async def connect(self, *what: Any, **how: Any) -> Any:

@@ -122,6 +122,7 @@ def by_table(entry: Mapping[str, Any], answer: Answer) -> float:
         return next((float(entry[name]) for name in names if entry.get(name) is not None), otherwise)
 
     plain = rate("input_cost_per_token")
+    # Providers may report more cached than read tokens; a negative rest would lower the price.
     cached = min(usage.cached, usage.input)
     written = min(answer.written, usage.input - cached)
     return (

@@ -44,4 +44,5 @@ def _table() -> dict[str, msgspec.Raw]:
     if found is None or found.origin is None:
         return {}
     path = Path(found.origin).parent / FILE
+    # Entries stay undecoded: the table has thousands of models and a run uses few.
     return msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw]) if path.is_file() else {}

@@ -80,6 +80,7 @@ class LiteLLMCall:
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         if self._client is None:
             self._client = make_client(self._litellm, self._config)
+        # In a context variable, because concurrent calls share one client and its hooks.
         _heard.set(heard := TransportRecord())
         turns = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks)
         try:
@@ -244,6 +245,7 @@ def _unheard(error: BaseException, text: str) -> Failure:
     broken = [cause for cause in causes if isinstance(cause, CONNECTION)]
     wrong = [cause for cause in causes if isinstance(cause, NOT_SENDABLE)]
     if broken:
+        # A server that cannot be reached is a network failure; only a slow answer is a time-out.
         late = isinstance(broken[-1], httpx.TimeoutException) and not isinstance(
             broken[-1], httpx.ConnectTimeout
         )

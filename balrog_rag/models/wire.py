@@ -73,6 +73,7 @@ def decoded(body: bytes, kind: type[T]) -> T:
     """Parse a body as that Struct; raise ValueError or RecursionError if it is not one."""
     try:
         return msgspec.json.decode(body, type=kind)
+    # A subclass of DecodeError: valid JSON of another shape, which no second parse can repair.
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
@@ -106,6 +107,7 @@ async def reply(
     return Reply(
         await kept(text),
         reasoning=await kept(reasoning),
+        # An answer cut here is marked like one that the provider cut.
         finish=finish if len(text) <= LONGEST_ANSWER else "length",
         usage=counted or estimate(messages, text[:LONGEST_ANSWER]),
         model=(await sound(model[:SLICE]))[:LONGEST_NAME],

@@ -190,7 +190,7 @@ def test_an_arm_that_retrieves_nothing_has_no_other_knowledge() -> None:
 
 @pytest.mark.parametrize("key", ["run.experiment=paper_table1", "run.departures=[]"])
 def test_no_word_can_claim_an_experiment(key: str) -> None:
-    with pytest.raises(ConfigError, match=r"write \+experiment=NAME"):
+    with pytest.raises(ConfigError, match=r"use \+experiment=NAME"):
         named(compose([key]), [key])
 
 

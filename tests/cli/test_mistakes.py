@@ -36,7 +36,10 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("env.tasks=[NetHackChallenge-v0]", "expected env/task"),
         ("env.character=xxx", "env.character: unknown character 'xxx'"),
         ("env.seeds=[1,x]", "env.seeds[1]: must be a whole number"),
-        ("env.seeding=list env.seeds=[1] env.episodes=2", "env.seeds: 1 seed for 2 episodes a task"),
+        (
+            "env.seeding=list env.seeds=[1] env.episodes=2",
+            "env.seeds: 1 seed for 2 episodes per task; list one each",
+        ),
         ("env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
         ("-m run.seed=1,2 env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
         (f"agent=few_shot agent.demonstrations=[{__file__}]", "test_mistakes.py is not a demonstration file"),
