@@ -1,1 +1,1 @@
-"""What everything speaks: data, behaviour, errors and the registry. Knows no game."""
+"""The shared contracts: data, behaviour, errors and the registry. Nothing here is specific to a game."""

@@ -2,9 +2,9 @@
 
 A language agent reaches the outside world through two handles only, `LLM.complete` and
 `Knowledge.search`; both journal every effect before the agent sees it. Everything else it does must be a
-pure function of what it was given: no clock, no unseeded randomness, no file, no network.
+pure function of its inputs: no clock, no unseeded randomness, no file, no network.
 
-How each kind is made (the factory that a registry holds):
+Factories that the registries expect:
 
     agent        factory(config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> Agent
     program      a ProgramKind, see contracts/programs.py
@@ -35,14 +35,14 @@ from balrog_rag.contracts.programs import Press
 
 
 class Agent(Protocol):
-    """A language agent: a coroutine between an observation and a decision, with memory of its own."""
+    """A language agent: a coroutine from an observation to a decision, with its own memory."""
 
     async def act(self, observation: Observation) -> Decision:
-        """Decide what to do now."""
+        """Decide on the next action."""
         ...
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take into memory a turn that somebody else decided (a fork, a demonstration)."""
+        """Add a turn that was decided elsewhere (a fork, a demonstration) to the memory."""
         ...
 
 
@@ -52,11 +52,11 @@ class Model(Protocol):
     name: str
 
     async def complete(self, request: Request) -> Reply:
-        """Answer, or raise a ModelError; retries happen inside, within their bounds."""
+        """Answer, or raise a ModelError; retries happen inside, within their limits."""
         ...
 
     async def close(self) -> None:
-        """Give back connections and processes."""
+        """Release connections and processes."""
         ...
 
 
@@ -66,11 +66,11 @@ class Retriever(Protocol):
     name: str
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """The best k passages for the query, best first; fewer or none where there are no more."""
+        """Return the best k passages for the query, best first; fewer if there are no more."""
         ...
 
     async def close(self) -> None:
-        """Give back threads and mapped files."""
+        """Release threads and mapped files."""
         ...
 
 
@@ -88,15 +88,15 @@ class Knowledge(Protocol):
     """An agent's handle to the knowledge base; journaled and counted."""
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """Look something up."""
+        """Search the knowledge base."""
         ...
 
 
 class Meter(Protocol):
-    """Counts what an episode and its run spend; the play loop asks it before every call."""
+    """Counts what an episode and its run spend; consulted before every call."""
 
     def admit(self) -> None:
-        """Raise LimitReached where a cap leaves no room for another call."""
+        """Raise LimitReached if a cap leaves no room for another call."""
         ...
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
@@ -105,37 +105,37 @@ class Meter(Protocol):
 
 
 class Watcher(Protocol):
-    """Sees an episode go by: displays, logs, CSV files, exporters. Must not change anything."""
+    """Receives the events of episodes: displays, logs, CSV files, exporters. Must not change anything."""
 
     def see(self, event: Event) -> None:
-        """Take one event in; those that do not matter to it are passed over."""
+        """Handle one event; ignore kinds of event that do not matter."""
         ...
 
 
 class RunningGame(Protocol):
-    """A running game as the play loop holds it, wherever it lives."""
+    """A running game as the play loop sees it, in whatever process it runs."""
 
     view: TaskView
     start: Transition
     """The first observation."""
 
     async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
-        """Take the actions one after the other; stops early where the game ends."""
+        """Take the actions in order, up to the end of the game."""
         ...
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
-        """Let a program play on, for so many presses at most, or as recorded; goes on where it stopped."""
+        """Let a program press up to `most` keys, or those recorded; the next call continues it."""
         ...
 
     async def close(self) -> None:
-        """End the game and give its place back."""
+        """End the game and free its place."""
         ...
 
 
 class Environment(Protocol):
-    """A game in the process that holds it: synchronous, one a thread, text out.
+    """A game in the process that runs it: synchronous, one per thread, text out.
 
-    One that can do so cheaply also offers what programs need: `screen`, `press` and `look` of `Pressable`.
+    If it can do so cheaply, it also offers what programs need: `screen`, `press` and `look` of `Pressable`.
     """
 
     view: TaskView
@@ -149,31 +149,31 @@ class Environment(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back everything the game holds."""
+        """Release all resources."""
         ...
 
 
 class Pressed(NamedTuple):
-    """What one press of a program did."""
+    """The result of one press of a program."""
 
     reward: float = 0.0
     keys: int = 1
     ended: str = ""
     message: str = ""
-    """What the game said of it."""
+    """The game's message after the press."""
 
 
 class Pressable(Environment, Protocol):
-    """An environment that programs can play without an observation being made at every press."""
+    """An environment that programs can play without building an observation at every press."""
 
     @property
     def screen(self) -> Any:
-        """What programs see: the raw screen of this moment, which the next press may fill anew."""
+        """The raw current screen, as programs see it; the next press may overwrite it."""
         ...
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The numbers of this moment."""
+        """The current numbers."""
         ...
 
     def press(self, press: Press) -> Pressed:
@@ -181,9 +181,9 @@ class Pressable(Environment, Protocol):
         ...
 
     def event(self) -> str:
-        """What happened at the last press that a player would want to know of; empty where nothing did."""
+        """Return what happened at the last press that a player would want to know; "" if nothing did."""
         ...
 
     def look(self, message: str, ended: str) -> Transition:
-        """The present moment as an observation, with this message; of a game that is over its last."""
+        """Return the current observation with this message, or the last one of a finished game."""
         ...

@@ -1,7 +1,7 @@
-"""The words of the contracts: messages and replies, passages, observations, decisions, game specs.
+"""The data of the contracts: messages and replies, passages, observations, decisions, game specs.
 
 Plain immutable data without behaviour beyond hashing and joining text. Everything that crosses a
-process border or reaches a journal is one of these.
+process boundary or reaches a journal is one of these.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,13 +16,13 @@ Purpose = Literal["act", "query", "summary", "rerank", "other"]
 
 
 def digest(text: str | bytes) -> str:
-    """The short content hash used everywhere in journals (128 bits, hexadecimal)."""
+    """Return the short content hash used in journals (128 bits, hexadecimal)."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return blake2b(data, digest_size=16).hexdigest()
 
 
 class Message(msgspec.Struct, frozen=True, dict=True):
-    """One turn of a prompt. `stable` marks the end of a head worth caching at the provider."""
+    """One turn of a prompt. `stable` marks the end of a prefix worth caching at the provider."""
 
     role: Role
     text: str
@@ -31,13 +31,13 @@ class Message(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of role, words and pictures; cached, since a history shows the same turn many times."""
+        """Hash of role, text and pictures; cached, since a history shows the same turn many times."""
         pictures = "".join(digest(image) for image in self.images)
         return digest(f"{self.role}\n{pictures}\n{self.text}")
 
 
 class AnswerFormat(msgspec.Struct, frozen=True):
-    """The shape an answer must have; models that can constrain decoding use it, others ignore it."""
+    """The required format of an answer; models that can constrain decoding use it, others ignore it."""
 
     choices: tuple[str, ...]
     before: str = ""
@@ -46,12 +46,12 @@ class AnswerFormat(msgspec.Struct, frozen=True):
     calls: "tuple[Action, ...]" = ()
     """Choices that take arguments."""
     thoughts: tuple[str, ...] = ()
-    """Where there are some, the answer is one JSON object: these thoughts by name, then a skill by its
-    name with its arguments by theirs."""
+    """If set, the answer is one JSON object: these thoughts by name, then a skill by its name, with
+    its arguments by theirs."""
 
 
 class Request(msgspec.Struct, frozen=True, dict=True):
-    """One question to a model: the messages, what it is for, and the shape its answer should have."""
+    """One question to a model: the messages, their purpose, and the format of the answer."""
 
     messages: tuple[Message, ...]
     purpose: Purpose = "act"
@@ -59,12 +59,12 @@ class Request(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of what is asked, from the digests of its messages."""
+        """Hash of the question, from the digests of its messages."""
         return digest(self.purpose + "\n" + "\n".join(message.digest for message in self.messages))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Tokens of one call as the provider counts them; `cached` and `reasoning` are parts of the others."""
+    """Tokens of one call as counted by the provider; `cached` and `reasoning` are parts of the others."""
 
     input: int = 0
     output: int = 0
@@ -73,7 +73,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A model's answer and what it cost; an empty or refused answer is an answer too."""
+    """A model's answer and its cost; an empty or refused answer is an answer too."""
 
     text: str
     reasoning: str = ""
@@ -84,11 +84,11 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int = 1
     model: str = ""
     trimmed: int = 0
-    """How many old turns were left out so that the prompt fits."""
+    """Number of old turns dropped so that the prompt fits."""
 
 
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A piece of the knowledge base as a search returns it."""
+    """A piece of the knowledge base as returned by a search."""
 
     id: str
     title: str
@@ -98,13 +98,13 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
     licence: str = ""
     version: str = ""
-    """The version of the game that it speaks of, where that is known."""
+    """The version of the game that it describes, if known."""
     asked: str = ""
-    """Other ways to ask for it: searched along, and not shown."""
+    """Other ways to ask for it: searched as well, but not shown."""
 
 
 Shown = Literal["history", "now", "never"]
-"""Whether a part of an observation stays in the history, stands in the newest prompt only, or in none."""
+"""Whether a part of an observation stays in the history, appears in the newest prompt only, or never."""
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -114,19 +114,19 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     shown: Shown = "history"
     heading: bool = True
-    """Whether its name stands over it in a prompt."""
+    """Whether prompts print its name above it."""
 
 
 class Observation(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
-    """What an agent sees of one moment of a game: named parts of text, numbers, perhaps pictures."""
+    """What an agent sees of one moment of a game: named parts of text, numbers, and optional pictures."""
 
     parts: tuple[Part, ...]
     numbers: Mapping[str, int] = {}
-    """What the game counts, by names of its own; the journal keeps those that move."""
+    """The game's counters by name; the journal records those that change."""
     digest: str = ""
-    """Hash of everything this was made from."""
+    """Hash of everything that this was made from."""
     notice: str = ""
-    """What the harness tells the agent about its last answer, e.g. that it was no valid action."""
+    """The harness's remark on the agent's last answer, e.g. that it was not a valid action."""
     pictures: tuple[bytes, ...] = ()
 
     @cached_property
@@ -141,17 +141,17 @@ class Observation(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     @property
     def screen(self) -> str:
-        """What a person is shown of the moment: message and map, or all parts where there is no map."""
+        """The moment as shown to people: message and map, or all parts if there is no map."""
         if seen := self.text("map"):
             return f"{self.text('message')}\n{seen}"
         return "\n".join(part.text for part in self.parts if part.shown != "never" and part.text)
 
     def text(self, name: str) -> str:
-        """The part of that name; empty where there is none."""
+        """Return the part of that name; "" if there is none."""
         return next((part.text for part in self.parts if part.name == name), "")
 
     def with_text(self, name: str, text: str) -> "Observation":
-        """The same moment with another text for one of its parts."""
+        """Replace the text of one part."""
         replace = msgspec.structs.replace
         changed = (replace(part, text=text) if part.name == name else part for part in self.parts)
         return replace(self, parts=tuple(changed))
@@ -162,37 +162,37 @@ def _joined(parts: Iterable[Part]) -> str:
 
 
 class Rise(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One press of a program at which the progression rose: what it was worth, and the numbers after it."""
+    """One press of a program at which the progression rose: its reward, and the numbers after it."""
 
     reward: float = 0.0
     numbers: Mapping[str, int] = {}
 
 
 class Transition(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one action led to. `ended` names how the game ended, by `episode.outcome.Outcome`'s values."""
+    """The result of one action. `ended` names how the game ended, as a value of `Outcome`."""
 
     observation: Observation
     reward: float = 0.0
     keys: int = 1
-    """Key presses this took, skipped pages included."""
+    """Key presses this took, including skipped pages."""
     ended: str = ""
     end: Mapping[str, Any] = {}
-    """Facts of the end: the game's own words for it, its log line, achievements."""
+    """Facts of the end: the game's description, its log line, achievements."""
     instead: str = ""
-    """The action taken in place of the one asked for, where the game could not take that one now."""
+    """The action taken instead of the requested one, if the game could not take that now."""
     stopped: str = ""
-    """Why the program behind the action stopped; empty for a plain action."""
+    """Why the program that ran the action stopped; "" for a plain action."""
     pressed: tuple[int | str, ...] = ()
-    """What a program that plays the episode pressed in this burst."""
+    """Keys pressed in this burst by a program that plays the episode."""
     rises: tuple[Rise, ...] = ()
     """The presses within this step at which the progression rose."""
     by_press: bool = False
-    """Whether `reward` is the sum over several presses. It then counts by `rises` alone: a sum is worth more
-    or less than any single press, and the rules of the games are about single presses."""
+    """Whether `reward` is the sum over several presses. Scoring then uses `rises` alone: the games' rules are
+    about single presses, and a sum can score more or less than any of them."""
 
     @property
     def count(self) -> int:
-        """How many steps this is: one decision, or each press of a program that plays the episode."""
+        """Number of steps: one decision, or each press of a program that plays the episode."""
         return len(self.pressed) or 1
 
 
@@ -201,16 +201,16 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     kind: Literal["integer", "word", "text"] = "integer"
-    """A whole number, one word, or all that is left of the answer."""
+    """An integer, one word, or the rest of the answer."""
     says: str = ""
     least: int | None = None
     most: int | None = None
     choices: tuple[str, ...] = ()
-    """The words it may be; empty: any."""
+    """The allowed words; empty: any."""
     optional: bool = False
 
     def read(self, text: str) -> int | str | None:
-        """The argument that a text is; None where it is none."""
+        """Parse an argument; return None if it is invalid."""
         if self.kind != "integer":
             return text if text and (not self.choices or text in self.choices) else None
         if len(text) > LONGEST_NUMBER or not text.removeprefix("-").isdecimal():
@@ -221,11 +221,11 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 LONGEST_NUMBER = 18
-"""Characters of a number that an answer may hold as an argument."""
+"""Longest number, in characters, accepted as an argument."""
 
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An action that is a program with a name and perhaps arguments."""
+    """An action that runs a program, with a name and optional arguments."""
 
     name: str
     says: str = ""
@@ -233,7 +233,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def form(self) -> str:
-        """How it is written: `rest <turns>`; what may be left out stands as `[turns]`."""
+        """How it is written: `rest <turns>`, optional arguments as `[turns]`."""
         return " ".join(
             [
                 self.name,
@@ -242,7 +242,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def call(self, text: str) -> "Call | None":
-        """The call that a text is; None where it is another, or its arguments are wrong."""
+        """Parse a call of this action; return None for another action or wrong arguments."""
         if text != self.name and not text.startswith(f"{self.name} "):
             return None
         words = text[len(self.name) :].split()
@@ -267,12 +267,12 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As an answer says it: `rest 40`."""
+        """The call as an answer writes it: `rest 40`."""
         return " ".join(map(str, [self.name, *self.arguments]))
 
 
 class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
-    """What an agent is told of its task before the first observation."""
+    """Describes a task to an agent before the first observation."""
 
     env: str
     task: str
@@ -280,19 +280,19 @@ class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     actions: Mapping[str, str]
     """Every advertised action with its description, in the order shown; programs as `rest <turns>`."""
     accepted: frozenset[str]
-    """Every plain answer the environment takes: the advertised ones, letters, numbers, prompt keys."""
+    """Every plain answer that the environment accepts: advertised actions, letters, numbers, prompt keys."""
     default_action: str
     programs: tuple[Action, ...] = ()
-    """Actions with a program behind them."""
+    """Actions that run a program."""
     anything: bool = False
-    """Whether every text is an action."""
+    """Whether any text is an action."""
 
     def takes(self, text: str) -> bool:
         """Whether a text is an action of this task."""
         return text in self.accepted or self.anything or self.call(text) is not None
 
     def call(self, text: str) -> Call | None:
-        """The program's call that a text is, if it is one."""
+        """Parse a program call; return None if the text is not one."""
         if not self.programs:
             return None
         return next((call for each in self.programs if (call := each.call(text)) is not None), None)
@@ -304,47 +304,47 @@ class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return tuple(name for name in self.actions if name not in forms)
 
     def offering(self, programs: "Iterable[Action]") -> "TaskView":
-        """The same task with these programs among its actions."""
+        """Return the task with these programs added to its actions."""
         offered = tuple(programs)
         actions = {**self.actions, **{each.form: each.says for each in offered}}
         return msgspec.structs.replace(self, actions=actions, programs=offered)
 
 
 class ProgramPlayer(msgspec.Struct, frozen=True):
-    """A program that plays the episode, as a worker is told of it."""
+    """A program that plays the episode, as described to a worker."""
 
     name: str
     options: Mapping[str, Any]
     seed: int
     since: int = 0
-    """The step from which on it plays."""
+    """The step from which it plays."""
 
 
 class Burst(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a journal holds of a program's next presses, to be repeated exactly."""
+    """A program's next key presses as recorded in a journal, to be repeated exactly."""
 
     presses: int
     keys: tuple[int | str, ...] = ()
-    """The presses themselves, where the program that made them is not to be run."""
+    """The presses themselves, if the program that made them must not run."""
     ended: str = ""
-    """How the program's own failure ended the episode behind them; empty where none did."""
+    """The outcome if the program's failure ended the episode after them; else ""."""
     stopped: str = ""
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an agent wants done: `action` is checked by the play loop, `answer` is what the model said."""
+    """What an agent decided: `action` is checked by the play loop, `answer` is the model's text."""
 
     action: str
     answer: str = ""
     reasoning: str = ""
     notes: Mapping[str, Any] = {}
-    """Small facts for the record: how the answer was read, whether retrieval was used."""
+    """Small facts for the record: how the answer was parsed, whether retrieval was used."""
     player: ProgramPlayer | None = None
-    """Set where a program plays on by itself for a while."""
+    """Set if a program plays on by itself for a while."""
 
 
 class Seeds(msgspec.Struct, frozen=True):
-    """The game's dice; a kind that keeps dice of the display or of levels apart takes the others, too."""
+    """The game's RNG seeds; a kind with separate generators for display or levels uses the others too."""
 
     core: int
     disp: int
@@ -352,16 +352,16 @@ class Seeds(msgspec.Struct, frozen=True):
 
 
 class GameSpec(msgspec.Struct, frozen=True):
-    """Everything that decides a game: same spec, same actions, same observations."""
+    """Everything that determines a game: same spec, same actions, same observations."""
 
     env: str
     """Registered kind of game."""
     task: str
     seeds: Seeds
     max_steps: int = 100_000
-    """After how many of the game's own steps, such as key presses, it is ended."""
+    """Number of the game's own steps, such as key presses, after which it is ended."""
     options: Mapping[str, Any] = {}
-    """Complete, as the kind's own schema has them."""
+    """Complete, with every option of the kind's schema."""
     programs: tuple[str, ...] = ()
     """Programs offered as actions."""
 
@@ -373,7 +373,7 @@ CONNECTION_KEYS = {
     ),
     "knowledge": ("folder", "threads"),
 }
-"""Settings of a player that say where a service is, how patiently it is asked and what it costs.
+"""Settings of a player that say how a service is reached, retried and priced.
 
-They are no part of an episode's identity: a run goes on although its server has moved.
+They are not part of an episode's identity: a run can be resumed although its server has moved.
 """

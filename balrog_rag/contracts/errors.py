@@ -2,28 +2,28 @@
 
     BalrogError                 one clear line: what happened, where, what to do
     ├── ConfigError             a key, a value or a name in the configuration is wrong
-    ├── PluginError             a plug-in cannot be loaded or does not keep its contract
+    ├── PluginError             a plug-in cannot be loaded or violates its contract
     │   └── PlayerFailed        code of an agent or a bot raised while it played; its game has no score
-    ├── RunFolderError          a run folder is missing, foreign, locked or cannot be written
-    ├── JournalError            a journal does not fit: other version, foreign line, bad order
-    │   └── ReplayError         replay came to another prompt or screen than the journal says
+    ├── RunFolderError          a run folder is missing, foreign, locked or not writable
+    ├── JournalError            a journal is invalid: other version, damaged line, wrong order
+    │   └── ReplayError         a replay produced another prompt or screen than the journal's
     ├── EnvironmentFailure      a game cannot be made or misbehaves
-    │   └── WorkerLost          the process that held the game died or hung: replay it elsewhere
-    │       └── Bystander       it died of another game that it held
+    │   └── WorkerLost          the process that ran the game died or hung: replay it elsewhere
+    │       └── WorkerLostElsewhere  it died while playing another game
     ├── ModelError              a model call failed for good
     │   ├── ModelRefused        it will never succeed: key, name or request is wrong; the run stops
-    │   │   └── ContextTooLong  the prompt does not fit this model
-    │   └── ModelUnavailable    retried within its bounds and still failing; resumable
-    ├── KnowledgeError          a corpus or an index is missing, foreign or broken
-    └── DatasetError            recorded games are missing, foreign or broken
+    │   │   └── ContextTooLong  the prompt is too long for this model
+    │   └── ModelUnavailable    retried within its limits and still failing; resumable
+    ├── KnowledgeError          a corpus or an index is missing, foreign or damaged
+    └── DatasetError            recorded games are missing, foreign or damaged
 
 Limits (steps, tokens, dollars, time) are outcomes of an episode, never errors: see `episode.outcome`.
-`LimitReached` below is therefore no BalrogError: it is how a handle tells the play loop to end well.
+`LimitReached` below is therefore not a BalrogError: with it a handle asks the play loop to end normally.
 """
 
 
 class BalrogError(Exception):
-    """Base of the tree; `exit_code` is what a command ends with when this reaches it."""
+    """Base of all errors; `exit_code` is the exit code of a command that this error ends."""
 
     exit_code = 1
 
@@ -35,18 +35,18 @@ class ConfigError(BalrogError):
 
 
 class PluginError(BalrogError):
-    """A plug-in cannot be loaded or does not keep its contract."""
+    """A plug-in cannot be loaded or violates its contract."""
 
     exit_code = 2
 
     def __init__(self, message: str, trace: str = "") -> None:
-        """`trace` is the traceback, where code of the plug-in raised."""
+        """`trace` is the traceback if code of the plug-in raised."""
         super().__init__(message)
         self.trace = trace
 
 
 class PlayerFailed(PluginError):
-    """Code of an agent or a bot failed while it played; the episode stays as journaled, without a score."""
+    """Code of an agent or a bot failed while it played; the episode can be resumed and has no score."""
 
     exit_code = 1
 
@@ -57,27 +57,27 @@ class PlayerFailed(PluginError):
 
 
 class RunFolderError(BalrogError):
-    """A run folder is missing, foreign, locked by another process, or cannot be written."""
+    """A run folder is missing, foreign, locked by another process, or not writable."""
 
 
 class JournalError(BalrogError):
-    """A journal does not fit; the message names the file and the line."""
+    """A journal is invalid; the message names the file and the line."""
 
 
 class ReplayError(JournalError):
-    """Replay came to another prompt, action or screen than the journal says; names the first such step."""
+    """A replay produced another prompt, action or screen than the journal's; names the first such step."""
 
 
 class EnvironmentFailure(BalrogError):
-    """A game cannot be made, or broke in a way that playing it again would repeat."""
+    """A game cannot be made, or failed in a way that would recur."""
 
 
 class WorkerLost(EnvironmentFailure):
-    """The process that held the game died or hung; the episode is replayed on a fresh one."""
+    """The process that ran the game died or hung; the episode is replayed in a new one."""
 
 
 class WorkerLostElsewhere(WorkerLost):
-    """The process died while it was at work on another game."""
+    """The process died while playing another game."""
 
 
 class ModelError(BalrogError):
@@ -89,19 +89,19 @@ class ModelRefused(ModelError):
 
 
 class ContextTooLong(ModelRefused):
-    """The prompt does not fit the model's context, however often it is sent."""
+    """The prompt is too long for the model's context, so retrying cannot help."""
 
 
 class ModelUnavailable(ModelError):
-    """Every allowed attempt failed; the episode stays as journaled and can be resumed."""
+    """Every allowed attempt failed; the episode keeps its journal and can be resumed."""
 
 
 class KnowledgeError(BalrogError):
-    """A corpus or an index is missing, foreign or broken; the message says what to run."""
+    """A corpus or an index is missing, foreign or damaged; the message says what to run."""
 
 
 class DatasetError(BalrogError):
-    """Recorded games or their database are missing, foreign or broken; the message names the file."""
+    """Recorded games or their database are missing, foreign or damaged; the message names the file."""
 
 
 class LimitReached(Exception):
@@ -110,4 +110,4 @@ class LimitReached(Exception):
     def __init__(self, limit: str, of_run: bool = False) -> None:
         super().__init__(limit)
         self.limit, self.of_run = limit, of_run
-        """`of_run`: not the episode's own cap."""
+        """`of_run`: a cap of the whole run, not of the episode."""

@@ -1,8 +1,8 @@
-"""What happens in an episode, as one stream of small immutable structs.
+"""The events of an episode, as one stream of small immutable structs.
 
-Whoever wants to know of it takes events by one method, `Watcher.see`: the dashboard, the logs, the CSV, an
-exporter, and a cluster's driver, which gets the same structs from its nodes. An event is told after what it
-tells of is safe in the journal, but for `Asked`: that one comes just before an answer is sought.
+All watchers receive them through one method, `Watcher.see`: the dashboard, the logs, the CSV, exporters,
+and a cluster's driver, which gets the same structs from its nodes. An event is sent after its effect is
+safe in the journal, except `Asked`, which is sent just before an answer is requested.
 """
 
 from typing import TypeAlias
@@ -13,14 +13,14 @@ from balrog_rag.contracts.data import Decision, Observation, Passage, Purpose, R
 
 
 class Started(msgspec.Struct, frozen=True, tag=True):
-    """The first observation."""
+    """The first observation is available."""
 
     episode: str
     observation: Observation
 
 
 class Asked(msgspec.Struct, frozen=True, tag=True):
-    """A prompt is complete, just before its answer is sought or read from the journal."""
+    """A prompt is complete; its answer is about to be requested or read from the journal."""
 
     episode: str
     step: int
@@ -38,7 +38,7 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
 
 
 class Searched(msgspec.Struct, frozen=True, tag=True):
-    """A search came back."""
+    """A search returned."""
 
     episode: str
     step: int
@@ -63,16 +63,16 @@ class Ended(msgspec.Struct, frozen=True, tag=True):
     outcome: str
     steps: int
     how: str = ""
-    """The game's own words for it, such as what killed the player."""
+    """The game's description of the end, such as what killed the player."""
 
     @property
     def words(self) -> str:
-        """The outcome, and the game's own words where it has some."""
+        """Outcome, with the game's description if there is one."""
         return f"{self.outcome}: {self.how}" if self.how else self.outcome
 
 
 class AlreadyEnded(msgspec.Struct, frozen=True, tag=True):
-    """The episode had ended in an earlier attempt at the run; nothing of it is played."""
+    """The episode had already ended in an earlier attempt at the run, so it is not played."""
 
     episode: str
     outcome: str
@@ -81,7 +81,7 @@ class AlreadyEnded(msgspec.Struct, frozen=True, tag=True):
 
 
 class Troubled(msgspec.Struct, frozen=True, tag=True):
-    """An error cut the episode; `again` where it is replayed at once, else it is left as journaled."""
+    """An error interrupted the episode; `again`: it is replayed at once, otherwise it stays incomplete."""
 
     episode: str
     kind: str
@@ -89,7 +89,7 @@ class Troubled(msgspec.Struct, frozen=True, tag=True):
     text: str
     again: bool
     trace: str = ""
-    """The traceback, where code of an agent or a bot raised."""
+    """The traceback, if code of an agent or a bot raised."""
 
 
 Event: TypeAlias = Started | Asked | Answered | Searched | Stepped | Ended | AlreadyEnded | Troubled

@@ -1,4 +1,4 @@
-"""How far a game has come, and what else is counted of it: progress, measures, and the rules of others."""
+"""How far a game has come and what else is measured: progress, measures, and others' rules."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,31 +11,31 @@ Numbers = Mapping[str, int]
 
 
 class Progress(Protocol):
-    """How far one game has come: fed with every moment in turn, the first one's too."""
+    """How far one game has come: fed with every moment in order, including the first."""
 
     value: float
-    """From 0 to 1; never falls, but where the end of the game takes it away."""
+    """From 0 to 1; never falls, unless the end of the game takes it away."""
     reached: str
-    """What gave it, in the kind's own words; empty where nothing is named."""
+    """What the kind calls the last achievement; "" if it has no names for them."""
 
     def milestones(self) -> Mapping[str, list[str]]:
-        """What was reached in turn, by the names that BALROG's record has for such lists."""
+        """Return what was reached in order, by the names of such lists in BALROG's record."""
         ...
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a moment: its numbers, the reward that led to it, and how the game ended, if it did.
+        """Process a moment: its numbers, the reward that led to it, and how the game ended, if it did.
 
-        The reward is that of a single action or press, never a sum over the presses of a program.
+        The reward is that of a single action or press, never a sum over a program's presses.
         """
         ...
 
 
 class ScoredStep(Protocol):
-    """A step with what it was worth: `data.Transition`, or `journal.Step`."""
+    """A step with its reward: `data.Transition`, or `journal.Step`."""
 
     @property
     def reward(self) -> float:
-        """What it was worth in all."""
+        """Its total reward."""
         ...
 
     @property
@@ -45,78 +45,78 @@ class ScoredStep(Protocol):
 
     @property
     def by_press(self) -> bool:
-        """Whether the reward counts by `rises` alone."""
+        """Whether scoring uses `rises` alone."""
         ...
 
 
 def follow(progress: Progress, step: ScoredStep, numbers: Numbers, ended: str = "") -> None:
-    """Let a progress take in a step: each press that raised it, then the moment after the last one."""
+    """Feed a step to a progress: each press that raised it, then the moment after the last one."""
     for rise in step.rises:
         progress.see(rise.numbers, rise.reward, "")
     progress.see(numbers, 0.0 if step.by_press else step.reward, ended)
 
 
 class Share:
-    """A progress that is a share alone: nothing is named as reached, and there are no milestones."""
+    """A progress that is only a number, without named achievements or milestones."""
 
     def __init__(self) -> None:
         self.value = 0.0
         self.reached = ""
 
     def milestones(self) -> Mapping[str, list[str]]:
-        """None."""
+        """Return {}."""
         return {}
 
 
 class EpisodeCounter(Protocol):
-    """Counts over a whole episode what no single number of it tells."""
+    """A metric that needs the whole episode, not one number."""
 
     def see(self, numbers: Numbers, gap: bool) -> None:
-        """Take in a moment in turn; with a gap, the place may have changed unseen since the one before."""
+        """Process a moment; `gap`: the place may have changed unseen since the previous one."""
         ...
 
     def told(self, facts: Mapping[str, Any]) -> float | None:
-        """What it came to, with the facts of the end; None where the journal lacks what it takes."""
+        """Return the result, given the facts of the end; None if the journal lacks what it needs."""
         ...
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Which numbers draw how games went over the game's own time."""
+    """Which numbers plot the course of games over the game's own time."""
 
     clock: str
-    """The number that is the time."""
+    """The number that serves as time."""
     height: str
-    """The number of what was reached."""
+    """The number that is plotted over it."""
     clock_title: str
     height_title: str
     deaths: tuple[str, ...]
-    """Outcomes that end a life; all others only end what was seen of it."""
+    """Outcomes that end a life; any other merely ends the observation of it (censoring)."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Something besides progression that is counted of every episode of the kind."""
+    """A quantity besides progression that is measured in every episode of the kind."""
 
     name: str
     title: str
     unit: str
     number: str = ""
-    """The number of an observation that it is made of."""
+    """The number of an observation that it is taken from."""
     taken: Literal["last", "highest"] = "highest"
-    """Which value of an episode counts."""
+    """Which value within an episode counts."""
     low: float = 0.0
-    """The least it can be."""
+    """Its minimum."""
     high: float = math.inf
-    """The most it can be."""
+    """Its maximum."""
     counted: bool = False
-    """Whether it counts events and so may be much larger in one episode than in others."""
+    """Whether it counts events, so that single episodes can be far above the others."""
     follow: Callable[[], EpisodeCounter] | None = None
-    """What counts it, where it is made of no single number."""
+    """Makes the counter of a measure that is not taken from a single number."""
     drawn: bool = True
-    """Whether reports draw it beside progression; plain counts of events never are."""
+    """Whether reports plot it beside progression; plain counts of events are never plotted."""
     needs: str = ""
-    """What a journal must hold for it, in words for whoever has one that does not."""
+    """What a journal must contain for it, for users whose journals do not."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Column:
 
 
 class PlayedEpisode(Protocol):
-    """One episode, as the rules of others score it."""
+    """One episode, as others' rules score it."""
 
     @property
     def percent(self) -> float:
@@ -148,33 +148,33 @@ class PlayedEpisode(Protocol):
 
     @property
     def keys(self) -> int:
-        """Key presses that it took."""
+        """Number of key presses."""
         ...
 
     @property
     def last(self) -> Numbers:
-        """Every number of the game as it last stood."""
+        """The last value of every number of the game."""
         ...
 
     @property
     def most(self) -> Numbers:
-        """The highest that each number has been."""
+        """The highest value of each number."""
         ...
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Figures that others report of games of the kind, by rules of their own."""
+    """Figures that others report for games of the kind, by their own rules."""
 
     title: str
     headings: tuple[str, ...]
-    """What each figure is called."""
+    """The heading of each figure."""
     figures: Callable[[Sequence[Sequence[PlayedEpisode]]], Sequence[str]]
-    """Figures of one player, from the ended episodes of its runs in order."""
+    """Computes the figures of one player from the ended episodes of its runs, in order."""
     note: str
     published: str = ""
-    """The part of `measured` in eval/published.yaml whose rows stand beside ours; empty: none."""
+    """The part of `measured` in eval/published.yaml whose rows are shown beside ours; "": none."""
     names: tuple[str, ...] = ()
-    """What those rows call each figure."""
+    """The keys of the figures in those rows."""
     apart: bool = False
-    """Whether a board shows each task's figures in a row of its own, too."""
+    """Whether a board also shows each task's figures in a row of its own."""

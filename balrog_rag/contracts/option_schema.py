@@ -1,4 +1,4 @@
-"""What env.options may say: options checked by the schema of their kind of game, mistakes in plain words."""
+"""Validation of env.options against the schema of their kind of game, with plain error messages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from balrog_rag.contracts.kinds import EnvironmentKind
 def resolved_options(
     kind: EnvironmentKind, given: Mapping[str, Any], also: Sequence[EnvironmentKind]
 ) -> dict[str, Any]:
-    """The complete options of a game of the kind; those that only kinds in `also` know are left to them.
+    """Return the complete options of a game of the kind; ignore those that only kinds in `also` have.
 
-    `given` may hold a mapping under a kind's name, which is for that kind alone.
+    `given` may have a mapping under a kind's name, for that kind alone.
     """
     mine, others = names_of(kind), {name for other in also for name in names_of(other)}
     special = {other.name for other in also} - mine
@@ -33,7 +33,7 @@ def resolved_options(
 
 
 def explained(error: msgspec.ValidationError, chosen: Mapping[str, Any], kind: EnvironmentKind) -> str:
-    """One line that names the option, its value and, where there are few, the possible ones."""
+    """Return one line that names the option, its value and, if there are few, the valid values."""
     text = str(error)
     name = text.partition("`$.")[2].partition("`")[0]
     value = chosen.get(name)
@@ -48,7 +48,7 @@ WORDS = {"int": "a whole number", "float": "a number", "str": "a text"}
 
 
 def in_words(text: str) -> str:
-    """What is expected in place of a value, in plain words rather than those of types."""
+    """Describe the expected value in plain words instead of type names."""
     expected = re.match(r"Expected `([\w |]+)`([^,]*)", text.partition(" - at")[0])
     if expected is None:
         return text.partition(" - at")[0]
@@ -59,12 +59,12 @@ def in_words(text: str) -> str:
 
 
 def literals(hint: Any) -> list[str]:
-    """The strings that a Literal allows, however it is annotated."""
+    """Return the strings that a Literal allows, also within Annotated."""
     if get_origin(hint) is Annotated:
         return literals(get_args(hint)[0])
     return [one for one in get_args(hint) if isinstance(one, str)] if get_origin(hint) is Literal else []
 
 
 def names_of(kind: EnvironmentKind) -> set[str]:
-    """The names of its options."""
+    """Return the names of its options."""
     return {each.name for each in msgspec.structs.fields(kind.options)}

@@ -1,8 +1,8 @@
-"""Names for things that can be plugged in: one small registry a kind, open to other packages.
+"""Registries of plug-ins by name, one per kind, open to other packages.
 
-Built-ins are declared by module and attribute in `balrog_rag/builtins.py`, so that naming one imports that
-module and nothing else, and this module knows none of them. Another package registers through the entry-point
-group `balrog_rag.<kind>s`, such as `balrog_rag.agents`; its module is imported only when its name is used.
+Built-ins are declared by module and attribute in `balrog_rag/builtins.py`, so that using one imports only
+its module, and this module depends on none of them. Other packages register through the entry-point group
+`balrog_rag.<kind>s`, such as `balrog_rag.agents`; a module is imported only when its name is used.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,13 +20,13 @@ T = TypeVar("T")
 
 
 FEW = 20
-"""Names among which a guess is uncertain, so that they are all listed."""
+"""Up to this many names are all listed when a guess is uncertain."""
 MANY = 60
-"""Names that are too many to list."""
+"""More names than this are never listed."""
 
 
 def nearest(name: str, names: Iterable[str], hint: str = "") -> str:
-    """'; did you mean a, b?', and, where nothing is near, the valid names, or `hint` where they are many."""
+    """Suggest names like this one; list all valid names, or `hint` if they are many, when unsure."""
     known = sorted(names)
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     meant = f"; did you mean {', '.join(close)}?" if close else ""
@@ -40,17 +40,17 @@ class Registry(Generic[T]):
     """Factories of one kind by name."""
 
     def __init__(self, kind: str) -> None:
-        """`kind` is the word for one such thing in messages; its plural names the entry-point group."""
+        """`kind` is the singular in messages; its plural names the entry-point group."""
         self.kind = kind
         self._builtin: dict[str, str] = {}
         self._added: dict[str, T] = {}
 
     def declare(self, builtin: Mapping[str, str]) -> None:
-        """Add built-ins: a name maps to 'module:attribute', imported on first use."""
+        """Add built-ins: each name maps to 'module:attribute', imported on first use."""
         self._builtin.update(builtin)
 
     def add(self, name: str) -> Callable[[T], T]:
-        """Decorator for plug-ins defined in the running program."""
+        """Register a plug-in defined in the running program (decorator)."""
 
         def keep(factory: T) -> T:
             self._added[name] = factory
@@ -59,7 +59,7 @@ class Registry(Generic[T]):
         return keep
 
     def added(self, name: str) -> bool:
-        """Whether the name was added in the running program, and so is known to no other process."""
+        """Whether the name was added in the running program, so that other processes do not know it."""
         return name in self._added
 
     def added_as(self, name: str) -> T | None:
@@ -67,20 +67,20 @@ class Registry(Generic[T]):
         return self._added.get(name)
 
     def names(self) -> list[str]:
-        """Every name that can be used, plug-ins included; imports none of them."""
+        """Return every usable name, including plug-ins, without importing any."""
         return sorted({*self._builtin, *self._added, *self._points()})
 
     def plugged(self) -> list[str]:
-        """The names that are not built in."""
+        """Return the names that are not built in."""
         return sorted({*self._added, *self._points()} - {*self._builtin})
 
     def rank(self, name: str) -> int:
-        """The place of a built-in among those of its kind; a plug-in comes after all of them."""
+        """Return the position of a built-in among its kind; plug-ins come after all of them."""
         places = list(self._builtin)
         return places.index(name) if name in places else len(places)
 
     def get(self, name: str) -> T:
-        """The factory of that name, or a ConfigError naming the nearest ones."""
+        """Return the factory of that name; raise ConfigError with the nearest names."""
         if name in self._added:
             return self._added[name]
         target = self._builtin.get(name)
@@ -98,7 +98,7 @@ class Registry(Generic[T]):
     def _load_point(self, point: "EntryPoint") -> T:
         try:
             factory: T = point.load()
-        except Exception as error:  # importing runs a stranger's module
+        except Exception as error:  # importing a plug-in's module can raise anything
             raise PluginError(
                 f"{self.kind} plug-in {point.name!r} ({point.value}) cannot be imported: "
                 f"{type(error).__name__}: {error}; fix or uninstall the package that provides it"
@@ -115,7 +115,7 @@ def _entry_points(group: str) -> "dict[str, EntryPoint]":
 def _installed() -> Any:
     from importlib.metadata import entry_points  # takes 15 ms, and `import balrog_rag` loads this module
 
-    return entry_points()  # which goes through all installed packages, whatever is asked for
+    return entry_points()  # cached, because it scans all installed packages
 
 
 agents: Registry[Any] = Registry("agent")
@@ -130,4 +130,4 @@ watchers: Registry[Any] = Registry("watcher")
 statistics: Registry[Any] = Registry("statistic")
 commands: Registry[Any] = Registry("command")
 skill_sets: Registry[Any] = Registry("skill_set")
-"""Programs that `env.actions=NAME` offers together: a function of whether the rare ones are wanted, too."""
+"""Programs that `env.actions=NAME` offers together: a function of whether to include the rare ones."""

@@ -1,4 +1,4 @@
-"""What agents' wrappers may notice of a moment without reading it."""
+"""Signals that agents' wrappers use instead of parsing a game's screen."""
 
 from collections.abc import Hashable, Mapping
 
@@ -7,45 +7,45 @@ from balrog_rag.contracts.measures import Numbers
 
 
 class EnvironmentSignals:
-    """What agents' wrappers may notice of a moment without reading it. A kind overrides what it can tell.
+    """Signals that agents' wrappers use instead of parsing a screen. A kind overrides those it supports.
 
-    Any part or number may be missing: a screen without a map shows none, and logs keep few of them. A number
-    that is missing is unknown, and nothing unknown is reported.
+    Any part or number may be missing: a screen without a map shows none, and logs keep few of them. A missing
+    number is unknown, and nothing is reported about it.
     """
 
     def message(self, seen: Observation) -> str:
-        """What the game says just now."""
+        """Return the game's current message."""
         return ""
 
     def news(self, seen: Observation) -> str:
-        """The message where it is worth a look-up; empty where the game says such things all the time."""
+        """Return the message if it is worth a look-up; "" for messages that appear all the time."""
         return self.message(seen)
 
     def states(self, seen: Observation) -> list[str]:
-        """What holds for longer than this moment and should be known, each as a query."""
+        """Return lasting conditions that the player should know about, each as a query."""
         return []
 
     def questions(self, seen: Observation) -> list[str]:
-        """What a player should look up just now, each as a query, the most pressing first."""
+        """Return what a player should look up now, each as a query, the most urgent first."""
         return [each for each in (self.news(seen).strip(), *self.states(seen), *self.things(seen)) if each]
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
-        """What was just done that bears on the rest of the episode; by name, the game's own time."""
+        """Return recent actions that affect the rest of the episode, by name, with the game's own time."""
         return {}
 
     def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
-        """Everything of the game's state that knowledge could bear on, each as a name or a query.
+        """Return everything in the game's state that knowledge could help with, as names or queries.
 
-        `done` holds the last of each of the episode's `deeds` so far.
+        `done` has the last time of each of the episode's `deeds` so far.
         """
         return self.questions(seen)
 
     def things(self, seen: Observation) -> list[str]:
-        """What is in view that a player would want to know of, in words."""
+        """Return descriptions of things in view that a player would want to know about."""
         return []
 
     def health(self, numbers: Numbers) -> float:
-        """Hit points as a share of their most; 1 where a game has none or they are unknown."""
+        """Return hit points as a fraction of their maximum; 1 if the game has none or they are unknown."""
         return 1.0
 
     def hurt(self, before: Numbers, now: Numbers) -> bool:
@@ -53,19 +53,19 @@ class EnvironmentSignals:
         return False
 
     def ailments(self, before: Numbers, now: Numbers) -> list[str]:
-        """What has become worse: sickness and the like. At first there is nothing before."""
+        """Return what has become worse, such as sickness. `before` is empty at first."""
         return []
 
     def deed(self, action: str) -> str:
-        """What an action is called where a reader of the episode wants to find it again; empty for most."""
+        """Return a name for an action that readers of the episode may want to find; "" for most."""
         return ""
 
     def press(self, press: int | str) -> str:
-        """What a program's press is called for a reader of the episode."""
+        """Return a name for a program's press, for readers of the episode."""
         return str(press)
 
     def place(self, numbers: Numbers) -> Hashable:
-        """The level or room; another one is a reason to think again. None where it is unknown."""
+        """Return the level or room; a change of it is a reason to look up again. None if unknown."""
         return None
 
     def moved(self, before: Numbers, now: Numbers) -> bool:
@@ -74,25 +74,25 @@ class EnvironmentSignals:
         return left is not None and entered is not None and left != entered
 
     def time(self, numbers: Numbers) -> str:
-        """The game's own time in words, such as `turn 12`; empty where it has none or it is unknown."""
+        """Return the game's own time in words, such as `turn 12`; "" if it has none or it is unknown."""
         return ""
 
     def clock(self, numbers: Numbers) -> int | None:
-        """The game's own time as a number that never falls; None where it has none or it is unknown."""
+        """Return the game's own time as a number that never falls; None if it has none or it is unknown."""
         return None
 
     def screen(self, seen: Observation) -> Hashable:
-        """What makes two moments the same to a player: all that is shown but what counts on by itself."""
+        """Return a key that is equal when two screens look the same, ignoring counters such as the turn."""
         return seen.long_term, seen.short_term
 
     def trimmed(self, seen: Observation) -> Observation:
-        """The same moment without blanks that say nothing."""
+        """Return the moment without insignificant whitespace."""
         return seen
 
     def without_map(self, seen: Observation, notice: str) -> Observation:
-        """The same moment with a word in the place of its map; as it is where there is none."""
+        """Return the moment with `notice` instead of its map; unchanged if there is none."""
         return seen
 
     def map(self, seen: Observation) -> str:
-        """The map alone; empty where there is none."""
+        """Return the map alone; "" if there is none."""
         return ""

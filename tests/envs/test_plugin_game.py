@@ -146,14 +146,14 @@ def test_a_kind_must_declare_its_progression_and_keep_within_bounds(monkeypatch:
     from balrog_rag.envs.minihack.kind import Solved
 
     monkeypatch.setattr(registry.environments, "_added", {"bare": lambda spec, ttyrec: None})
-    with pytest.raises(PluginError, match="environment 'bare': is no EnvironmentKind, so nobody knows"):
+    with pytest.raises(
+        PluginError, match="environment 'bare': is not an EnvironmentKind, so its progression is undefined"
+    ):
         kind_of("bare")
     with pytest.raises(TypeError, match="progress"):
         type(kind_of("nle"))(name="x", title="X", tasks=tuple, make=print)
     progress = Solved()
     progress.value = 3.0
     kind = replace(kind_of("minihack"), name="orchard")
-    with pytest.raises(
-        EnvironmentFailure, match=r"orchard: its progression is 3\.0, which is not from 0 to 1"
-    ):
+    with pytest.raises(EnvironmentFailure, match=r"orchard: progression is 3\.0; it must be from 0 to 1"):
         value_of(progress, kind)
