@@ -1,4 +1,4 @@
-"""Language agents: what each asks and how it reads the answer, and the wrappers that can be put round any."""
+"""Language agents: what each asks the model and how it parses the answer, and wrappers for any of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,26 +17,28 @@ from balrog_rag.contracts.programs import plays, program_of
 def build(
     config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int = 0, since: int = 0
 ) -> Agent:
-    """The configured agent inside the wrappers that its configuration switches on.
+    """Build the configured agent inside the wrappers that its configuration enables.
 
-    `seed` is for the dice of a program, `since` the step from which on it plays.
+    A program takes over at step `since`, seeded with `seed`; other agents ignore both.
     """
     if plays(config.name):
         if wanted := wrappers(config):
-            raise ConfigError(f"agent.{wanted[0]}: {config.name} is a program, which cannot be wrapped")
+            raise ConfigError(
+                f"agent.{wanted[0]}: {config.name} is a program, so no wrapper fits; switch this off"
+            )
         return ProgramAgent(ProgramPlayer(config.name, config.options, seed, since))
     agent: Agent = registry.agents.get(config.name)(config, view, llm, knowledge)
     wanted = wrappers(config)
     if wanted and not all(hasattr(agent, name) for name in ("ask", "answer", "read", "style", "prompts")):
         raise ConfigError(
-            f"agent.{wanted[0]}: agent {config.name!r} cannot be wrapped, since it has no ask, answer and "
+            f"agent.{wanted[0]}: agent {config.name!r} cannot be wrapped, because it has no ask, answer and "
             "read; switch this off, or derive the agent from balrog_rag.agents.base.BaseAgent"
         )
     return _wrapped(agent, config, llm, knowledge) if wanted else agent
 
 
 def wrappers(config: AgentConfig) -> list[str]:
-    """The sections of the configuration that put a wrapper round the agent, from the inside out."""
+    """Return the sections of the configuration that enable a wrapper, from the innermost outwards."""
     switches = {
         "loops": config.loops.enabled,
         "notebook": config.notebook.enabled,
@@ -57,8 +59,8 @@ def resolve(config: AgentConfig) -> AgentConfig:
     refuse_placeless(config)
     if config.name == "few_shot" and not config.demonstrations:
         raise ConfigError(
-            "agent.demonstrations: few_shot has none to show; make a file with "
-            "python -m balrog_rag.prompts demonstrate and name it in agent.demonstrations=[...]"
+            "agent.demonstrations: few_shot needs demonstrations; make a file with `balrog-rag prompts "
+            "demonstrate` and set agent.demonstrations=[FILE]"
         )
     if not config.demonstrations or config.demonstrations_digest is not None:
         return config
@@ -67,7 +69,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
 
 
 def refuse_placeless(config: AgentConfig) -> None:
-    """Refuse an instruction of one's own that has no place for what `system` would add to it."""
+    """Refuse a custom instruction without a place for the text that `system` adds to it."""
     from balrog_rag.agents.prompts import Prompts, of_kind, wants
 
     games = registry.environments.names()
@@ -78,17 +80,17 @@ def refuse_placeless(config: AgentConfig) -> None:
             prompts = Prompts(config.prompts, own=of_kind(kind_of(game)))
             if prompts.has(f"{part}_{game}") and part not in wants(text):
                 raise ConfigError(
-                    f"agent.system={config.system}: agent.prompts.{name} has no place for it; write "
-                    f"{{{{ {part} }}}} there, or choose agent.system=balrog"
+                    f"agent.system={config.system}: agent.prompts.{name} has no place for its text; add "
+                    f"{{{{ {part} }}}} to the prompt, or use agent.system=balrog"
                 )
 
 
 OF_GAMES = ("instruction", "advice", "warning", "netplay_context", "netplay_guide")
-"""Prompts that each environment may have its own of."""
+"""Prompts that an environment may define for itself."""
 
 
 def own_prompts(name: str) -> list[str]:
-    """Prompts that may have no file here: the agent's own, and an environment's instruction and advice."""
+    """Return the prompts that may exist without a file here: the agent's and the environments'."""
     of_agent: Mapping[str, str] = getattr(_player(name), "own_prompts", {})
     games = registry.environments.names()
     return [*of_agent, *(f"{kind}_{game}" for kind in OF_GAMES for game in games)]
@@ -99,7 +101,7 @@ def _player(name: str) -> Any:
 
 
 def refusal(name: str, game: GameSpec) -> str:
-    """Why this player cannot play the game; empty if it can. Known before anything is started."""
+    """Return why this player cannot play the game; "" if it can. Checked before anything is started."""
     if plays(name):
         games = program_of(name).games
         fits = not games or game.env in games
@@ -110,14 +112,14 @@ def refusal(name: str, game: GameSpec) -> str:
 
 
 def asks_model(config: AgentConfig) -> bool:
-    """Whether a model is ever asked; a program asks none, and an agent may say that it asks none."""
+    """Whether a model is ever asked: not by programs, nor by agents that declare `asks_model = False`."""
     if plays(config.name):
         return False
     return bool(wrappers(config)) or getattr(_player(config.name), "asks_model", True)
 
 
 def retrieves(config: AgentConfig) -> bool:
-    """Whether such an agent ever looks anything up."""
+    """Whether such an agent ever searches the knowledge base."""
     if config.retrieval.enabled or plays(config.name):
         return config.retrieval.enabled
     looks_up: Callable[[AgentConfig], bool] | None = getattr(_player(config.name), "looks_up", None)

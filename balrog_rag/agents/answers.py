@@ -1,7 +1,7 @@
-"""Reading an action out of a model's answer: strictly as BALROG does, or by what the answer plainly means.
+"""Parse the action in a model's answer: strictly as BALROG does, or leniently by its clear meaning.
 
-Only the model's own answer is ever read here, never a prompt: no text of the game or of the knowledge
-base can become an action.
+Only the model's own answer is parsed here, never a prompt: no text of the game or of the knowledge base
+can become an action.
 """
 
 import re
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from balrog_rag.contracts.data import AnswerFormat, TaskView
 
 UNREADABLE = "no action could be read from the answer"
-"""What stands in the history for an answer without an action; never a valid action."""
+"""Recorded in the history for an answer without an action; never a valid action."""
 
 OPEN, CLOSE = "<|ACTION|>", "<|END|>"
 LABEL = "ACTION:"
 
 
 class Style(NamedTuple):
-    """How an agent wants its answers written, and how it reads them strictly."""
+    """How an agent wants its answers written, and how it parses them strictly."""
 
     name: str
     before: str = ""
@@ -27,18 +27,18 @@ class Style(NamedTuple):
     reasoning: bool = False
 
     def candidate(self, text: str) -> str:
-        """The action as BALROG's agent of this style reads it; whether it is one, the environment says."""
+        """Return the action as BALROG's agent of this style parses it; the caller checks if it is valid."""
         return _STRICT[self.name](text.strip())
 
     def whole(self, text: str) -> str:
-        """The same place in the answer with nothing taken out of it: where a call with arguments stands."""
+        """Return the same part of the answer unfiltered, which is where a call with arguments is found."""
         text = text.strip()
         if self.before == OPEN:
             return (_tagged(text) or [text])[0]
         return (text.split(LABEL)[-1] if self.name == "label" else text).strip()
 
     def several(self, text: str, view: TaskView) -> list[str]:
-        """Every action of an answer that may hold more than one, in order."""
+        """Return every action of an answer that may contain several, in order."""
         if view.programs and self.before != OPEN:
             found = re.split(r"[\n,;]", self.whole(text))
         else:
@@ -46,7 +46,7 @@ class Style(NamedTuple):
         return [part for part in (each.strip() for each in found) if part]
 
     def first(self, text: str, view: TaskView) -> str:
-        """The same answer without the actions after its first."""
+        """Return the answer without the actions after its first."""
         parts = self.several(text, view)
         if self.before == OPEN or len(parts) < 2:
             return text
@@ -54,18 +54,18 @@ class Style(NamedTuple):
         return f"{reasoning}{label} {parts[0]}".strip()
 
     def bare(self) -> "Style":
-        """The style of one action that has been taken out of such an answer."""
+        """Return the style of a single action extracted from such an answer."""
         return TAGS_OR_WHOLE if self.before == OPEN else WHOLE
 
     def answer(self, view: TaskView) -> AnswerFormat:
-        """The shape of such an answer, for models that can be held to one."""
+        """Return the format of such an answer, for models that can be constrained to one."""
         calls = tuple(each for each in view.programs if each.parameters)
         plain = () if view.anything else view.plain
         return AnswerFormat(plain, self.before, self.after, self.reasoning, calls)
 
 
 def _letters(text: str) -> str:
-    """What BALROG's untagged agents keep of an answer: letters, spaces and colons, so no digit."""
+    """Keep what BALROG's untagged agents keep of an answer: letters, spaces and colons, no digits."""
     return re.sub(r"[^a-zA-Z\s:]", "", text)
 
 
@@ -78,7 +78,7 @@ def _tagged(text: str) -> list[str]:
 
 
 def sections(text: str, opening: str, closing: str = CLOSE) -> tuple[list[str], str]:
-    """What stands between pairs of tags, and the text without them; in linear time, whatever the answer."""
+    """Return the text between pairs of tags, and the text without them; in linear time for any answer."""
     found, rest, end = [], [], 0
     while (start := text.find(opening, end)) >= 0 and (stop := text.find(closing, start)) >= 0:
         found.append(text[start + len(opening) : stop].strip())
@@ -113,25 +113,25 @@ _SEVERAL: dict[str, Callable[[str], list[str]]] = {
 WHOLE = Style("whole")
 """The whole answer is the action (naive, few_shot)."""
 AFTER_LABEL = Style("label", before=f"{LABEL} ", reasoning=True)
-"""What follows the last ACTION: is the action (cot)."""
+"""The text after the last ACTION: is the action (cot)."""
 TAGS_OR_WHOLE = Style("tags_or_whole", OPEN, CLOSE)
-"""The first pair of tags, or the whole answer where there is none (robust_naive)."""
+"""The text in the first pair of tags, or the whole answer if there is none (robust_naive)."""
 TAGS = Style("tags", OPEN, CLOSE, reasoning=True)
-"""The first pair of tags and nothing else (robust_cot, robust_star)."""
+"""The text in the first pair of tags, nothing else (robust_cot, robust_star)."""
 TAGS_OR_LETTERS = Style("tags_or_letters", OPEN, CLOSE, reasoning=True)
-"""The first pair of tags, or the letters of the whole answer (the paper's robust_cot_rag)."""
+"""The text in the first pair of tags, or the letters of the whole answer (the paper's robust_cot_rag)."""
 
 
 class Reading(NamedTuple):
-    """An answer as it was read: the action, and whether it took a lenient eye to find it."""
+    """A parsed answer: the action, and whether lenient parsing was needed to find it."""
 
     action: str
     how: str
-    """strict; lenient: only a lenient eye finds an action; none: nobody does."""
+    """strict; lenient: only lenient parsing finds an action; none: neither finds one."""
 
 
 def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
-    """The answer's action. Both ways of reading are tried, so that both can be counted."""
+    """Parse the answer's action. Both ways of parsing are tried, so that both can be counted."""
     candidate = style.candidate(text)
     if candidate in view.accepted:
         return Reading(candidate, "strict")
@@ -139,6 +139,7 @@ def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
         return Reading(call.text, "strict")
     if view.anything:
         return Reading(candidate, "strict")
+    # Meaning is computed even if it is not used, so that runs can report what lenient parsing would change.
     meant = meaning(text, style, view)
     if meant is None:
         return Reading(candidate, "none")
@@ -146,11 +147,11 @@ def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
 
 
 _READ_BACK = 2000
-"""Characters from the end of an answer in which its meaning is looked for."""
+"""Characters at the end of an answer that are searched for its meaning."""
 
 
 def meaning(text: str, style: Style, view: TaskView) -> str | None:
-    """The one action that an answer plainly means, or None where it means none or several."""
+    """Return the one action that an answer clearly means; None if it means none or several."""
     known = _by_folded(view.accepted)
     text = text[-_READ_BACK:]
     for places in _places(text, style):
@@ -162,7 +163,7 @@ def meaning(text: str, style: Style, view: TaskView) -> str | None:
 
 
 def _places(text: str, style: Style) -> Iterable[list[str]]:
-    """Where an answer may say its action, the surest place first."""
+    """Yield the places where an answer may name its action, the most reliable first."""
     yield re.findall(r"<\s*\|?\s*action\s*\|?\s*>(.*?)(?:<|$)", text, re.DOTALL | re.IGNORECASE)[-1:]
     yield re.findall(r"\baction(?:\s+is)?\W*:\W*([^\n]+)", text, re.IGNORECASE)[-1:]
     yield re.findall(r"\\boxed\{([^}]*)\}", text)
@@ -187,7 +188,7 @@ _TRAIL = re.compile(
 
 
 def _plain(text: str, known: Mapping[str, str | None]) -> str | None:
-    """The action that a short text is, after what models like to put round it is taken away."""
+    """Return the action of a short text after removing what models commonly put around it."""
     bare = text.strip(_WRAPPING)
     cut = _TRAIL.sub("", bare).strip(_WRAPPING)
     for attempt in (text.strip(), bare, cut, _LEAD.sub("", cut, count=1).strip(_WRAPPING)):
@@ -198,7 +199,7 @@ def _plain(text: str, known: Mapping[str, str | None]) -> str | None:
 
 
 def _called(text: str, view: TaskView) -> str | None:
-    """The call that a short text is, after what models like to put round it is taken away."""
+    """Return the call in a short text after removing what models commonly put around it."""
     bare = text.strip(_WRAPPING)
     for attempt in (bare, bare.casefold(), _LEAD.sub("", bare, count=1).strip(_WRAPPING)):
         if (call := view.call(attempt)) is not None:
@@ -213,7 +214,7 @@ _LONGEST_PHRASE = 7
 
 
 def _verb(phrase: str, known: Mapping[str, str | None]) -> str | None:
-    """The action of a phrase such as "open northeast" or "eat g": its first word, where no other word is one.
+    """Return the action of a phrase such as "open northeast": its first word, if no other word is an action.
 
     The game asks for the rest, so that it can be answered next.
     """
@@ -234,7 +235,7 @@ def _look_up(text: str, known: Mapping[str, str | None]) -> str | None:
 
 @lru_cache(maxsize=64)
 def _by_folded(accepted: frozenset[str]) -> dict[str, str | None]:
-    """Accepted actions by how they may be spelt; None where two differ in case alone, as the letters do."""
+    """Map spellings to accepted actions; None where two letters differ only in case."""
     spelt: dict[str, str | None] = {}
     for action in sorted(accepted):
         folded = action.casefold()

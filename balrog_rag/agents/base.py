@@ -1,7 +1,7 @@
-"""What every language agent shares: an instruction, a history, and a turn in three verbs: ask, answer, read.
+"""What every language agent shares: an instruction, a history, and a turn of ask, answer and read.
 
-An agent is a subclass that says how its answers are written. A wrapper is an agent around an agent that
-changes one of the verbs; only the outermost one's `act` is called.
+An agent is a subclass that defines the format of its answers. A wrapper is an agent around an agent that
+changes one of the three steps; only the outermost one's `act` is called.
 """
 
 from collections.abc import Mapping
@@ -25,39 +25,39 @@ class Wrappable(Protocol):
     view: TaskView
 
     async def act(self, observation: Observation) -> Decision:
-        """Decide what to do now."""
+        """Decide on the next action."""
         ...
 
     async def ask(self, observation: Observation) -> Prompt:
-        """Take in the moment, and say what the model is to be asked about it."""
+        """Process the observation and return the prompt about it."""
         ...
 
     async def answer(self, prompt: Prompt) -> Reply:
-        """Have the model answer."""
+        """Get the model's answer."""
         ...
 
     def read(self, reply: Reply) -> Decision:
-        """Find the action in the answer, and remember it."""
+        """Parse the action in the answer, and remember it."""
         ...
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take into memory a turn that somebody else decided."""
+        """Add a turn that was decided elsewhere to the memory."""
         ...
 
 
 class BaseAgent:
-    """An agent that is asked once a step; subclasses name the style and the prompt of its answers."""
+    """An agent that asks the model once per step; subclasses choose the style and prompt of its answers."""
 
     style: Style = TAGS
     order: ClassVar[str] = "answer_robust_cot"
-    """The prompt that says how to answer."""
+    """The prompt that specifies the answer format."""
     closing: ClassVar[str] = "closing"
     """The prompt that ends the instruction."""
     own_prompts: ClassVar[Mapping[str, str]] = {}
-    """Prompts that come with the agent itself, by name; a plug-in keeps its words here."""
+    """Prompts that come with the agent, by name; a plug-in defines its own here."""
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
-        """`view` is all that the agent knows of its task before the first observation."""
+        """`view` is everything that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         kind = kind_of(view.env)
         self.prompts = Prompts(config.prompts, kind, {**of_kind(kind), **self.own_prompts})
@@ -73,7 +73,7 @@ class BaseAgent:
         self._answer = self.style.answer(view)
 
     def instruction(self) -> str:
-        """What stands at the top of every prompt."""
+        """Return the text at the top of every prompt."""
         env, actions = self.view.env, self.view.actions
         advised, warned = self.config.system != "balrog", self.config.system == "paper"
         name = f"instruction_{env}" if self.prompts.has(f"instruction_{env}") else "instruction"
@@ -91,16 +91,16 @@ class BaseAgent:
         return self.prompts.fixed(name) if self.prompts.has(name) else ""
 
     def head(self) -> tuple[Message, ...]:
-        """The messages before the history; the same at every step."""
+        """Return the messages before the history, which are the same at every step."""
         role: Role = "system" if self.config.instruction_role == "system" else "user"
         return (Message(role, self.instruction(), stable=True),)
 
     async def act(self, observation: Observation) -> Decision:
-        """Decide what to do now."""
+        """Decide on the next action."""
         return self.read(await self.answer(await self.ask(observation)))
 
     async def ask(self, observation: Observation) -> Prompt:
-        """Take in the moment, and say what the model is to be asked about it."""
+        """Process the observation and return the prompt about it."""
         history = self.history
         history.see(observation)
         return Prompt(
@@ -108,64 +108,64 @@ class BaseAgent:
         )
 
     async def answer(self, prompt: Prompt) -> Reply:
-        """Have the model answer."""
+        """Get the model's answer."""
         return await self.llm.complete(prompt.messages(), "act", prompt.answer)
 
     def read(self, reply: Reply) -> Decision:
-        """Find the action in the answer, and remember it."""
+        """Parse the action in the answer, and remember it."""
         found = read(reply.text, self.style, self.view, self.config.lenient)
         self.history.do(found.action, reply.text)
         return Decision(found.action, reply.text, reply.reasoning, {"read": found.how})
 
     def invalid_notice(self, taken: str) -> str:
-        """What precedes the next observation after an answer without a valid action."""
+        """Return the notice before the next observation after an answer without a valid action."""
         return self.prompts.exact("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take into memory a turn that somebody else decided."""
+        """Add a turn that was decided elsewhere to the memory."""
         self.history.see(observation)
         self.history.do(decision.action, decision.answer)
 
 
 class Wrapper:
-    """An agent around an agent: changes one of the verbs and leaves the others to the one inside."""
+    """An agent around an agent: changes some steps and passes the others to the inner one."""
 
     def __init__(self, inner: Wrappable) -> None:
-        """`inner` may be a wrapper itself."""
+        """`inner` may itself be a wrapper."""
         self.inner = inner
         self.style, self.prompts, self.view = inner.style, inner.prompts, inner.view
         self.signals = kind_of(inner.view.env).hints.signals
 
     async def act(self, observation: Observation) -> Decision:
-        """Decide what to do now."""
+        """Decide on the next action."""
         return self.read(await self.answer(await self.ask(observation)))
 
     async def ask(self, observation: Observation) -> Prompt:
-        """What the inner agent asks."""
+        """Return the inner agent's prompt."""
         return await self.inner.ask(observation)
 
     async def answer(self, prompt: Prompt) -> Reply:
-        """The answer that the inner agent gets."""
+        """Return the answer that the inner agent gets."""
         return await self.inner.answer(prompt)
 
     def read(self, reply: Reply) -> Decision:
-        """What the inner agent reads."""
+        """Return the inner agent's decision."""
         return self.inner.read(reply)
 
     def invalid_notice(self, taken: str) -> str:
-        """What precedes the next observation after an answer without a valid action."""
+        """Return the notice before the next observation after an answer without a valid action."""
         return self.prompts.exact("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take into memory a turn that somebody else decided."""
+        """Add a turn that was decided elsewhere to the memory."""
         self.inner.recall(observation, decision)
 
 
 def example_action(view: TaskView) -> str:
-    """The action that a prompt gives as an example: the first of two words, else the first."""
+    """Return the action that a prompt gives as an example: the first of two words, else the first."""
     return next((name for name in view.plain if " " in name), next(iter(view.plain), ""))
 
 
 def in_words(number: int | None) -> str:
-    """A number of words as a prompt says it; empty for None."""
+    """Return a number of words as written in a prompt; "" for None."""
     return "" if number is None else {15: "fifteen", 20: "twenty", 30: "thirty"}.get(number, str(number))

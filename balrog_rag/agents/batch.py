@@ -13,10 +13,10 @@ from balrog_rag.contracts.data import Decision, Observation, Reply
 
 
 class Batch(Wrapper):
-    """Answers later steps from its queue, without a model call. Goes outside all other wrappers."""
+    """Answers later steps from its queue, without a model call. Must be the outermost wrapper."""
 
     def __init__(self, inner: Wrappable, config: BatchConfig, lenient: bool) -> None:
-        """`config.size` bounds the actions of one answer."""
+        """`config.size` limits the actions of one answer."""
         super().__init__(inner)
         self.config, self._lenient = config, lenient
         self._order = self.prompts.render("batch", size=config.size)
@@ -25,7 +25,7 @@ class Batch(Wrapper):
         self._stopped = ""
 
     async def act(self, observation: Observation) -> Decision:
-        """The next action of the plan, or a new one where none is left or something has changed."""
+        """Return the next planned action, or ask for a new plan if none is left or something changed."""
         before, self._last = self._last, observation
         reason = danger(self.signals, before, observation, self.config.low) if before and self._queue else ""
         if self._queue and not reason:
@@ -36,29 +36,30 @@ class Batch(Wrapper):
         return await super().act(observation)
 
     async def ask(self, observation: Observation) -> Prompt:
-        """What the inner agent asks, with leave to plan ahead and word of a plan that was cut short."""
+        """Add the permission to plan ahead, and a remark if the last plan was cut short."""
         prompt = await self.inner.ask(observation)
         if self._stopped:
             prompt.before.append(self._stopped)
+        # No plans while hit points are low: the next look at the screen matters more than a saved call.
         if self.signals.health(observation.numbers) >= self.config.low:
             prompt.more.append(self._order)
         return prompt
 
     def read(self, reply: Reply) -> Decision:
-        """The first action; the valid ones after it are kept for the next steps."""
+        """Return the first action; the valid ones after it are queued for the next steps."""
         decision = self.inner.read(replace(reply, text=self.style.first(reply.text, self.view)))
         if self.view.takes(decision.action):
             self._queue.extend(self._rest(reply.text))
         return replace(decision, answer=reply.text, notes={**decision.notes, "batch": 1 + len(self._queue)})
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Somebody else has decided: no plan survives that."""
+        """Drop the plan, since somebody else has decided."""
         self._queue.clear()
         self._last = observation
         self.inner.recall(observation, decision)
 
     def _rest(self, text: str) -> list[str]:
-        """The actions after the first, up to the first that is none."""
+        """Return the actions after the first, up to the first invalid one."""
         rest = []
         for part in self.style.several(text, self.view)[1 : self.config.size]:
             action = read(part, self.style.bare(), self.view, self._lenient).action

@@ -5,6 +5,6 @@ from balrog_rag.agents.base import BaseAgent
 
 
 class ChainOfThought(BaseAgent):
-    """What follows the last ACTION: is the action; the newest reasoning stays in the history."""
+    """The text after the last ACTION: is the action; the newest reasoning stays in the history."""
 
     style, order = AFTER_LABEL, "answer_cot"

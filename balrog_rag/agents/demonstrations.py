@@ -9,19 +9,19 @@ import msgspec
 
 
 class DemonstrationTurn(msgspec.Struct, frozen=True):
-    """One turn: what the game showed (its long part) and what was done."""
+    """One turn: what the game showed (its long-term part) and the action taken."""
 
     observation: str
     action: str
 
 
 class Demonstration(msgspec.Struct, frozen=True):
-    """One episode, from its first turn on."""
+    """One episode from its first turn."""
 
     task: str
     """As ENV/TASK; ENV alone: a demonstration for all of its tasks."""
     source: str
-    """Where it was taken from, for the reader of the file."""
+    """Where it came from, for readers of the file."""
     turns: tuple[DemonstrationTurn, ...]
     last: str | None = None
     """What the last action led to; None in files of earlier versions, which end with that action."""
@@ -30,7 +30,7 @@ class Demonstration(msgspec.Struct, frozen=True):
 
 
 def shortened(demonstration: Demonstration, turns: int | None) -> Demonstration:
-    """The first turns, and what the last of them led to; None: all turns."""
+    """Keep the first turns and the result of the last of them; None: all turns."""
     if turns is None or turns >= len(demonstration.turns):
         return demonstration
     last = demonstration.turns[turns].observation

@@ -4,7 +4,7 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 
 
 def play(begin: Begin) -> Program:
-    """Press `options.action` for ever; the environment's default where that is no action."""
+    """Press `options.action` forever; the environment's default if that is not an action."""
     view = begin.view
     wanted = str(begin.options.get("action", view.default_action))
     while True:

@@ -1,4 +1,4 @@
-"""BALROG's few_shot: the naive agent after demonstrations, which stand at the head of every prompt."""
+"""BALROG's few_shot: the naive agent after demonstrations, which come first in every prompt."""
 
 from collections.abc import Iterator
 
@@ -9,19 +9,19 @@ from balrog_rag.contracts.data import Message
 
 
 class FewShot(Naive):
-    """Shows whole episodes of somebody else before its own."""
+    """Shows other players' episodes before its own."""
 
     closing = "closing_few_shot"
 
     def head(self) -> tuple[Message, ...]:
-        """The instruction, every demonstration, and a word that the game begins."""
+        """Return the instruction, every demonstration, and a message that the game starts."""
         shown = list(self._demonstrations())
         begin = Message("user", self.prompts.render("demonstrations_over"), stable=True)
         first, *rest = super().head()
         return (Message(first.role, first.text), *rest, *shown, begin)
 
     def _demonstrations(self) -> Iterator[Message]:
-        """As BALROG bounds them: messages count, and the demonstration that is cut short is the last."""
+        """Yield demonstrations within BALROG's limit: messages count, and the one cut short is the last."""
         config = self.config
         left = config.max_icl_history
         episodes = load(config.demonstrations, config.demonstrations_digest)

@@ -1,4 +1,4 @@
-"""Loop detection: an agent that keeps giving the same answer to the same screen is told so."""
+"""Loop detection: warns an agent that keeps giving the same answer to the same screen."""
 
 from collections import Counter, deque
 from collections.abc import Hashable
@@ -12,10 +12,10 @@ from balrog_rag.contracts.data import Decision, Observation, Reply
 
 
 class Loops(Wrapper):
-    """Remembers which answer was given to which screen, and warns when they have met too often."""
+    """Remembers which answer was given to which screen, and warns when a pair recurs too often."""
 
     def __init__(self, inner: Wrappable, config: LoopsConfig) -> None:
-        """`config` says how many times make a loop, and how far back is looked."""
+        """`config` sets how many repetitions make a loop, and how many past steps are compared."""
         super().__init__(inner)
         self.config = config
         self._past: deque[tuple[Hashable, str]] = deque(maxlen=config.window)
@@ -23,7 +23,7 @@ class Loops(Wrapper):
         self._warned = False
 
     async def ask(self, observation: Observation) -> Prompt:
-        """What the inner agent asks, with a warning where it has been here too often."""
+        """Return the inner agent's prompt, with a warning if this is a loop."""
         self._screen = self.signals.screen(observation)
         prompt = await self.inner.ask(observation)
         answers = Counter(action for place, action in self._past if place == self._screen)
@@ -35,12 +35,12 @@ class Loops(Wrapper):
         return prompt
 
     def read(self, reply: Reply) -> Decision:
-        """Take note of what the inner agent answers to this screen."""
+        """Record the inner agent's answer to this screen."""
         decision = self.inner.read(reply)
         self._past.append((self._screen, decision.action))
         return replace(decision, notes={**decision.notes, "loop": True}) if self._warned else decision
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take note of what somebody else answered."""
+        """Record an answer that was decided elsewhere."""
         self._past.append((self.signals.screen(observation), decision.action))
         self.inner.recall(observation, decision)

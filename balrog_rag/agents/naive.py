@@ -1,4 +1,4 @@
-"""BALROG's naive agent: it answers with the action and nothing else."""
+"""BALROG's naive agent, which answers with the action only."""
 
 from balrog_rag.agents.answers import WHOLE
 from balrog_rag.agents.base import BaseAgent

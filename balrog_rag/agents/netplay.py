@@ -1,4 +1,4 @@
-"""NetPlay's agent: told of its surroundings in words, with a short memory, it chooses one skill a call."""
+"""NetPlay's agent: reads a description of its surroundings, keeps a short memory, chooses one skill."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -32,9 +32,9 @@ from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.util.tokens import count_text
 
 NO_SKILL = "no skill could be read from the answer"
-"""The action of such an answer; never a valid one."""
+"""The action recorded for such an answer; never a valid one."""
 IN_POPUPS = frozenset(("press_key", "type_text", "finish_task"))
-"""Skills on offer while the game waits for an answer."""
+"""Skills available while the game waits for an answer."""
 NO_SKILLS = "plays by skills, which these games do not offer; add env.actions=skills"
 _LOOK_UP = Action(
     "look_up",
@@ -48,21 +48,21 @@ def _has_skills(programs: Iterable[Action | ProgramKind]) -> bool:
 
 
 class NetPlayOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What agent.options may set."""
+    """The options that agent.options may set."""
 
     task: str = ""
-    """In place of the game's own goal."""
+    """Replaces the game's own goal."""
     memory_tokens: int = 500
     censored: bool = False
-    """Whether the game's name is struck out of everything."""
+    """Whether the game's name is removed from all prompts."""
     look_up: bool = False
-    """Whether the skill look_up is on offer."""
+    """Whether the skill look_up is available."""
     look_ups: int = 3
-    """How often it may be used before another skill is chosen."""
+    """How often it may be used before another skill must be chosen."""
 
 
 def options_of(config: AgentConfig) -> NetPlayOptions:
-    """agent.options, checked."""
+    """Parse agent.options."""
     try:
         return msgspec.convert(config.options, NetPlayOptions)
     except msgspec.ValidationError as error:
@@ -77,15 +77,15 @@ class MemoryEntry(NamedTuple):
 
 
 class Memory:
-    """The newest entries, as many as fit into so many tokens."""
+    """The newest entries that fit in a number of tokens."""
 
     def __init__(self, tokens: int) -> None:
-        """`tokens` are counted by a fixed rule."""
+        """`tokens` are estimated by a fixed rule."""
         self._most = tokens
         self._entries: deque[MemoryEntry] = deque()
 
     def add(self, entry: MemoryEntry) -> None:
-        """Keep an entry; one that alone is too long is cut, and the oldest go."""
+        """Add an entry, cut if it is too long by itself; drop the oldest ones beyond the limit."""
         text = entry.text.strip()
         while text and count_text(text) > self._most:
             text = text[: len(text) * self._most // count_text(text)].rstrip()
@@ -95,31 +95,31 @@ class Memory:
             self._entries.popleft()
 
     def messages(self) -> list[Message]:
-        """The entries as turns, the oldest first."""
+        """Return the entries as turns, the oldest first."""
         return [Message(entry.role, entry.text) for entry in self._entries]
 
 
 class OneAnswer(Style):
-    """An answer that is read as a whole, and holds one action."""
+    """An answer that is parsed as a whole, with a single action."""
 
     def several(self, text: str, view: TaskView) -> list[str]:
-        """The answer."""
+        """Return the answer as the only one."""
         return [text]
 
     def first(self, text: str, view: TaskView) -> str:
-        """The answer."""
+        """Return the answer."""
         return text
 
 
 @dataclass
 class SkillPrompt(Prompt):
-    """The memory, and after it all that is asked in one message of the system's."""
+    """The memory, followed by the whole question in one system message."""
 
     censored: str = ""
-    """The name that is struck out."""
+    """The name to remove."""
 
     def messages(self) -> list[Message]:
-        """The turns to send."""
+        """Return the turns to send."""
         head = [message.text for message in self.head]
         words = [*head, *self.guide, *self.before, self.now, *self.after, self.order, *self.more]
         turns = [*self.past, Message("system", "\n\n".join(words), self.images)]
@@ -132,10 +132,10 @@ class NetPlay:
     """Chooses one skill at a time."""
 
     guided: ClassVar[bool] = False
-    """Whether it is given the guide."""
+    """Whether it gets the guide."""
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
-        """`view` is all that the agent knows of its task before the first observation."""
+        """`view` is everything that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         self.options = options_of(config)
         if not _has_skills(view.programs):
@@ -153,7 +153,7 @@ class NetPlay:
 
     @staticmethod
     def refuses(game: GameSpec) -> str:
-        """Why it cannot play the game; empty if the game offers NetPlay's skills."""
+        """Return why it cannot play the game; "" if the game offers NetPlay's skills."""
         return "" if _has_skills(kind_of(game.env).hints.programs(game)) else NO_SKILLS
 
     @staticmethod
@@ -180,11 +180,11 @@ class NetPlay:
         return f"{context}\n\n{self.prompts.render(f'netplay_guide_{env}')}" if self.guided else context
 
     async def act(self, observation: Observation) -> Decision:
-        """Decide what to do now."""
+        """Decide on the next action."""
         return self.read(await self.answer(await self.ask(observation)))
 
     async def ask(self, observation: Observation) -> Prompt:
-        """Take in what happened, and say what the model is to be asked."""
+        """Process what happened and return the prompt about it."""
         self._see(observation)
         text = observation.text
         now = self.prompts.render(
@@ -231,7 +231,7 @@ class NetPlay:
         return AnswerFormat(plain, "{", "}", True, calls, THOUGHTS)
 
     async def answer(self, prompt: Prompt) -> Reply:
-        """Have the model answer; while it looks things up, it is asked again with what was found."""
+        """Get the model's answer; each look-up it chooses is answered by asking again with the result."""
         self._looked_up = []
         reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
         while self.options.look_up and len(self._looked_up) < self.options.look_ups:
@@ -257,7 +257,7 @@ class NetPlay:
             return wrong
 
     def read(self, reply: Reply) -> Decision:
-        """The chosen skill; what is wrong with an answer is told to the model at its next call."""
+        """Return the chosen skill; the next call tells the model what is wrong with an unusable answer."""
         chosen = self._read(reply.text)
         if isinstance(chosen, Skill) and chosen.name == _LOOK_UP.name:
             chosen = WrongAnswer("nothing more can be looked up now; choose another skill")
@@ -273,7 +273,7 @@ class NetPlay:
         return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked})
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Take into memory a turn that somebody else decided."""
+        """Add a turn that was decided elsewhere to the memory."""
         self._see(observation)
         chosen = self._read(decision.answer)
         said = chosen.speak if isinstance(chosen, Skill) else f"I do {decision.action}."
@@ -281,6 +281,6 @@ class NetPlay:
 
 
 class GuidedNetPlay(NetPlay):
-    """The same with a guide to the game in its instruction."""
+    """NetPlay with a guide to the game in its instruction."""
 
     guided = True

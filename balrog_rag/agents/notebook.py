@@ -1,4 +1,4 @@
-"""A notebook that the agent writes and reads back at every step, beyond what its history shows."""
+"""A notebook that the agent writes, and that every prompt shows beside the history."""
 
 from collections import deque
 
@@ -18,7 +18,7 @@ class Notebook(Wrapper):
     """Keeps the newest notes and shows them before the newest observation."""
 
     def __init__(self, inner: Wrappable, config: NotebookConfig) -> None:
-        """`config` bounds how much is kept."""
+        """`config` limits how much is kept."""
         super().__init__(inner)
         self._chars = config.chars
         self._order = self.prompts.render("notebook_order", lines=config.lines)
@@ -26,7 +26,7 @@ class Notebook(Wrapper):
         self._time = ""
 
     async def ask(self, observation: Observation) -> Prompt:
-        """What the inner agent asks, with the notes and how to write one."""
+        """Return the inner agent's prompt with the notes and how to write one."""
         self._time = self.signals.time(observation.numbers)
         prompt = await self.inner.ask(observation)
         prompt.before.append(self.prompts.render("notebook", notes=list(self._notes)))
@@ -34,7 +34,7 @@ class Notebook(Wrapper):
         return prompt
 
     def read(self, reply: Reply) -> Decision:
-        """Keep what the answer notes; the inner agent reads the rest of it."""
+        """Keep the notes in the answer; the inner agent parses the rest."""
         written, rest = self._keep(reply.text)
         decision = self.inner.read(replace(reply, text=rest))
         return replace(decision, answer=reply.text, notes={**decision.notes, "notes": written})
@@ -46,7 +46,7 @@ class Notebook(Wrapper):
         self.inner.recall(observation, replace(decision, answer=rest))
 
     def _keep(self, answer: str) -> tuple[int, str]:
-        """How many notes an answer holds, now kept, and what else it says."""
+        """Keep the notes of an answer; return their number and the rest of the answer."""
         found, rest = sections(answer, NOTE)
         begin = f"{self._time}: " if self._time else ""
         notes = [f"{begin}{neutralised(' '.join(note.split())[: self._chars])}" for note in found if note]

@@ -1,4 +1,4 @@
-"""What is new from one moment to the next: things in view, messages, falling hit points, ailments."""
+"""Detect what is new from one moment to the next: things in view, messages, falling health, ailments."""
 
 import re
 
@@ -9,12 +9,12 @@ _MOST = 4096
 
 
 class Noticer:
-    """Remembers what has been seen, and says what of a moment is new."""
+    """Remembers what has been seen and returns what is new."""
 
     def __init__(self, signals: EnvironmentSignals, forget: int, low: float, states: bool = False) -> None:
-        """Things unseen for `forget` steps are new again; hit points below the share `low` are noticed.
+        """Things not seen for `forget` steps are new again; hit points below the share `low` are reported.
 
-        With `states` the kind's lasting states are, too, and messages of every day are not.
+        With `states` the kind's lasting states are reported too, but everyday messages are not.
         """
         self._states = states
         self._signals, self._forget, self._low = signals, forget, low
@@ -23,11 +23,12 @@ class Noticer:
         self._step = 0
 
     def new(self, observation: Observation) -> list[str]:
-        """What was not there lately; from now on it is known."""
+        """Return what was not there lately, and remember it."""
         self._step += 1
         things = self._signals.things(observation)
         found = [f"{thing} came into view" for thing in things if self._unknown(thing)]
         said = (self._signals.news if self._states else self._signals.message)(observation)
+        # Digits are masked, or a message that counts something would be new every time.
         message = re.sub(r"\d+", "#", said.strip())
         if message and self._unknown(f"message: {message}"):
             found.append("a new message")
@@ -38,7 +39,7 @@ class Noticer:
         return found
 
     def _due(self, state: str) -> bool:
-        """Whether a state that lasts is to be thought of again: at first, and every `forget` steps."""
+        """Whether to report a lasting state: the first time, and again every `forget` steps."""
         last = self._last.get(f"state: {state}")
         due = last is None or self._step - last > self._forget
         if due:
@@ -64,7 +65,7 @@ class Noticer:
 
 
 def danger(signals: EnvironmentSignals, before: Observation, now: Observation, low: float) -> str:
-    """Why a plan made at one moment should not be followed blindly at the next; empty where nothing speaks
+    """Return why a plan made at one moment should not be followed blindly at the next; "" if nothing speaks
     against it."""
     if signals.hurt(before.numbers, now.numbers):
         return "hit points fell"

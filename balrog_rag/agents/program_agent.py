@@ -1,4 +1,4 @@
-"""A program as an agent: it decides nothing step by step, but plays on by itself for a while."""
+"""A program as an agent: instead of deciding step by step, it plays on by itself for a while."""
 
 from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer
 
@@ -14,4 +14,4 @@ class ProgramAgent:
         return self._decision
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """A program sees the game as it stands, and needs no past."""
+        """Do nothing: a program sees the game itself and needs no history."""

@@ -1,4 +1,4 @@
-"""The random player: any advertised action that the game takes, all equally often."""
+"""The random player: any advertised action that the game accepts, uniformly."""
 
 from random import Random
 
@@ -6,11 +6,11 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 
 
 def play(begin: Begin) -> Program:
-    """Choose by dice of its own, whatever the game shows."""
+    """Choose at random, whatever the game shows."""
     actions = tuple(action for action in begin.view.plain if action in begin.view.accepted)
-    dice = Random(begin.seed)
+    rng = Random(begin.seed)
     while True:
-        yield dice.choice(actions)
+        yield rng.choice(actions)
 
 
 RANDOM = ProgramKind(name="random", make=play, plays=True)

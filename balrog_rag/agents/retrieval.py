@@ -1,4 +1,4 @@
-"""Retrieval as a wrapper of any agent: when to look up, what, in which shape it is shown, and where."""
+"""Retrieval as a wrapper of any agent: when to look up, what, in which form, and where it is shown."""
 
 import re
 from collections import OrderedDict
@@ -20,7 +20,7 @@ from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observati
 from balrog_rag.util.tokens import count_text
 
 LABELLED = AnswerFormat((), before="Query: ")
-"""Free text behind a label, for models that can be held to a shape."""
+"""Free text after a label, for models that can be constrained to a format."""
 
 LONGEST_WRITTEN = 200
 """Characters kept of a query that the model wrote."""
@@ -30,28 +30,28 @@ _LOOKUP = re.compile(r"<\|LOOKUP\|>(.*?)(?:<\|END\|>|$)", re.DOTALL)
 
 
 class LookedUp(NamedTuple):
-    """What a look-up came to: `text` is what the agent is shown, empty where it goes on without."""
+    """The result of a look-up: `text` is what the agent is shown, "" if nothing."""
 
     how: str
     """fresh, reused, kept; or why there is nothing: no label, no query, no passages, no summary, too long."""
     query: str = ""
     text: str = ""
     ids: tuple[str, ...] = ()
-    """The passages that the text was made of."""
+    """The passages that the text was made from."""
 
 
 class Retrieval(Wrapper):
-    """Puts reference material into what the inner agent asks."""
+    """Adds reference material to the inner agent's prompt."""
 
     def __init__(self, inner: Wrappable, config: RetrievalConfig, llm: LLM, knowledge: Knowledge) -> None:
-        """Every stage is a switch of `config`."""
+        """Every stage is configured by `config`."""
         super().__init__(inner)
         self.config, self.llm, self.knowledge = config, llm, knowledge
-        made_here = config.query in ("noticed", "truth")
-        self._noticer = Noticer(self.signals, config.forget, config.low, states=made_here)
+        from_signals = config.query in ("noticed", "truth")
+        self._noticer = Noticer(self.signals, config.forget, config.low, states=from_signals)
         self._worth = LookupWorth(config.every, config.forget, config.gate)
         self._called = 0
-        """Tokens of this step's calls for queries and summaries."""
+        """Tokens used by this step's calls for queries and summaries."""
         self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
@@ -63,11 +63,12 @@ class Retrieval(Wrapper):
         self._shown, self._shown_at = LookedUp(""), 0
         self._how = ""
         self.showing = LookedUp("")
-        """What was found for the newest moment."""
+        """The result for the newest observation."""
 
     async def ask(self, observation: Observation) -> Prompt:
-        """What the inner agent asks, with what was found for it."""
+        """Return the inner agent's prompt with the reference material."""
         prompt = await self.inner.ask(observation)
+        # Called even if this step looks nothing up: it counts steps and remembers deeds.
         due = self._due(observation)
         if self.config.when == "asked":
             prompt.more.append(self._offer)
@@ -81,7 +82,7 @@ class Retrieval(Wrapper):
         return prompt
 
     async def answer(self, prompt: Prompt) -> Reply:
-        """The inner agent's answer; if it wants to look something up, its answer after that."""
+        """Return the inner agent's answer; if it asks for a look-up, its answer after that."""
         reply = await self.inner.answer(prompt)
         wanted = _LOOKUP.search(reply.text) if self.config.when == "asked" else None
         if wanted is None:
@@ -94,19 +95,19 @@ class Retrieval(Wrapper):
         return await self.inner.answer(prompt)
 
     def read(self, reply: Reply) -> Decision:
-        """The inner agent's decision, with how the look-up went for the record."""
+        """Return the inner agent's decision, with the result of the look-up in its notes."""
         decision = self.inner.read(reply)
         return replace(decision, notes={**decision.notes, "lookup": self._how}) if self._how else decision
 
     def recall(self, observation: Observation, decision: Decision) -> None:
-        """Keep count of the steps that others decided."""
+        """Count a step that was decided elsewhere."""
         self._due(observation)
         self.inner.recall(observation, decision)
 
     # --- when ---
 
     def _due(self, observation: Observation) -> bool:
-        """Whether this step looks something up by itself."""
+        """Whether this step looks something up without being asked to."""
         self._steps += 1
         self._done.update(self.signals.deeds(observation))
         if self.config.when == "novelty":
@@ -118,7 +119,7 @@ class Retrieval(Wrapper):
         return self.config.when == "every"
 
     def _kept(self) -> LookedUp:
-        """What was found some steps ago, while it is still to be shown."""
+        """Return an earlier result while it is still to be shown."""
         fresh = self._shown.text and self._steps - self._shown_at <= self.config.keep
         return self._shown._replace(how="kept") if fresh else LookedUp("")
 
@@ -137,7 +138,7 @@ class Retrieval(Wrapper):
         return await self._find(query, prompt)
 
     async def _model_query(self, prompt: Prompt) -> tuple[str, str]:
-        """The query that the model writes, or what is wrong with it."""
+        """Return the query that the model writes, or what is wrong with it."""
         asked = [neutralised(query) for query in self._asked.values()]
         order = self._query_order(asked) if self.config.query == "model_memory" else self._order
         reply = self._counted(await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED))
@@ -155,7 +156,7 @@ class Retrieval(Wrapper):
         return self.prompts.render("query", asked=asked, examples=self.config.examples)
 
     def _unasked(self, observation: Observation) -> list[str]:
-        """The moment's questions that were not asked lately; at most so many, the most pressing first."""
+        """Return the moment's questions that were not asked lately, the most urgent first, up to a limit."""
         oldest = self._steps - self.config.forget
         self._questions = {question: step for question, step in self._questions.items() if step > oldest}
         truth = self.config.query == "truth"
@@ -166,7 +167,7 @@ class Retrieval(Wrapper):
         return asked
 
     async def _find_all(self, queries: Sequence[str], prompt: Prompt) -> LookedUp:
-        """Search for each, and take from each in turn, no passage twice."""
+        """Search for each query, and take passages from the results in turn, without duplicates."""
         if not queries:
             return LookedUp("no query")
         found = [await self.knowledge.search(query, self.config.k) for query in queries]
@@ -179,7 +180,7 @@ class Retrieval(Wrapper):
         return [each for each in passages if floor is None or each.score >= floor]
 
     async def _find(self, query: str, prompt: Prompt) -> LookedUp:
-        """Search, and make of the passages what the agent is to see."""
+        """Search, and bring the passages into the form that is shown."""
         if not query:
             return LookedUp("no query")
         key = folded(query)
@@ -225,7 +226,7 @@ class Retrieval(Wrapper):
         return LookedUp("fresh" if summary else "no summary", query, summary, ids)
 
     def _show(self, prompt: Prompt, found: LookedUp) -> None:
-        """Put it into the prompt, where there is anything."""
+        """Add the result to the prompt, if it has text."""
         self._how, self.showing = found.how, found
         if not found.text:
             return
@@ -237,7 +238,7 @@ class Retrieval(Wrapper):
 
 
 def plain_query(kind: str, observation: Observation) -> str:
-    """A query that is simply a part of the observation."""
+    """Return a query that is simply a part of the observation."""
     if kind == "observation":
         return observation.long_term.strip()
     if kind == "short":
@@ -246,23 +247,23 @@ def plain_query(kind: str, observation: Observation) -> str:
 
 
 def in_turn(found: Sequence[Sequence[Passage]]) -> list[Passage]:
-    """The first of each, then the second of each, and so on; each passage once."""
+    """Return the first of each, then the second of each, and so on; each passage once."""
     rows = [passage for row in zip_longest(*found) for passage in row if passage is not None]
     return list({passage.id: passage for passage in rows}.values())
 
 
 def tidy(query: str) -> str:
-    """A model's query without quotes, brackets and marks around it."""
+    """Strip quotes, brackets and marks from around a model's query."""
     return " ".join(query.split()).strip(" \"'`*<>“”.")[:LONGEST_WRITTEN]
 
 
 def folded(query: str) -> str:
-    """What makes two queries the same."""
+    """Return the form by which queries are compared."""
     return " ".join(query.casefold().split())
 
 
 def listed(passages: Sequence[Passage], chars: int | None, titles: bool) -> str:
-    """Passages, each cut to so many characters, and under its title if wanted."""
+    """Join passages, each cut to that many characters, and under its title if wanted."""
     texts = [neutralised(each.text[:chars]) for each in passages]
     heads = [f"{neutralised(each.title)}\n" if titles else "" for each in passages]
     return "\n\n".join(map(add, heads, texts))

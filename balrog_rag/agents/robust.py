@@ -5,7 +5,7 @@ from balrog_rag.agents.base import BaseAgent
 
 
 class RobustNaive(BaseAgent):
-    """The action alone, between tags; an answer without tags is taken whole."""
+    """The action alone, between tags; an answer without tags is used whole."""
 
     style, order = TAGS_OR_WHOLE, "answer_robust_naive"
 
@@ -17,6 +17,6 @@ class RobustChainOfThought(BaseAgent):
 
 
 class RobustStar(BaseAgent):
-    """The same, with a check against the list and an example."""
+    """Reasoning, a check against the list of actions, and an example in the prompt."""
 
     style, order = TAGS, "answer_robust_star"

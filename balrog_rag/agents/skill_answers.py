@@ -1,4 +1,4 @@
-"""Answers that are one JSON object, thoughts and a skill, held to what the task's skills take."""
+"""Answers that are one JSON object, thoughts and a skill, validated against the task's skills."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,18 +9,18 @@ from balrog_rag.contracts.registry import nearest
 
 THOUGHTS = ("observations", "reasoning", "speak")
 LONGEST = 20_000
-"""Characters of an answer that are read."""
+"""Longest answer that is parsed, in characters."""
 _KEYS = {" ": "SPACE", "\r": "ENTER", "\n": "ENTER", "\x1b": "ESC"}
-"""Single characters that have a name, since no call could hold them."""
+"""Single characters that need a name, because a call cannot contain them."""
 _LONGEST_NAME = 40
 
 
 class WrongAnswer(Exception):
-    """An answer that names no skill as it should; the message is one line for the model."""
+    """An answer without a usable skill; the message is one line for the model."""
 
 
 class Skill(NamedTuple):
-    """A skill that was chosen, with its arguments by name, and what was said of it."""
+    """A chosen skill with its arguments by name, and the remark in its `speak` field."""
 
     name: str
     arguments: Mapping[str, int | str]
@@ -28,12 +28,12 @@ class Skill(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The call, as the game takes it."""
+        """The call as the game accepts it."""
         return " ".join([self.name, *map(str, self.arguments.values())])
 
 
 def read_skill(text: str, skills: Sequence[Action], lenient: bool = False) -> Skill:
-    """The skill that an answer chooses; a WrongAnswer where it chooses none."""
+    """Parse the skill that an answer chooses; raise WrongAnswer if there is none."""
     answer = _object(unfenced(text) if lenient else text)
     _fields(answer, "the answer", ("thoughts", "skill"))
     thoughts, chosen = answer["thoughts"], answer["skill"]
@@ -49,7 +49,7 @@ def read_skill(text: str, skills: Sequence[Action], lenient: bool = False) -> Sk
 
 
 def unfenced(text: str) -> str:
-    """An answer without the code fence around it."""
+    """Remove the code fence around an answer."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text.partition("\n")[2].removesuffix("```").strip()
@@ -57,7 +57,7 @@ def unfenced(text: str) -> str:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object that an answer is."""
+    """Parse an answer as a JSON object."""
     text = text.strip()
     if not text:
         raise WrongAnswer("the answer is empty")
@@ -119,7 +119,7 @@ def _after(parameters: Mapping[str, Parameter], key: str) -> list[str]:
 
 
 def _argument(name: str, parameter: Parameter, value: Any) -> int | str:
-    """An argument of the right kind."""
+    """Return an argument of the right kind."""
     if parameter.kind == "integer":
         if not isinstance(value, int) or isinstance(value, bool) or parameter.read(str(value)) is None:
             raise WrongAnswer(f"{name}: {parameter.name} must be a whole number{_range(parameter)}")

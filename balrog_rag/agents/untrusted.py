@@ -1,4 +1,4 @@
-"""Making text of others safe to show a model: it may inform, but not look like a turn, a tag or a fence."""
+"""Make others' text safe to show a model: it may inform, but must not look like a turn, tag or fence."""
 
 import re
 from functools import lru_cache
@@ -10,7 +10,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 @lru_cache(maxsize=1024)
 def neutralised(text: str) -> str:
-    """The same words, with every tag, role marker and control character broken open.
+    """Break every tag, role marker and control character in a text, keeping its words.
 
     Cached, since the same passages are found again and again.
     """

@@ -1,4 +1,4 @@
-"""The words that models read: one `.j2` file a prompt, strict about names, hashed for the record."""
+"""The prompts: one `.j2` file each, with strict undefined names, hashed for provenance."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -17,26 +17,26 @@ from balrog_rag.util.template_worker import environment, said
 
 @cache
 def names() -> tuple[str, ...]:
-    """Every prompt that comes with the package."""
+    """Return the names of all prompts in the package."""
     folder = files("balrog_rag.agents.prompts")
     return tuple(sorted(file.name[:-3] for file in folder.iterdir() if file.name.endswith(".j2")))
 
 
 @cache
 def source(name: str) -> str:
-    """A prompt's file, as it stands."""
+    """Return a prompt's file unchanged."""
     if name not in names():
-        raise ConfigError(f"no prompt {name!r}{nearest(name, names())}")
+        raise ConfigError(f"unknown prompt {name!r}{nearest(name, names())}")
     return files("balrog_rag.agents.prompts").joinpath(f"{name}.j2").read_text("utf-8")
 
 
 def of_kind(kind: EnvironmentKind) -> dict[str, str]:
-    """The words of a kind of game, under the names by which they can be replaced: `instruction_NAME`."""
+    """Return a kind's prompts under the names by which they can be replaced: `instruction_NAME`."""
     return {f"{name}_{kind.name}": text for name, text in kind.hints.prompts().items()}
 
 
 def sources(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
-    """Every prompt file and the words of these kinds of game, by name."""
+    """Return all prompt files and the prompts of these kinds of game, by name."""
     texts = {name: source(name) for name in names()}
     for kind in kinds:
         texts |= of_kind(kind)
@@ -44,12 +44,12 @@ def sources(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
 
 
 def fingerprint(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
-    """The content hash of each of them, for a run's provenance."""
+    """Return the content hash of each of them, for a run's provenance."""
     return {name: digest(text) for name, text in sources(kinds).items()}
 
 
 def wants(text: str) -> list[str]:
-    """The values that a prompt uses."""
+    """Return the names of the values that a prompt uses."""
     try:
         return sandbox.wants(text)
     except sandbox.TemplateRefused as error:
@@ -57,9 +57,9 @@ def wants(text: str) -> list[str]:
 
 
 class Prompts:
-    """The prompts of one agent: the package's files, with some replaced by the configuration.
+    """The prompts of one agent: the package's files, some replaced by the configuration.
 
-    Texts of the configuration may be another person's: they are rendered within limits (`sandbox`).
+    Texts from the configuration may be somebody else's: they are rendered within limits (`sandbox`).
     """
 
     def __init__(
@@ -68,19 +68,19 @@ class Prompts:
         kind: EnvironmentKind | None = None,
         own: Mapping[str, str] | None = None,
     ) -> None:
-        """`replaced`: texts of the configuration, by the name of the prompt that each replaces.
+        """`replaced`: texts from the configuration, by the name of the prompt that each replaces.
 
-        `own`: prompts that are no file of this package but come with the agent or the kind of game.
+        `own`: prompts that come with the agent or the kind of game instead of a file in this package.
         """
         self._replaced, self._own = dict(replaced or {}), dict(own or {})
         self._of_kind = {"guide": kind.hints.guide, "reading": kind.hints.reading} if kind else {}
 
     def has(self, name: str) -> bool:
-        """Whether there is such a prompt."""
+        """Whether a prompt of that name exists."""
         return name in self._replaced or name in self._own or name in names()
 
     def check(self, own: Iterable[str]) -> None:
-        """Raise a ConfigError for the first replaced prompt that nobody asks for or that is no template."""
+        """Raise ConfigError for the first replaced prompt that is unknown or not a valid template."""
         known = {*names(), *own}
         for name, text in self._replaced.items():
             if name not in known:
@@ -91,7 +91,7 @@ class Prompts:
                 raise ConfigError(f"agent.prompts.{name}: {error}") from error
 
     def fixed(self, name: str, **values: object) -> str:
-        """The same as `render`, done once for all episodes: for what stands in every prompt of an agent."""
+        """Render once and reuse the text in all episodes, for prompts that never change within an agent."""
         plain = [(key, _hashable(value)) for key, value in {**self._of_kind, **values}.items()]
         wanted = (name, self._replaced.get(name, self._own.get(name)), *plain)
         text = _fixed.get(wanted)
@@ -102,11 +102,11 @@ class Prompts:
         return text
 
     def render(self, name: str, **values: object) -> str:
-        """The prompt with these values, without line breaks around it."""
+        """Render the prompt with these values, without surrounding line breaks."""
         return self.exact(name, **values).strip("\n")
 
     def exact(self, name: str, **values: object) -> str:
-        """The prompt with these values; a name that it uses and is not given is an error."""
+        """Render the prompt with these values; raise ConfigError for a name that is not given."""
         values = {**self._of_kind, **values}
         try:
             if name in self._replaced:
@@ -115,19 +115,19 @@ class Prompts:
             return str(_compiled(text).render(values))
         except sandbox.TemplateRefused as error:
             raise ConfigError(_wrong(f"agent.prompts.{name}", str(error), values)) from error
-        except ConfigError:  # no such prompt
+        except ConfigError:  # an unknown prompt
             raise
-        except Exception as error:  # a template is a program: whatever it raises is its author's
+        except Exception as error:  # a template can raise anything
             raise ConfigError(_wrong(f"prompts/{name}.j2", said(error), values)) from error
 
 
 def _wrong(where: str, what: str, values: Mapping[str, object]) -> str:
-    return f"{where}: {what}; it is given: {', '.join(values) or 'nothing'}"
+    return f"{where}: {what}; available values: {', '.join(values) or 'none'}"
 
 
 _fixed: dict[tuple[object, ...], str] = {}
 MOST_FIXED = 1000
-"""Texts kept for further episodes; a run has a handful for each of its tasks."""
+"""Texts kept for further episodes; a run has a handful per task."""
 
 
 def _hashable(value: object) -> object:

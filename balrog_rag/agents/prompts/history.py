@@ -1,7 +1,7 @@
-"""What an agent remembers of its episode as turns of a prompt: observations, actions and their reasons.
+"""The episode so far as turns of a prompt: observations, actions and their reasons.
 
-A turn is rendered once and its message shown again at every later step, so that hashing and comparing a
-prompt costs next to nothing.
+A turn is rendered once, and its message reused at every later step, so that hashing and comparing a prompt
+costs almost nothing.
 """
 
 from collections import deque
@@ -22,18 +22,18 @@ class SeenObservation:
         self._messages: dict[tuple[bool, bool], Message] = {}
 
     def current(self, text: bool = True, image: bool = False, keep_empty: bool = True) -> str:
-        """How it reads while it is the newest; `keep_empty`: with a line for an observation without text."""
+        """Return its text while it is the newest; `keep_empty` keeps the line of one without text."""
         lines = ["Current Observation:", *filter(None, [self.observation.short_term])]
         if text and (keep_empty or self.observation.long_term):
             lines.append(self.observation.long_term)
         return "\n".join([*lines, *_picture_line(image)])
 
     def past_as(self, shown: Observation) -> None:
-        """Read otherwise once it is past, e.g. without its map."""
+        """Set how it is shown once it is past, e.g. without its map."""
         self._past = shown
 
     def past(self, text: bool = True, image: bool = False) -> Message:
-        """How it reads from then on."""
+        """Return its message in the history."""
         message = self._messages.get((text, image))
         if message is None:
             message = self._messages[text, image] = self._render(text, image)
@@ -46,7 +46,7 @@ class SeenObservation:
 
 
 class TakenAction:
-    """An action in the history: bare, or with the whole answer that led to it."""
+    """An action in the history: alone, or with the whole answer that led to it."""
 
     def __init__(self, action: str, answer: str) -> None:
         self.bare = Message("assistant", action)
@@ -54,10 +54,10 @@ class TakenAction:
 
 
 class History:
-    """The window of turns that a prompt shows, kept as BALROG keeps it or dropped in blocks."""
+    """The window of turns that a prompt shows, kept as in BALROG or dropped in blocks."""
 
     def __init__(self, config: AgentConfig, prompts: Prompts, signals: EnvironmentSignals) -> None:
-        """`prompts` has the words that stand in for a map that is left out; `signals` finds that map."""
+        """`prompts` has the replacement for an omitted map; `signals` finds that map."""
         self._signals = signals
         self._texts, self._images = config.max_text_history, config.max_image_history
         self._reasons = config.max_cot_history if config.remember_cot else 0
@@ -73,7 +73,7 @@ class History:
         self._newest: SeenObservation | None = None
 
     def see(self, observation: Observation) -> None:
-        """The game shows this now."""
+        """Add the newest observation."""
         seen = SeenObservation(self._signals.trimmed(observation) if self._trim else observation)
         if self._newest is not None and self._map_goes(self._newest, seen):
             self._newest.past_as(self._signals.without_map(self._newest.observation, self._no_map))
@@ -83,21 +83,21 @@ class History:
             self._drop_block()
 
     def do(self, action: str, answer: str = "") -> None:
-        """The agent answered with this; an empty action leaves no trace, as in BALROG."""
+        """Add the agent's answer; an empty action is not recorded, as in BALROG."""
         if action:
             self._events.append(TakenAction(action, answer if self._reasons else ""))
 
     def current(self) -> str:
-        """The newest observation as text."""
+        """Return the newest observation as text."""
         assert self._newest is not None, "see() comes first"
         return self._newest.current(self._texts > 0, bool(self.picture()), self._keep_empty)
 
     def picture(self) -> tuple[bytes, ...]:
-        """The newest observation's image, where images are shown."""
+        """Return the newest observation's image, if images are shown."""
         return self._newest.observation.pictures if self._newest and self._images else ()
 
     def past(self) -> list[Message]:
-        """Every turn before the newest observation, oldest first."""
+        """Return all turns before the newest observation, oldest first."""
         reasons, texts, images = self._reasons, self._texts - 1, self._images - len(self.picture())
         messages: list[Message] = []
         for event in _backwards_from(self._events, self._newest):
@@ -105,7 +105,7 @@ class History:
                 reasoned = event.reasoned if reasons > 0 else None
                 reasons -= reasoned is not None
                 messages.append(reasoned or event.bare)
-            else:  # after answers that left no trace there are more observations than texts to show
+            else:  # unrecorded answers leave more observations in the window than texts to show
                 image = images > 0 and bool(event.observation.pictures)
                 messages.append(event.past(texts > 0, image))
                 texts, images = texts - 1, images - image
@@ -113,7 +113,7 @@ class History:
         return messages
 
     def _map_goes(self, last: SeenObservation, now: SeenObservation) -> bool:
-        """Whether an observation that has become past loses its map."""
+        """Whether an observation loses its map once it is past."""
         if self._past_maps == "changed":
             return self._signals.map(last.observation) == self._signals.map(now.observation)
         return self._past_maps == "none"
@@ -122,7 +122,7 @@ class History:
         return sum(isinstance(event, SeenObservation) for event in self._events)
 
     def _drop_block(self) -> None:
-        """Let the oldest turns go together, so that the window then grows on an unchanged head."""
+        """Drop the oldest turns together, so that the prompt prefix then stays unchanged for a while."""
         keep = max(self._turns - self._block, 0) + 1
         while self._observations() > keep or isinstance(self._events[0], TakenAction):
             self._events.popleft()

@@ -1,4 +1,4 @@
-"""One question to the model, in its parts, so that a wrapper can add to it before it is asked."""
+"""One question to the model, in parts, so that wrappers can add to it."""
 
 from dataclasses import dataclass, field, replace
 
@@ -7,13 +7,13 @@ from balrog_rag.contracts.data import AnswerFormat, Message
 
 @dataclass
 class Prompt:
-    """Instruction, past turns, the newest observation and what is asked about it."""
+    """Instruction, past turns, the newest observation, and the question about it."""
 
     head: tuple[Message, ...]
     past: list[Message]
     now: str
     order: str
-    """How to answer."""
+    """The required answer format, in words."""
     answer: AnswerFormat | None
     images: tuple[bytes, ...] = ()
     guide: list[str] = field(default_factory=list)
@@ -26,12 +26,12 @@ class Prompt:
     """Added to the order."""
 
     def messages(self) -> list[Message]:
-        """The turns to send."""
+        """Return the turns to send."""
         words = "\n\n".join([*self.before, self.now, *self.after, self.order, *self.more])
         return [*self._head(), *self.past, Message("user", words, self.images)]
 
     def asking(self, order: str) -> "Prompt":
-        """The same moment with another question."""
+        """Return the same prompt with another question."""
         return replace(self, order=order, more=[], answer=None)
 
     def _head(self) -> tuple[Message, ...]:

@@ -1,7 +1,7 @@
-"""Templates of untrusted origin, rendered in a process of their own (`util.template_worker`).
+"""Untrusted templates, rendered in a separate process (`util.template_worker`).
 
-A prompt in a configuration may come from another person's run folder, and a template can loop for ever or ask
-for all memory in a single operation that nothing in its own process could interrupt.
+A prompt in a configuration may come from another person's run folder, and a template can loop forever or
+request all memory in a single operation that nothing in its own process could interrupt.
 """
 
 import atexit
@@ -22,46 +22,46 @@ import msgspec
 from balrog_rag.util.template_worker import DONE, LENGTH_BYTES, MOST_OUTPUT, MOST_SECONDS
 
 MOST_SOURCE = 200_000
-"""Characters of a template."""
+"""Longest template, in characters."""
 LONGEST_WAIT = 120.0
-"""Seconds of wall time for an order, in case the limit on processor time does not end it."""
+"""Seconds of wall time per order, in case the limit on processor time does not end it."""
 END_SECONDS = 1.0
-"""How long the process has to end by itself, as it does when its input ends."""
+"""Seconds for the process to end by itself when its input ends."""
 _LONGEST = 4 * MOST_OUTPUT + 1
 
 
 class TemplateRefused(Exception):
-    """What is wrong with a template, on one line."""
+    """Says what is wrong with a template, on one line."""
 
 
 def render(text: str, values: Mapping[str, Any]) -> str:
-    """The template with these values; a TemplateRefused if it is wrong or goes beyond the limits."""
+    """Render the template; raise TemplateRefused if it is invalid or exceeds the limits."""
     return _process.ask("render", text, values)
 
 
 def check(text: str) -> None:
-    """Raise a TemplateRefused where a template cannot be compiled."""
+    """Raise TemplateRefused if a template cannot be compiled."""
     _process.ask("check", text, {})
 
 
 def wants(text: str) -> list[str]:
-    """The names of the values that a template uses."""
+    """Return the names of the values that a template uses."""
     return _process.ask("wants", text, {}).split()
 
 
 class _TemplateProcess:
-    """The process, started when it is first needed, and again after a template has killed it."""
+    """The rendering process, started on first use, and again after a template has killed it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._deadly: dict[str, str] = {}
-        """Templates that went beyond a limit. Each costs its seconds once, however many episodes have it."""
+        """Templates that exceeded a limit. Each costs its seconds once, not in every episode."""
 
     def ask(self, what: str, text: str, values: Mapping[str, Any]) -> str:
-        """Have an order carried out."""
+        """Send an order and return its result."""
         if len(text) > MOST_SOURCE:
-            raise TemplateRefused(f"has {len(text):,} characters, at most {MOST_SOURCE:,} are read")
+            raise TemplateRefused(f"has {len(text):,} characters; use at most {MOST_SOURCE:,}")
         order = json.dumps((what, text, _plain(dict(values)))).encode()  # escapes lone surrogates, too
         with self._lock:
             if text in self._deadly:
@@ -110,7 +110,7 @@ class _TemplateProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": path},
-                start_new_session=True,  # Ctrl-C in a terminal is for us to handle
+                start_new_session=True,  # so that Ctrl-C in a terminal reaches only the parent
             )
         return self._process
 
@@ -119,9 +119,9 @@ class _TemplateProcess:
         if process is not None:
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    with suppress(OSError):  # what was written last cannot be delivered
+                    with suppress(OSError):  # closing flushes data that can no longer be delivered
                         stream.close()
-            with suppress(subprocess.TimeoutExpired):  # so that its own end is seen, if it has ended
+            with suppress(subprocess.TimeoutExpired):  # gives it time, so that its own exit code is seen
                 process.wait(END_SECONDS)
             process.kill()
             process.wait()
@@ -133,14 +133,14 @@ class _TemplateProcess:
 
 
 def _how(code: int) -> str:
-    """What a template did that ended its process."""
+    """Describe what a template did to end its process."""
     if code == -signal.SIGPROF:
         return f"takes more than {MOST_SECONDS:g} s of processor time"
     return f"breaks the process that renders it (exit code {code})"
 
 
 def _plain(values: dict[str, Any]) -> Any:
-    """Values as built-in types, which is what a template sees of them in the other process."""
+    """Convert values to built-in types, the form in which a template sees them in the other process."""
     return msgspec.to_builtins(values, enc_hook=_other)
 
 
