@@ -1,8 +1,8 @@
-"""runner.backend=ray: nodes of a cluster play, this process keeps the journals, the caps and the pace.
+"""runner.backend=ray: cluster nodes play; this process keeps the journals, the caps and the pace.
 
-One actor on each node runs the play loop with workers, models and indexes of its own. Whatever an
-episode writes comes here, is written to the one run folder, and is acknowledged before its agent goes on.
-When a node dies, its episodes are played again elsewhere from what is written here.
+One actor on each node runs the play loop with its own workers, models and indexes. Every journal entry is
+sent here, written to the single run folder, and acknowledged before the agent continues. When a node dies,
+its episodes are replayed elsewhere from the journals here.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.workers.framing import WorkFailed
 
 LOOK_SECONDS = 0.2
-"""How often it is looked whether a run is stopping."""
+"""Seconds between checks whether a run is stopping."""
 LOOKS_BETWEEN = 10
-"""How many such looks come between two at the nodes of the cluster."""
+"""Number of such checks between two checks of the cluster's nodes."""
 START_SECONDS = 120.0
-"""How long the first node may take to start playing."""
+"""Seconds that the first node may take to start."""
 START_ATTEMPTS = 3
-"""Actors that may fail to start on a node before it is given up."""
+"""Actors that may fail to start on a node before the node is given up."""
 
 
 class RemoteEpisode:
@@ -59,7 +59,7 @@ class RemoteEpisode:
         self._written = 0
 
     def limit(self) -> words.Limit | None:
-        """The cap that leaves no room for another call, if one does."""
+        """Return the cap that leaves no room for another call, if any."""
         try:
             self._meter.admit()
         except LimitReached as reached:
@@ -67,7 +67,7 @@ class RemoteEpisode:
         return None
 
     def write(self, line: bytes) -> words.Safe | None:
-        """Write an entry; an effect is acknowledged at once, since its agent waits for it."""
+        """Write an entry; acknowledge an effect at once, since its agent waits for that."""
         entry = journal.decode(line)
         self._cursor.write(entry)
         self._written += 1
@@ -81,24 +81,24 @@ class RemoteEpisode:
         return None
 
     def cut(self, error: WorkFailed) -> None:
-        """The node says that it cannot go on."""
+        """Handle a node's report that it cannot continue the episode."""
         self.fail(Stopped() if error.kind == "Stopped" else error.error())
 
     def fail(self, error: Exception) -> None:
-        """It is over without an end."""
+        """Fail the episode without an end."""
         if not self.over.done():
             self.over.set_exception(error)
 
 
 class NodeLine:
-    """The line to one node: words come in and are acted on, orders go out."""
+    """The connection to one node: handles its messages and sends orders."""
 
     def __init__(self, actor: Any, node: str, paces: dict[str, Pace]) -> None:
         self.node = node
         self.parts: dict[str, RemoteEpisode] = {}
         self.ready = self.lost = False
         self.asking = words.Asking({}, 0)
-        """How the models do there."""
+        """Troubles and retries of the models there."""
         self.why = ""
         self._actor, self._paces = actor, paces
         self._orders: list[words.Order] = []
@@ -107,20 +107,20 @@ class NodeLine:
         self._listening = asyncio.ensure_future(self._listen())
 
     def play(self, part: RemoteEpisode, lines: bytes) -> None:
-        """Have an episode played on."""
+        """Order the node to continue an episode."""
         self.parts[part.name] = part
         self._order(words.PlayEpisode(part.name, part.spec, lines, part.limit()))
         self._send()
 
     def stop_what_should(self) -> None:
-        """Have nothing new begun in episodes of runs that stop; said until it is heard."""
+        """Order the episodes of stopping runs to stop; called, and the order repeated, until they have ended."""
         for part in self.parts.values():
             if part.player.stopping():
                 self._order(words.Stop(part.name))
         self._send()
 
     def leave(self, part: RemoteEpisode) -> None:
-        """An episode is over, here at least."""
+        """Forget an episode that is over here; a node that still plays it must drop it."""
         self.parts.pop(part.name, None)
         ended = part.over.done() and not part.over.cancelled() and part.over.exception() is None
         if not self.lost and not ended:
@@ -128,6 +128,7 @@ class NodeLine:
             self._send()
 
     def _order(self, order: words.Order) -> None:
+        # Orders are collected and sent together: one Ray call per batch instead of one per order.
         self._orders.append(order)
 
     def _send(self) -> None:
@@ -143,7 +144,7 @@ class NodeLine:
                 for word in words.unpack_words(await packet):
                     self._act(word)
                 self._send()
-        except Exception as error:  # noqa: BLE001 - whatever it is, episodes there would be waited for in vain
+        except Exception as error:  # noqa: BLE001 - any failure: otherwise its episodes would wait forever
             self._lose(f"node {self.node} was lost: {' '.join(str(error).split())[:200]}")
 
     def _lose(self, why: str) -> None:
@@ -166,7 +167,7 @@ class NodeLine:
             part = self.parts[word.episode]
             try:
                 self._act_for(part, word)
-            except BalrogError as error:  # the folder cannot be written, or a cap cannot be kept
+            except BalrogError as error:  # an unwritable folder or an unknown price ends this episode only
                 part.fail(error)
 
     def _act_for(self, part: RemoteEpisode, word: words.Word) -> None:
@@ -180,7 +181,7 @@ class NodeLine:
             part.player.watcher.see(word.event)
 
     async def _grant(self, word: words.Needed, over: "asyncio.Future[words.Used]") -> None:
-        """Give a call its place among those of all nodes, until it is over."""
+        """Hold a place in the pace of all nodes for a call, until the call ends."""
         pace = self._paces[word.model]
         try:
             async with pace.slot(word.tokens) as slot:
@@ -195,7 +196,7 @@ class NodeLine:
             del self._calls[word.model, word.call]
 
     async def close(self) -> None:
-        """End the node's part in this."""
+        """End this node's actor."""
         import ray
 
         self._listening.cancel()
@@ -211,11 +212,11 @@ async def _ended(actor: Any) -> None:
     try:
         await actor.close.remote()
     except RayError:
-        pass  # it is gone, which is what was wanted
+        pass  # already gone
 
 
 class RayPlayer(JournaledPlayer):
-    """Plays episodes of one run on whichever node has the fewest."""
+    """Plays episodes of one run on the node that has the fewest."""
 
     def __init__(
         self,
@@ -236,11 +237,12 @@ class RayPlayer(JournaledPlayer):
         self._label, self._backend = run.label, backend
 
     async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
-        """Have an episode played, and its journal written on, by a node."""
+        """Let a node play the episode, and write its journal here."""
         line = await self._backend.line()
         path = journal_path(self.run, spec.episode)
         lines = read_file(path, LARGE)
         meter = self.budget.episode(spec.episode)
+        # The node replays these answers without reporting them, so they are charged here.
         for entry in journal.parse(lines, path).entries:
             if isinstance(entry, Completion):
                 meter.charge(entry.reply, entry.purpose)
@@ -255,7 +257,7 @@ class RayPlayer(JournaledPlayer):
 
 
 class RayBackend:
-    """The nodes of a cluster; nodes that join meanwhile get episodes, too."""
+    """The nodes of a cluster; nodes that join during a run get episodes too."""
 
     def __init__(self, runner: RunnerConfig) -> None:
         self._runner = runner
@@ -266,7 +268,7 @@ class RayBackend:
         self._looking: asyncio.Task[None] | None = None
 
     async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
-        """Join the cluster, or make one of this machine alone, and wait for its first node."""
+        """Join the cluster, or start one on this machine, and wait for the first node."""
         self._own_words.enter_context(
             redirect_stdout(self._own_words.enter_context(said_by_ray(runs[0].folder)))
         )
@@ -278,22 +280,22 @@ class RayBackend:
     def player(
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
     ) -> PlaysEpisode:
-        """Plays the episodes of one run."""
+        """Return the function that plays episodes of one run."""
         return RayPlayer(run, budget, watcher, stopping, self)
 
     def paces(self) -> list[Pace]:
-        """How fast the calls of each model go out, from all nodes together."""
+        """Return the pace of each model's calls, over all nodes."""
         return list(self._paces.values())
 
     def keep_pace(self, spec: EpisodeSpec) -> None:
-        """One pace for each model, however many nodes ask it."""
+        """Make one pace per model, shared by all nodes that call it."""
         for player in (spec.player, *(fork.player for fork in spec.forks)):
             settings = player.model
             limits = settings["requests_per_minute"], settings["tokens_per_minute"]
             self._paces.setdefault(model_name(player), Pace(settings["concurrency"], *limits))
 
     async def line(self) -> NodeLine:
-        """The least loaded node; waits where all were lost."""
+        """Return the least loaded node; wait if all were lost."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             ready = [line for line in self._lines.values() if line.ready and not line.lost]
@@ -303,15 +305,15 @@ class RayBackend:
                 break
             await asyncio.sleep(LOOK_SECONDS)
         failures = [why for reasons in self._failures.values() for why in reasons]
-        reason = failures[-1] if failures else f"none came within {START_SECONDS:.0f} s"
+        reason = failures[-1] if failures else f"none started within {START_SECONDS:.0f} s"
         raise EnvironmentFailure(f"no node of the Ray cluster can play: {reason}")
 
     def _given_up(self, node: str) -> bool:
-        """Whether nothing more is hoped for from a node, however well others play."""
+        """Whether a node has failed to start too often to be tried again."""
         return len(self._failures.get(node, ())) >= START_ATTEMPTS
 
     async def _look(self) -> None:
-        """See to new nodes, to lost ones, and to runs that stop."""
+        """Watch for new nodes, lost nodes and stopping runs."""
         while True:
             for node, cores in await asyncio.to_thread(nodes_alive):
                 known = self._lines.get(node)
@@ -325,25 +327,25 @@ class RayBackend:
                     line.stop_what_should()
 
     def trouble(self, run: PlannedRun) -> str:
-        """Why the run's model does not answer now, on whichever node."""
+        """Return why the run's model does not answer now, on any node."""
         model = model_name(run.specs[0].last_player)
         return next(
             (line.asking.troubles[model] for line in self._asking() if model in line.asking.troubles), ""
         )
 
     def troubles(self) -> list[str]:
-        """Why models do not answer now, each reason once."""
+        """Return why models do not answer now, each reason once."""
         return list(dict.fromkeys(why for line in self._asking() for why in line.asking.troubles.values()))
 
     def retried(self) -> int:
-        """Attempts of all nodes' calls that failed and were made again."""
+        """Return the number of failed attempts that were retried, over all nodes."""
         return sum(line.asking.retried for line in self._lines.values())
 
     def _asking(self) -> list[NodeLine]:
         return [line for line in self._lines.values() if not line.lost]
 
     async def close(self) -> None:
-        """Leave the cluster; one that was made for this run ends."""
+        """Leave the cluster; one started for this run ends."""
         if self._looking is not None:
             self._looking.cancel()
         await asyncio.gather(*(line.close() for line in self._lines.values()))

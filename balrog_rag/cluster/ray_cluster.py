@@ -1,4 +1,4 @@
-"""What is asked of Ray itself: a cluster to join or to make, its nodes, and an actor on each."""
+"""Calls to Ray itself: join or start a cluster, list its nodes, and start an actor on each."""
 
 import os
 import secrets
@@ -14,11 +14,11 @@ from balrog_rag.contracts.errors import EnvironmentFailure, RunFolderError
 from balrog_rag.util.files import text_file
 
 OBJECT_STORE_BYTES = 256 << 20
-"""Ray's memory for messages, in a cluster made for this run alone."""
+"""Ray's memory for messages, in a cluster started for this run."""
 
 
 def said_by_ray(run: Path) -> TextIO:
-    """Where Ray's own prints go: it writes to stdout, which belongs to results and JSON lines."""
+    """Open the log for Ray's own prints, which would otherwise mix with results on stdout."""
     path = run / "ray.log"
     try:
         return text_file(path, "a")
@@ -27,9 +27,9 @@ def said_by_ray(run: Path) -> TextIO:
 
 
 def connect(address: str | None) -> None:
-    """Join the cluster at an address; without one, make a cluster of this machine alone."""
+    """Join the cluster at an address, or start one on this machine."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is None:  # a token of this run's own: nobody else's work runs here, and no file is left
+    if address is None:  # the run's own token: nobody else can submit work, and no file is left behind
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     import ray  # reads these variables when it is imported
@@ -50,7 +50,7 @@ def disconnect() -> None:
 
 
 def nodes_alive() -> list[tuple[str, int]]:
-    """The nodes that have cores, and how many."""
+    """Return the nodes that have cores, and how many."""
     import ray
 
     return [
@@ -61,7 +61,7 @@ def nodes_alive() -> list[tuple[str, int]]:
 
 
 def make_node(node: str, cores: int, runner: RunnerConfig) -> Any:
-    """The actor that plays on a node, with as many cores as it has workers."""
+    """Start the actor that plays on a node, with as many cores as it has workers."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

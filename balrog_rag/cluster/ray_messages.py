@@ -1,7 +1,7 @@
-"""What the driver and a node of a cluster tell each other: small messages, many in one packet.
+"""Messages between the driver and a cluster node: small, and sent many per packet.
 
-A node says what its episodes write, see and need; the driver orders episodes and answers. An entry is
-safe once the driver has written it, and only then does the node's agent get to see the effect.
+A node reports what its episodes write, see and need; the driver sends episodes and answers. An entry is
+safe once the driver has written it, and only then does the node's agent see the effect.
 """
 
 from typing import TypeAlias
@@ -21,7 +21,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class PlayEpisode(msgspec.Struct, tag=True):
-    """Order: play an episode on from this journal; `limit` is a cap that leaves no room for a call."""
+    """Order: continue an episode from this journal; `limit` is a cap without room for another call."""
 
     episode: str
     spec: EpisodeSpec
@@ -30,7 +30,7 @@ class PlayEpisode(msgspec.Struct, tag=True):
 
 
 class Safe(msgspec.Struct, tag=True):
-    """Answer: so many entries of the episode are on the driver's disk; `limit` as in Play."""
+    """Answer: this many entries of the episode are on the driver's disk; `limit` as in PlayEpisode."""
 
     episode: str
     entries: int
@@ -38,19 +38,19 @@ class Safe(msgspec.Struct, tag=True):
 
 
 class Stop(msgspec.Struct, tag=True):
-    """Order: begin nothing new in this episode."""
+    """Order: start nothing new in this episode."""
 
     episode: str
 
 
 class Drop(msgspec.Struct, tag=True):
-    """Order: forget this episode at once."""
+    """Order: discard this episode at once."""
 
     episode: str
 
 
 class Granted(msgspec.Struct, tag=True):
-    """Answer: the call may go out now."""
+    """Answer: the call may be sent now."""
 
     model: str
     call: int
@@ -60,29 +60,29 @@ Order: TypeAlias = PlayEpisode | Safe | Stop | Drop | Granted
 
 
 class Wrote(msgspec.Struct, tag=True):
-    """Word: the next entry of the journal, as its line; an end is the last word on its episode."""
+    """Report: the next journal entry, as its line; an end is the last report on its episode."""
 
     episode: str
     line: bytes
 
 
 class Saw(msgspec.Struct, tag=True):
-    """Word for watchers: what happened, as every watcher is told it."""
+    """Report: an event for the watchers."""
 
     episode: str
-    """The episode as the driver calls it."""
+    """The driver's name of the episode."""
     event: Event
 
 
 class Broken(msgspec.Struct, tag=True):
-    """Word: the episode was cut by an error, or stopped as ordered (kind `Stopped`)."""
+    """Report: an error ended the episode, or it stopped as ordered (kind `Stopped`)."""
 
     episode: str
     error: WorkFailed
 
 
 class Needed(msgspec.Struct, tag=True):
-    """Word: a call of about so many tokens wants to go out to the model of this name."""
+    """Report: a call of about that many tokens is ready for this model."""
 
     model: str
     call: int
@@ -90,7 +90,7 @@ class Needed(msgspec.Struct, tag=True):
 
 
 class Used(msgspec.Struct, tag=True):
-    """Word: that call is over; its real tokens, or that the provider said it was too much."""
+    """Report: that call has ended, with its real tokens or the provider's rate limit."""
 
     model: str
     call: int
@@ -100,12 +100,12 @@ class Used(msgspec.Struct, tag=True):
 
 
 class Asking(msgspec.Struct, tag=True):
-    """Word: how the node's models do, where that has changed."""
+    """Report: troubles and retries of the node's models, whenever they change."""
 
     troubles: dict[str, str]
-    """Why a model does not answer now, by the name of the model."""
+    """Why a model does not answer now, by model name."""
     retried: int
-    """Attempts of all calls that failed and were made again."""
+    """Failed attempts that were retried, over all calls."""
 
 
 Word: TypeAlias = Wrote | Saw | Broken | Needed | Used | Asking

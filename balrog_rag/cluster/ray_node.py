@@ -1,4 +1,4 @@
-"""One node of a cluster: the same play loop with its own workers, models and indexes, and no run folder."""
+"""One node of a cluster: the play loop with its own workers, models and indexes, but no run folder."""
 
 import asyncio
 import itertools
@@ -32,19 +32,19 @@ LOOK_SECONDS = 0.5
 
 
 class Line:
-    """Words on their way to the driver, sent in packets as large as have gathered."""
+    """Outgoing messages, sent in packets of all that have accumulated."""
 
     def __init__(self) -> None:
         self._words: list[words.Word] = []
         self._said = asyncio.Event()
 
     def say(self, word: words.Word) -> None:
-        """Send soon."""
+        """Queue a message."""
         self._words.append(word)
         self._said.set()
 
     async def packets(self) -> AsyncIterator[bytes]:
-        """What was said, for ever."""
+        """Yield packets of queued messages, forever."""
         while True:
             await self._said.wait()
             self._said.clear()
@@ -53,7 +53,7 @@ class Line:
 
 
 class NodeEpisode:
-    """One episode on this node: its journal, its meter, and what the driver has told it."""
+    """One episode on this node: its journal, its meter, and the driver's orders for it."""
 
     def __init__(self, episode: str, line: Line, limit: words.Limit | None) -> None:
         self.episode, self.limit = episode, limit
@@ -65,14 +65,14 @@ class NodeEpisode:
         self._settled = asyncio.Event()
 
     async def hold(self, seconds: float = 0.0) -> None:
-        """Wait so long; raise Stopped where the driver stops the episode meanwhile."""
+        """Wait `seconds`; raise Stopped if the driver stops the episode meanwhile."""
         if seconds > 0:
             await passes(seconds, self.stopped)
         if self.stopped.is_set():
             raise Stopped
 
     def stop(self) -> None:
-        """Begin nothing new, and wait for nothing that is not begun."""
+        """Start nothing new, and stop waiting for a call's place."""
         self.stopped.set()
         if self.asking is not None and not self.asking.done():
             self.asking.set_result(None)
@@ -89,50 +89,50 @@ class NodeEpisode:
             await self._settled.wait()
 
     def safe(self, entries: int, limit: words.Limit | None) -> None:
-        """The driver has written so many."""
+        """Record how many entries the driver has written, and its caps."""
         self._safe, self.limit = max(self._safe, entries), limit
         self._settled.set()
 
     def admit(self) -> None:
-        """Raise LimitReached where the driver says that a cap leaves no room."""
+        """Raise LimitReached if the driver reported that a cap leaves no room."""
         if self.limit:
             raise LimitReached(self.limit.name, self.limit.of_run)
 
     def charge(self, reply: Reply, purpose: Purpose) -> None:
-        """Counted by the driver, which keeps the caps of all nodes together."""
+        """Do nothing: the driver counts, and keeps the caps of all nodes together."""
 
 
 playing: ContextVar[NodeEpisode] = ContextVar("playing")
-"""The episode that this task plays: a model is shared by all, a stop is meant for one."""
+"""The episode that this task plays: models are shared, but a stop is meant for one episode."""
 
 
 async def hold_own(seconds: float = 0.0) -> None:
-    """The hold of whichever episode asks."""
+    """Hold as the calling task's episode does."""
     await playing.get().hold(seconds)
 
 
 class Teller:
-    """A watcher of one episode whose events go to the driver."""
+    """Forwards the events of one episode to the driver."""
 
     def __init__(self, part: str, line: Line) -> None:
         """`part` is the driver's name for the episode."""
         self._part, self._say = part, line.say
 
     def see(self, event: Event) -> None:
-        """Send it; the end is told by the journal's last entry, once it is safe."""
+        """Forward an event; the driver derives the end from the journal's last entry, once it is safe."""
         if not isinstance(event, Ended):
             self._say(words.Saw(self._part, event))
 
 
 class CallSlot(Slot):
-    """A call that the driver knows by number."""
+    """A call with its number at the driver."""
 
     over: words.Used
-    """What the driver is told when it is over."""
+    """The report sent when it ends."""
 
 
 class SharedPace(Pace):
-    """A model's pace as the driver keeps it for all nodes together."""
+    """A model's pace, kept by the driver for all nodes together."""
 
     def __init__(self, model: str, line: Line) -> None:
         super().__init__(concurrency=1)
@@ -143,7 +143,7 @@ class SharedPace(Pace):
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
-        """A place for one call; the driver gives it."""
+        """Wait for a place for one call from the driver."""
         number = next(self._numbers)
         granted = self._asking[number] = asyncio.get_running_loop().create_future()
         playing.get().asking = granted
@@ -158,23 +158,23 @@ class SharedPace(Pace):
             self._line.say(slot.over)
 
     def granted(self, number: int) -> None:
-        """The driver's answer."""
+        """Handle the driver's answer."""
         if number in self._asking and not self._asking[number].done():
             self._asking[number].set_result(None)
 
     def used(self, slot: Slot, tokens: int) -> None:
-        """The call's real tokens."""
+        """Record the call's real tokens."""
         assert isinstance(slot, CallSlot)
         slot.over.tokens = tokens
 
     def rate_limited(self, slot: Slot, retry_after: float | None) -> None:
-        """The provider said it is too much."""
+        """Record that the provider's rate limit was reached."""
         assert isinstance(slot, CallSlot)
         slot.over.rate_limited, slot.over.retry_after = True, retry_after
 
 
 class NodeServices(LiveServices):
-    """Models of a node, whose pace is the driver's."""
+    """The models of a node, paced by the driver."""
 
     def __init__(self, line: Line) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class NodeServices(LiveServices):
         self.paces: dict[str, SharedPace] = {}
 
     def model(self, player: PlayerSpec) -> Model | None:
-        """The model, shared by all episodes of the node."""
+        """Return the model, shared by all episodes of the node."""
         model = super().model(player)
         if isinstance(model, RemoteModel) and not isinstance(model.pace, SharedPace):
             name = model_name(player)
@@ -190,14 +190,14 @@ class NodeServices(LiveServices):
         return model
 
     def asking(self) -> words.Asking:
-        """How the models do."""
+        """Return troubles and retries of the models."""
         return words.Asking(
-            {name: told for name in self.paces if (told := self.trouble_at(name))}, self.retried()
+            {name: why for name in self.paces if (why := self.trouble_at(name))}, self.retried()
         )
 
 
 class Node:
-    """What lives on a node for as long as the run: made, spoken to and listened to through Ray."""
+    """The actor that lives on a node during a run, called through Ray."""
 
     def __init__(self, runner: bytes) -> None:
         """`runner`: the runner's settings as JSON."""
@@ -208,26 +208,26 @@ class Node:
         self._services = NodeServices(self._line)
 
     async def start(self) -> None:
-        """Begin, now that the loop runs."""
+        """Start what needs the event loop."""
         await self._pool.start()
         self._looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
-        """Tell the driver how the models do, while calls wait that it hears nothing of."""
-        told = words.Asking({}, 0)
+        """Report the models' troubles whenever they change, since the driver sees only finished calls."""
+        reported = words.Asking({}, 0)
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            if (found := self._services.asking()) != told:
-                told = found
+            if (found := self._services.asking()) != reported:
+                reported = found
                 self._line.say(found)
 
     async def talk(self) -> AsyncIterator[bytes]:
-        """Everything the node has to say, packet by packet."""
+        """Yield everything the node has to report, packet by packet."""
         async for packet in self._line.packets():
             yield packet
 
     async def hear(self, packet: bytes) -> None:
-        """Orders and answers from the driver."""
+        """Handle orders and answers from the driver."""
         for order in words.unpack_orders(packet):
             self._obey(order)
 
@@ -254,7 +254,7 @@ class Node:
             self._line.say(words.Broken(part.episode, WorkFailed("Stopped", "")))
         except BalrogError as error:
             self._line.say(words.Broken(part.episode, WorkFailed.of(error)))
-        except Exception as error:  # noqa: BLE001 - unheard, it would be waited for for ever
+        except Exception as error:  # noqa: BLE001 - unreported, the driver would wait forever
             self._line.say(
                 words.Broken(part.episode, WorkFailed("EnvironmentFailure", f"{part.episode}: {error!r}"))
             )
@@ -265,6 +265,7 @@ class Node:
         spec = order.spec
         recording = journal.parse(order.journal, Path(f"{part.episode} on a node"))
         cursor = JournalCursor(recording, part)
+        # See JournaledPlayer: the cursor frees what it has replayed.
         del recording
         game = await self._pool.open(spec.game)
         try:
@@ -275,12 +276,12 @@ class Node:
             await game.close()
 
     async def close(self) -> None:
-        """End the workers and give back models and indexes."""
+        """End the workers and close models and indexes."""
         self._looking.cancel()
         await self._pool.close()
         await self._services.close()
 
 
 def model_name(player: PlayerSpec) -> str:
-    """Names a model's settings, so that all nodes keep one pace."""
+    """Return a name for a model's settings, so that all nodes share one pace."""
     return tree_digest(player.model)
