@@ -113,7 +113,7 @@ class NodeLine:
         self._send()
 
     def stop_what_should(self) -> None:
-        """Order the episodes of stopping runs to stop; called, and the order repeated, until they have ended."""
+        """Order the episodes of stopping runs to stop, repeatedly until they have ended."""
         for part in self.parts.values():
             if part.player.stopping():
                 self._order(words.Stop(part.name))
