@@ -49,7 +49,7 @@ def wrappers(config: AgentConfig) -> list[str]:
 
 
 def resolve(config: AgentConfig) -> AgentConfig:
-    """The configuration complete with what it depends on outside itself, for an episode's spec."""
+    """Complete the configuration with the content of the files it names, for an episode's spec."""
     from balrog_rag.agents.demonstration_files import content_digest, load
     from balrog_rag.agents.prompts import Prompts
 

@@ -30,7 +30,7 @@ class DemonstrationFile(msgspec.Struct, frozen=True):
 
 
 def load(paths: Sequence[str], expected: str | None) -> tuple[Demonstration, ...]:
-    """The demonstrations of these files, which must still be those that the run started with."""
+    """Load the demonstrations; they must be the files with which the run started."""
     return tuple(read(file) for file in listed(paths, expected))
 
 

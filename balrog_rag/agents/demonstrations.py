@@ -24,7 +24,7 @@ class Demonstration(msgspec.Struct, frozen=True):
     """Where it came from, for readers of the file."""
     turns: tuple[DemonstrationTurn, ...]
     last: str | None = None
-    """What the last action led to; None in files of earlier versions, which end with that action."""
+    """The result of the last action; None in files of earlier versions, which end with that action."""
     seed: int | None = None
     """The seed of its game, so that few_shot never shows the solution of the game being played."""
 

@@ -128,7 +128,7 @@ class AgentHints:
     pictures: Callable[[Mapping[str, Any]], bool] = no_pictures
     """Whether observations carry a picture under these options."""
     picture_hint: str = ""
-    """What to add so that they do, e.g. `env.layout=image`."""
+    """The override that adds a picture, e.g. `env.layout=image`."""
     shown_task: Literal["own", "another"] = "own"
     """Whose demonstrations few_shot shows: the task's, or another's where one solves every game of it."""
     programs: Callable[[GameSpec], Sequence[ProgramKind]] = no_programs

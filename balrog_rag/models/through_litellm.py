@@ -140,6 +140,7 @@ async def incoming(response: Any, messages: Sequence[Message]) -> Answer:
     reasoning = getattr(message, "reasoning_content", None)
     refused = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
     if refused and not text:
+        # A refusal leaves `content` empty; it becomes the reasoning, so the journal shows why.
         finish, reasoning = "refusal", reasoning or refused
     counted = getattr(response, "usage", None)
     usage = wire.usage(

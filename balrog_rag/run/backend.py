@@ -32,7 +32,7 @@ class PlannedRun(msgspec.Struct):
     config: Config
     specs: list[EpisodeSpec]
     label: str = ""
-    """Tells it from the other runs of a sweep on a display."""
+    """Name that distinguishes it from the other runs of a sweep on the display."""
     watch: Sequence[Any] = ()
     """Watchers passed from Python, besides those that run.watch names."""
 

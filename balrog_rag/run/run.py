@@ -49,7 +49,7 @@ class InPlay:
         self.live_retries: Callable[[], int] = backend.retried
         """Returns the number of retried attempts, including calls still without an answer."""
         self.paces: Callable[[], Sequence[Pace]] = backend.paces
-        """Asked for what holds calls back."""
+        """Returns what limits the rate of calls."""
         self.watchers_off: list[str] = []
         """A line for each of the user's watchers that was switched off."""
 
@@ -180,6 +180,7 @@ async def _play(
 
             chosen = chosen_watchers(run.config.run.watch, run.watch)
             async with isolated(chosen, switched_off) as theirs:
+                # The run's own files come first: an answer is on disk before a display can fail.
                 own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
                 shown = LabelledWatcher(run.label, watcher) if run.label else watcher
                 every = CompositeWatcher([*own, shown, *theirs])
@@ -187,7 +188,7 @@ async def _play(
                 playing.interrupts.when_hung_up(log.terminal_closed)
                 async with silences(log, lambda: backend.trouble(run)):
                     await play_all(run.specs, player, playing.gate, tally, every, rank)
-    except RunFolderError as error:  # its own files cannot be opened; the other runs go on
+    except RunFolderError as error:  # its own files cannot be opened; the other runs continue
         tally.fatal = error
         _leave_open(run, tally)
 

@@ -57,7 +57,7 @@ class LiveServices:
     def agent(
         self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
-        """A fresh agent, or a program that plays from step `since` on with dice of this seed."""
+        """Make an agent, or a program that takes over at step `since`, seeded with `seed`."""
         config = for_game(self._agent_config(player), view.env, view.task, seed)
         return agents.build(config, view, llm, knowledge, seed, since)
 

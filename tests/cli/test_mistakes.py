@@ -43,8 +43,11 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
         ("-m run.seed=1,2 env.tasks=[]", "env.tasks: empty; set env.tasks=[env/task]"),
         (f"agent=few_shot agent.demonstrations=[{__file__}]", "test_mistakes.py is not a demonstration file"),
-        (f"run.name={'x' * 300}", "is too long; at most 200 bytes"),
-        ("agent=few_shot", "agent.demonstrations: few_shot has none to show; make a file with python -m"),
+        (f"run.name={'x' * 300}", "too long; use at most 200 bytes"),
+        (
+            "agent=few_shot",
+            "agent.demonstrations: few_shot needs demonstrations; make a file with `balrog-rag",
+        ),
         ("env.episodes=0", "env.episodes=0: must be at least 1"),
         ("env.seeds=[1]", "env.seeds: env.seeding=spread does not use seeds; add env.seeding=list"),
         ("env.layout=image", "add agent.max_image_history=1"),
