@@ -5,7 +5,8 @@ import pytest
 
 from balrog_rag.agents.lookup_worth import FEATURES, LookupWorth, chance, check_gate
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.studies.lookup_gate import logistic
+from balrog_rag.results.asked_again import AskedAgain
+from balrog_rag.studies.lookup_gate import _changed, logistic
 
 
 def looked_up(worth: LookupWorth, found: list[list[str]], tokens: int = 0) -> list[int]:
@@ -84,3 +85,34 @@ def test_a_fit_finds_what_the_steps_were_made_with() -> None:
     y = np.array([chance(true, dict(zip(FEATURES, row, strict=True))) > dice.random() for row in x], float)
     assert np.abs(logistic(x, y) - list(true.values())).max() < 0.4
     assert np.isfinite(logistic(x[:30], np.zeros(30))).all()
+
+
+def test_a_passage_is_new_again_only_after_more_than_the_steps_to_forget() -> None:
+    new = []
+    for step in (4, 5):  # shown at step 1, forgotten after 3 more
+        worth = LookupWorth(8, 3, {})
+        worth.took(1, ["a"])
+        worth.took(step, ["a"])
+        new.append(worth.features(step + 1, 1.0)["new"])
+    assert new == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("without", "again", "changed"),
+    [
+        ("east", "north", True),
+        ("north", "north", False),
+        ("east", "west", False),  # the model changes its answer by chance: passages are not credited
+        ("north", "west", False),
+    ],
+)
+def test_only_a_change_that_asking_again_does_not_make_counts(
+    without: str, again: str, changed: bool
+) -> None:
+    assert _changed(AskedAgain("e", 0, "north", without, again)) is changed
+
+
+def test_the_constant_of_a_fit_is_not_shrunk() -> None:
+    """With nothing but a constant, the fitted chance is the share that was seen, however few the steps."""
+    weights = logistic(np.ones((10, 1)), np.array([1.0] * 9 + [0.0]))
+    assert chance({"bias": float(weights[0])}, {"bias": 1.0}) == pytest.approx(0.9, abs=1e-4)

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from nle import dataset as nld
 
-from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.contracts.errors import ConfigError, DatasetError
 from balrog_rag.dataset.database import dataset as database
 from balrog_rag.dataset.database import datasets, files, games, save
 from balrog_rag.dataset.importing import import_folder
 from balrog_rag.dataset.layouts import is_cut
+from balrog_rag.dataset.selecting import achievement_bit, bounds
 from balrog_rag.dataset.streaming import frames, playable, stream
+from balrog_rag.envs.nethack.held_progression import ACHIEVEMENTS
 from tests.dataset.support import dataset, older
 
 ALTORG = Path(nle.__file__).parent / "tests" / "altorg"
@@ -229,3 +231,24 @@ def test_streams_are_nles_own(db, root, threads):
     theirs = [{key: values.copy() for key, values in batch.items()} for batch in dataset]
     assert len(ours) == len(theirs) > 2
     assert all(np.array_equal(a[key], b[key]) for a, b in zip(ours, theirs, strict=True) for key in b)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("100..2000", [(">=", 100), ("<=", 2000)]),
+        ("100..", [(">=", 100)]),
+        ("..2000", [("<=", 2000)]),
+        ("7", [("=", 7)]),
+    ],
+)
+def test_both_ends_of_a_range_belong_to_it(text, meant):
+    assert bounds("score", text) == meant
+
+
+def test_an_achievement_is_named_by_a_piece_of_its_name_that_fits_no_other():
+    assert achievement_bit("luckstone") == 1 << ACHIEVEMENTS.index(
+        next(name for name in ACHIEVEMENTS if "luckstone" in name.lower())
+    )
+    with pytest.raises(ConfigError, match="--achieved e: "):
+        achievement_bit("e")  # a letter that many names hold

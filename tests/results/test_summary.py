@@ -15,10 +15,12 @@ import pytest
 from balrog_rag import evaluate
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.envs.nethack.progression import table
+from balrog_rag.episode.journal import End, Lookup, Step
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import episode_record, mean_and_error, write_all
 from balrog_rag.results.tally import read_episode
+from tests.results.conftest import NETHACK, RunBuilder
 
 PAPER = [
     [{"experience_level": 2}],
@@ -247,3 +249,21 @@ def test_an_episode_is_done_at_the_games_own_limit_alone(specs, player, tmp_path
     record = episode_record(read_episode(journal_path(tmp_path / "run", spec.episode)))
     assert (record["num_steps"], record["end_reason"]) == (3, "steps")
     assert record.get("done", False) is done
+
+
+def test_steps_with_a_search_are_counted_once_however_many_searches_they_made(tmp_path: Path) -> None:
+    run = RunBuilder(tmp_path / "run")
+    searches = [Lookup(0, "newt", 3, (), 0.1), Lookup(0, "dwarf", 3, (), 0.1), Lookup(1, "newt", 3, (), 0.1)]
+    run.write(
+        f"{NETHACK}/00",
+        [
+            *searches[:2],
+            Step(0, "north", "north", "o"),
+            searches[2],
+            Step(1, "north", "north", "o"),
+            End("died", 2),
+        ],
+    )
+    (episode,) = load(run.path).episodes
+    found = episode.lookups
+    assert (found.count, found.steps, found.queries) == (3, 2, 2)

@@ -126,3 +126,19 @@ def test_paused_calls_wait_and_end_with_a_stop() -> None:
             await call
 
     asyncio.run(scene())
+
+
+def test_a_waiter_cancelled_after_it_was_let_in_gives_its_place_back() -> None:
+    async def scene() -> None:
+        slots = EpisodeSlots(1)
+        assert await slots.enter()
+        waiting = asyncio.create_task(slots.enter())
+        await asyncio.sleep(0)
+        slots.leave()  # lets the waiter in, which has not run since
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert slots.inside == 0
+        assert await asyncio.wait_for(slots.enter(), 60)
+
+    asyncio.run(scene())

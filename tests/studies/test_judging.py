@@ -191,3 +191,9 @@ def test_the_manifest_describes_every_file_of_judgements() -> None:
         assert {row.judge for row in judged} == {each["judge"]} <= {*manifest["judges"]}
         assert (len({row.query for row in judged}), len(judged)) == (each["queries"], each["passages"])
         assert list(dict.fromkeys(row.search or "current" for row in judged)) == each["searches"]
+
+
+def test_of_an_odd_number_of_queries_one_more_is_drawn_by_frequency() -> None:
+    logged = [Logged(n + 1, f"query {n}") for n in range(50)]
+    hows = [one.how for one in draw(logged, 5, 0)]
+    assert (hows.count("frequency"), hows.count("type")) == (3, 2)

@@ -22,7 +22,7 @@ from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import CHUNK, PackedScreen, changes, packed, unpacked
-from tests.support import command, evaluate
+from tests.support import command, evaluate, numbers
 from tests.viewer.support import HOSTILE, documents
 
 
@@ -260,3 +260,25 @@ def test_a_programs_presses_are_called_by_their_keys(tmp_path: Path) -> None:
     kind = kind_of("nle")
     assert list(Marker(kind).press(7, kind.hints.signals.press(0x80 | ord("p")))) == [prayer]
     assert list(Marker(kind).press(7, kind.hints.signals.press(ord("p")))) == []
+
+
+def test_what_is_only_counted_is_not_marked_as_a_new_height() -> None:
+    """Score and turns rise at almost every step; depth is a height."""
+    marker = Marker(kind_of("nle"))
+    before = numbers(depth=1, experience_level=1, hp=12, max_hp=12, turn=1, score=0)
+    after = numbers(depth=2, experience_level=1, hp=12, max_hp=12, turn=50, score=500)
+    assert list(marker.moment(0, before, None, 0.0)) == []
+    marks = [mark.words for mark in marker.moment(1, after, None, 0.0) if mark.kind == "height"]
+    assert marks == ["deepest dungeon level: 2"]
+
+
+@pytest.mark.parametrize(
+    ("hp", "marked"),
+    [(10, False), (5, True), (8, False)],  # of 12, from 11: a small loss counts only in danger
+)
+def test_a_small_loss_of_health_is_marked_only_in_danger(hp: int, marked: bool) -> None:
+    marker = Marker(kind_of("nle"))
+    lost_from = 6 if hp == 5 else 11
+    list(marker.moment(0, numbers(depth=1, hp=lost_from, max_hp=18, turn=1), None, 0.0))
+    marks = marker.moment(1, numbers(depth=1, hp=hp, max_hp=18, turn=2), None, 0.0)
+    assert any(mark.kind == "hurt" for mark in marks) is marked

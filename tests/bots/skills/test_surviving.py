@@ -2,7 +2,7 @@
 
 from balrog_rag.bots.nethack.delver import journey
 from balrog_rag.bots.nethack.delver.state import Bot
-from balrog_rag.bots.nethack.skills import exploring, fighting, gear, moving, surviving
+from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, moving, surviving
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from tests.bots.skills.made import ROOM as BARE_ROOM
@@ -139,3 +139,39 @@ def test_refused_steps_and_doors_are_forgiven_but_no_shop():
         assert near in level.steps(here)
         assert door not in level.forbidden
         assert level.shop <= level.forbidden
+
+
+def test_the_first_prayer_is_safe_from_turn_101_and_the_next_700_turns_later():
+    with made(ROOM) as game:
+        player = game.player
+
+        def allowed(turn, **options):
+            player.world.body.turn = turn
+            return surviving.may_pray(player, **options)
+
+        assert [allowed(turn) for turn in (100, 101)] == [False, True]
+        player.prayed = 1000
+        assert [allowed(turn) for turn in (1699, 1700)] == [False, True]
+        assert [allowed(turn, desperate=True) for turn in (1299, 1300)] == [False, True]
+        player.unlucky = True
+        assert not allowed(9000)
+
+
+def test_nothing_is_thrown_past_somebody_who_may_not_be_hit():
+    line = "MONSTER:('Z',\"kobold zombie\"),(8,2),hostile,asleep\n"
+    friend = "MONSTER:('h',\"dwarf\"),(6,2),peaceful,asleep\n"
+    reach = []
+    for between in ("", friend):
+        with made(ROOM.replace("BRANCH:(1,1,1,1)", "BRANCH:(2,2,2,2)") + line + between) as game:
+            player = game.player
+            zombie = next(each for each in player.hostiles() if each.species.name == "kobold zombie")
+            start = next(
+                place
+                for place in range(t.SIZE)
+                if t.xy(place) == (t.xy(zombie.place)[0] - 6, t.xy(zombie.place)[1])
+            )
+            for monster in player.world.monsters:
+                if monster.place != zombie.place:
+                    game.run(looking.look_at, monster)
+            reach.append(fighting.in_range(player, start, zombie))
+    assert reach == [True, False]
