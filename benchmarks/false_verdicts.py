@@ -73,7 +73,7 @@ HARD = Designs(
     (("published", "published"), ("strong", "published"), ("lognormal", "steady")),
     ((5, 5), (5, 20), (20, 100), (50, 200)), (6, 10, 20, 50, 100), (5, 20),
 )  # fmt: skip
-"""Where verdicts are wrong most often: the rows of docs/reference/evaluation.md."""
+"""Where verdicts are wrong most often: the rows of docs/notes/2026-11-statistics.md."""
 
 
 def drawn(kind: str, dice: np.random.Generator, size: tuple[int, ...]) -> Floats:

@@ -17,7 +17,7 @@ Plays language-model agents in text games and shows their progression.
   python -m balrog_rag.eval agent=naive env=minihack env.episodes=2
   python -m balrog_rag.eval resume=results/RUN                  go on where a run was cut
   python -m balrog_rag.eval -m agent=naive,robust_star_rag      a sweep: one run for each combination
-  python -m balrog_rag.eval +experiment=paper_figure3  an experiment (docs/reference/evaluation.md)
+  python -m balrog_rag.eval +experiment=paper_figure3  an experiment (docs/reference/experiments.md)
 
 flags:
   --version             this program's version

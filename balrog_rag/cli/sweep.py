@@ -54,7 +54,7 @@ def sweep(words: list[str], trust: bool = False) -> int:
     hydra = [word for word in words if word.startswith("hydra")]
     own = [word for word in words if word not in hydra and not word.startswith("resume=")]
     if hydra and not any(word.startswith("hydra/launcher=") for word in hydra):
-        raise ConfigError(f"{hydra[0]}: needs hydra/launcher=...; see docs/reference/running.md")
+        raise ConfigError(f"{hydra[0]}: needs hydra/launcher=...; see docs/how-to/run-on-a-cluster.md")
     if hydra:
         from balrog_rag.cli.launch import check_launcher
 

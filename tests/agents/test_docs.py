@@ -14,12 +14,13 @@ from tests.agents.support import agent_config
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/agents.md").read_text()
+OPTIONS = (ROOT / "docs/reference/agent-options.md").read_text()
 KEYS = [key for key, _ in documented_keys(AgentConfig) if key not in ("name", "prompts")]
 
 
 def documented() -> dict[str, str]:
     """Every key of the table of switches, with the default that stands there."""
-    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", PAGE.partition("## Every switch")[2], re.MULTILINE)
+    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", OPTIONS.partition("## Every option")[2], re.MULTILINE)
     found = {}
     for names, defaults in rows:
         keys = re.findall(r"`([^`]+)`", names)

@@ -90,9 +90,11 @@ def composed(words: list[str]) -> None:
 
 
 def parsed(module: str, words: list[str]) -> None:
-    """Parse the words as the command does."""
+    """Parse the words as the command does, if it offers its parser."""
     found = importlib.import_module(f"balrog_rag.cli.{module}")
-    parser = getattr(found, "parser", None) or found._parser
+    parser = getattr(found, "parser", None) or getattr(found, "_parser", None)
+    if parser is None:
+        return
     _, rest = parser().parse_known_args(words)
     if bad := [word for word in rest if "=" not in word]:
         raise ConfigError(f"not understood: {bad}")
@@ -116,6 +118,17 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
+
+
+@pytest.mark.parametrize("page", sorted((TOP / "docs/reference").glob("*.md")), ids=lambda p: p.name)
+def test_reference_pages_stay_short(page: Path) -> None:
+    assert len(page.read_text().split()) <= 1800
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (TOP / "docs/README.md").read_text()
+    pages = [page.relative_to(TOP / "docs").as_posix() for page in (TOP / "docs").glob("*/*.md")]
+    assert [page for page in sorted(pages) if f"]({page})" not in index] == []
 
 
 def test_code_and_configuration_name_pages_that_exist() -> None:

@@ -3,7 +3,7 @@
 Five episodes need not show the one game in ten that goes well. So beside the draws of an arm stand two not
 seen, and the shares of all are drawn from a Dirichlet distribution, as for a mean (`interval.py`). Where
 they lie, and how much they weigh, decides how often a verdict is wrong; `benchmarks/coverage.py` simulates
-it, `docs/reference/evaluation.md` shows the table.
+it, `docs/notes/2026-11-statistics.md` shows the table.
 
 - Each lies beyond the arm's best (or worst), at an exponential distance whose mean is two thirds of that from
   there to the arm's median.

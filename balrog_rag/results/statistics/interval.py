@@ -9,7 +9,7 @@ of draws. Beyond 1,000 draws, and for plain counts such as steps and dollars, it
 no value can be.
 
 Where every draw of a count is the same (all stopped at one limit, none cost anything) there is no interval:
-the data show nothing about the spread. `docs/reference/evaluation.md` has simulated coverage. Intervals of
+the data show nothing about the spread. `docs/notes/2026-11-statistics.md` has simulated coverage. Intervals of
 differences are in `differences.py`.
 """
 
