@@ -9,8 +9,8 @@ of draws. Beyond 1,000 draws, and for plain counts such as steps and dollars, it
 no value can be.
 
 Where every draw of a count is the same (all stopped at one limit, none cost anything) there is no interval:
-the data show nothing about the spread. `docs/notes/2026-11-statistics.md` has simulated coverage. Intervals of
-differences are in `differences.py`.
+the data show nothing about the spread. Simulated coverage is in
+`docs/notes/2026-11-statistics.md`, intervals of differences in `differences.py`.
 """
 
 from collections.abc import Sequence
