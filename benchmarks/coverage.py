@@ -6,8 +6,8 @@
     python benchmarks/coverage.py --claims [--repeats 300] [--only false]
 
 The rows of the coverage table in docs/notes/2026-11-statistics.md; the same for the difference of two arms as
-a verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py); and
-both claims, with their power beside Welch's test and Mann and Whitney's (claims.py).
+a verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py);
+and both claims, with their power beside Welch's test and Mann and Whitney's (claims.py).
 """
 
 import argparse

@@ -195,13 +195,8 @@ def kind_of(name: str) -> EnvironmentKind:
     found = registry.environments.get(name)
     if not isinstance(found, EnvironmentKind):
         raise PluginError(
-<<<<<<< HEAD
             f"environment {name!r}: is not an EnvironmentKind, so its progression is undefined; "
-            "see docs/reference/environments.md for what a kind of game declares"
-=======
-            f"environment {name!r}: is no EnvironmentKind, so nobody knows how its progression follows; "
-            "docs/reference/game-kinds.md lists its fields"
->>>>>>> 2c081a1 (docs: reference pages of one subject each, in plain English; measurements in dated notes)
+            "see docs/reference/game-kinds.md for its fields"
         )
     if found.name != name:
         raise PluginError(f"environment {name!r}: its kind is named {found.name!r}; give both the same name")
