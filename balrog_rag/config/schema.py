@@ -280,6 +280,14 @@ class ModelConfig:
     extra_headers: dict[str, Any] = key("additional HTTP headers for every call")
     extra_body: dict[str, Any] = key("additional fields for the body of every call; stream is not allowed")
     fuse_roles: bool = key("merge consecutive messages of one role, if the model requires alternation")
+    # The default is for specs of earlier versions.
+    content: str = field(
+        default="text",
+        metadata=described(
+            "how a message's content is sent: text, or a list of parts as BALROG sends it",
+            choices=("text", "parts"),
+        ),
+    )
     prompt_cache: bool = key("mark the stable start of the prompt for the provider's cache")
     constrain: bool = key("enforce the agent's answer format with a grammar, if the model supports it")
     context: int | None = key("context length in tokens; null: from LiteLLM's table", ge=64)

@@ -45,9 +45,9 @@ def _think(config: ModelConfig, model: str) -> dict[str, Any]:
     return {"think": effort if model.startswith("gpt-oss") else effort in GRADED}
 
 
-def turns(messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
-    """Return the messages in the protocol's format."""
-    return [_turn(message) for message in (wire.fused(messages) if fuse else messages)]
+def turns(messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
+    """Return the messages in the protocol's format, which has no parts: `model.content` has no effect."""
+    return [_turn(message) for message in (wire.fused(messages) if config.fuse_roles else messages)]
 
 
 def _turn(message: Message) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def _is_openais(model: str, url: str) -> bool:
     return host == "api.openai.com" or host.endswith(".api.openai.com") or bool(REASONING_MODELS.match(model))
 
 
-def turns(messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
+def turns(messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
     """Return the messages in the protocol's format."""
-    return wire.outgoing(messages, fuse=fuse, mark=False)
+    return wire.outgoing(messages, fuse=config.fuse_roles, mark=False, parts=config.content == "parts")
 
 
 class _Message(msgspec.Struct, frozen=True, gc=False):

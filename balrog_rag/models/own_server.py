@@ -44,7 +44,7 @@ class Speech(Protocol):
         """Return the body without the messages."""
         ...
 
-    def turns(self, messages: Sequence[Message], fuse: bool) -> list[dict[str, Any]]:
+    def turns(self, messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
         """Return the messages in the protocol's format."""
         ...
 
@@ -123,7 +123,7 @@ class OwnServer:
 
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         protocol = self._server.protocol
-        turns = protocol.turns(messages, self._config.fuse_roles)
+        turns = protocol.turns(messages, self._config)
         heard = await self._post(_encoded({**self._fields, "messages": turns}))
         if heard.status >= 300:
             raise FailedCall(refusal(heard))

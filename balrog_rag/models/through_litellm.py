@@ -82,7 +82,8 @@ class LiteLLMCall:
             self._client = make_client(self._litellm, self._config)
         # In a context variable, because concurrent calls share one client and its hooks.
         _heard.set(heard := TransportRecord())
-        turns = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks)
+        parts = self._config.content == "parts"
+        turns = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks, parts=parts)
         try:
             response = await self._litellm.acompletion(messages=turns, client=self._client, **self._said)
             return await incoming(response, messages)

@@ -46,17 +46,32 @@ def fused(messages: Iterable[Message]) -> list[Message]:
     return result
 
 
-def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool) -> Turns:
-    """Return the messages as they are sent; `mark` sets the cache marks that Anthropic's models need."""
-    turns = fused(messages) if fuse else messages
+def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool, parts: bool = False) -> Turns:
+    """Return the messages as they are sent; `mark` sets the cache marks that Anthropic's models need.
+
+    `parts` writes every content as a list of parts, as BALROG's client does; fused messages keep their parts.
+    """
+    turns = fused(messages) if fuse and not parts else messages
     marked = {place for place, turn in enumerate(turns) if mark and turn.stable}
     # The last marks win: the longest common prefix of the next prompt is the one worth caching.
     kept = set(sorted(marked)[-MOST_CACHE_MARKS:])
-    return [_turn(turn, place in kept) for place, turn in enumerate(turns)]
+    made = [_turn(turn, place in kept, parts) for place, turn in enumerate(turns)]
+    return _joined(made) if fuse and parts else made
 
 
-def _turn(message: Message, marked: bool) -> dict[str, Any]:
-    if not message.images and not marked:
+def _joined(turns: Turns) -> Turns:
+    """Neighbours of one role as one turn with the parts of all."""
+    result: Turns = []
+    for turn in turns:
+        if result and result[-1]["role"] == turn["role"]:
+            result[-1]["content"] += turn["content"]
+        else:
+            result.append(turn)
+    return result
+
+
+def _turn(message: Message, marked: bool, in_parts: bool) -> dict[str, Any]:
+    if not message.images and not marked and not in_parts:
         return {"role": message.role, "content": message.text}
     parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}]
     parts += [{"type": "image_url", "image_url": {"url": _png(image)}} for image in message.images]

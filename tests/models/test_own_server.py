@@ -89,6 +89,26 @@ def test_both_ways_send_and_read_the_same(changes, messages):
     assert reply.usage.cached == 40
 
 
+def test_content_is_sent_as_a_list_of_parts_where_wanted():
+    """As BALROG's client sends it; joined messages keep a part each."""
+    turns = (*PICTURE, Message("user", ""), Message("assistant", "north"))
+
+    def contents(**changes):
+        (call, through_litellm), _ = both(turns, **changes)
+        assert through_litellm.json["messages"][:-1] == call.json["messages"][:-1]  # it turns answers to text
+        return [message["content"] for message in call.json["messages"]]
+
+    def part(text):
+        return {"type": "text", "text": text}
+
+    system, user, picture = part("You play."), part("north: go\nLook."), contents()[1][1]
+    assert picture["type"] == "image_url"
+    assert contents() == ["You play.", [user, picture], "", "north"]
+    assert contents(content="parts") == [[system], [user, picture], [part("")], [part("north")]]
+    joined = contents(content="parts", fuse_roles=True)
+    assert joined == [[system], [user, picture, part("")], [part("north")]]
+
+
 async def outcomes(url, asked=None, patience=120, **changes):
     """What becomes of one attempt each way: the answer, or the failure."""
     config = model_config("vllm", base_url=url, **changes)

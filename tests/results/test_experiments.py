@@ -74,7 +74,8 @@ def test_balrogs_experiment_has_balrogs_values():
         [agent.retrieval.enabled, agent.notebook.enabled, agent.loops.enabled, agent.batch.size > 1]
     )
     assert (model.temperature, model.max_tokens, model.thinking_budget) == (1.0, 8192, None)
-    assert (model.fuse_roles, model.constrain, config.limits.steps) == (False, False, None)
+    assert (model.fuse_roles, model.content, model.constrain) == (False, "parts", False)
+    assert config.limits.steps is None
 
 
 def test_the_first_table_compares_whole_passages_with_summaries():

@@ -378,8 +378,8 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
     run, out = tmp_path / "results/odd", tmp_path / "out"
     assert main(["submit", str(run), "--name", "Odd", "--date", "2026-11-21", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
-    start = said.index("harness card: 19 settings not BALROG's")
-    assert said[start + 1 : start + 21] == [
+    start = said.index("harness card: 20 settings not BALROG's")
+    assert said[start + 1 : start + 22] == [
         "  agent.batch.low: 0.5 (BALROG: 0.5)",
         "  agent.batch.size: 2 (BALROG: 1)",
         "  agent.lenient: true (BALROG: false)",
@@ -396,6 +396,7 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
         "  env.options.nle.skip_more: false (BALROG: true)",
         "  env.seeding: fixed (BALROG: balrog)",
         "  limits.steps: 2 (BALROG: null)",
+        "  model.content: text (BALROG: parts)",
         "  model.context: 1000000 (BALROG: null)",
         "  model.max_tokens: 4096 (BALROG: 8192)",
         "  model.temperature: null (BALROG: 1.0)",
