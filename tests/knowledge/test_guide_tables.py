@@ -10,6 +10,10 @@ from balrog_rag.knowledge.corpus.embedded import guide, tables
 from balrog_rag.knowledge.corpus.embedded.objects import ARMOR, BOOK, FOOD
 
 ACIDIC = 0x08000000
+ROLES = (
+    "archeologist", "barbarian", "caveman", "healer", "knight", "monk", "priest",
+    "ranger", "rogue", "samurai", "tourist", "valkyrie", "wizard",
+)  # fmt: skip
 CONVEYED = {"Fire": 0x01, "Cold": 0x02, "Sleep": 0x04, "Shock": 0x10}
 
 
@@ -113,3 +117,21 @@ def test_the_version_is_the_librarys() -> None:
     found = re.search(rb"NetHack Version (\d+\.\d+\.\d+)", library)
     assert found
     assert f"is NetHack {found[1].decode()} " in text_of("Which NetHack does NLE run?")
+
+
+def test_figures_in_brackets_behind_a_monster() -> None:
+    """`Ravens (level 4, speed 20)` and the like, wherever the guide says so."""
+    known = kinds()
+    for role in ROLES:  # whose figures are the player's, not the monster's of the same name
+        del known[role]
+    names = "|".join(sorted((re.escape(name) for name in known), key=len, reverse=True))
+    behind = re.compile(rf"\b({names})(?:s|es)? \(([^)]*)\)", re.IGNORECASE)
+    wrong, said = [], 0
+    for entry in guide.entries():
+        for name, inside in behind.findall(entry.text):
+            for figure, value in re.findall(r"\b(level|speed|difficulty|AC) (-?\d+)", inside):
+                said += 1
+                if getattr(known[name.lower()], figure.lower()) != int(value):
+                    wrong.append((entry.title, name, figure, value))
+    assert not wrong
+    assert said >= 60
