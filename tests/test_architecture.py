@@ -203,3 +203,11 @@ def test_every_dependency_has_an_upper_bound() -> None:
     extras = chain.from_iterable(project["optional-dependencies"].values())
     unbounded = [each for each in (*project["dependencies"], *extras) if "<" not in each and "==" not in each]
     assert unbounded == []
+
+
+def test_every_package_has_its_folder_of_tests() -> None:
+    """Whoever changes a package finds its tests under the same name."""
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {
+        name for name in packages if not any((PACKAGE.parent / "tests" / name).glob("**/test_*.py"))
+    } == set()

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.run.test_index_on_screen import screen
+from tests.display.test_index_on_screen import screen
 from tests.support import CLEAN
 
 CLOSED = "the terminal was closed (SIGHUP); the run continues without the display"
