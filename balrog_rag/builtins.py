@@ -88,6 +88,13 @@ registry.rerankers.declare(
         "litellm": "balrog_rag.knowledge.rerank.litellm_reranker:LiteLLMReranker",
     },
 )
+registry.commands.declare(
+    {
+        "knowledge endings": "balrog_rag.studies.commands:ENDINGS",
+        "knowledge judge": "balrog_rag.studies.commands:JUDGE",
+        "knowledge gate": "balrog_rag.studies.commands:GATE",
+    }
+)
 registry.skill_sets.declare(
     {
         "skills": "balrog_rag.bots.nethack.netplay.skills:skills",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.commands import Command
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.contracts.programs import ProgramKind
@@ -53,6 +54,13 @@ class Register:
         ... )
         """
         return self._decorator(registry.statistics, statistic.name)(statistic)
+
+    def command(self, command: Command) -> Command:
+        """A command of `balrog-rag`, for programs that call `balrog_rag.cli.verbs.main` themselves.
+
+        A command that a shell can run is installed through the entry-point group `balrog_rag.commands`.
+        """
+        return self._decorator(registry.commands, command.name)(command)
 
     def environment(self, kind: EnvironmentKind) -> EnvironmentKind:
         """Register a kind of game, selected by env.tasks=[NAME/TASK]."""

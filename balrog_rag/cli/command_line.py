@@ -8,11 +8,11 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TextIO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.files import FileNotWritten
+from balrog_rag.util.option_parser import Parser as Parser
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import terminal_safe
 
@@ -37,23 +37,6 @@ def resume_with(folder: Path) -> str:
     if prefix.startswith("python"):
         return f"{prefix}eval resume={shlex.quote(str(folder))}"
     return f"{prefix}resume {shlex.quote(str(folder))}"
-
-
-class Parser(argparse.ArgumentParser):
-    """A command line whose mistakes are one line, too."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As ever; but an option nobody knows is refused by the command that it was given to."""
-        known, others = super().parse_known_args(args, namespace)
-        for word in others:
-            if word.startswith("-"):
-                near = nearest(word.partition("=")[0], self._option_string_actions)
-                self.error(f"{word}: no such option{near}")
-        return known, others
-
-    def error(self, message: str) -> NoReturn:
-        """One line, and where to read more."""
-        self.exit(2, f"error: {terminal_safe(message)}; see {self.prog} --help\n")
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.registered_commands import carry_out, listed, registered
 
 if TYPE_CHECKING:
     from balrog_rag.config.schema import KnowledgeConfig
@@ -16,12 +17,6 @@ _DESCRIPTION = """The knowledge base: corpora, indexes, search.
 
 Settings are given as for a run: knowledge=OPTION picks a file of conf/knowledge, knowledge.KEY=VALUE
 changes one key, e.g. knowledge.corpus=embedded knowledge.index=bm25."""
-
-_ENDINGS = """Walks through games that are over, with the wrapper that looks things up for agents and
-no model, and counts in how many preventable ends a passage that saves was shown at least 5 steps before.
-
-A line of a file holds file, end, cause and last: a list of step, action and observation.
-Settings: knowledge.KEY=VALUE and agent.retrieval.KEY=VALUE."""
 
 _EXAMPLES = """examples:
   python -m balrog_rag.knowledge search "dip a dagger in a fountain?"
@@ -42,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: list[str]) -> int:
     """Parse and carry out one command."""
+    if arguments and registered(name := f"knowledge {arguments[0]}"):
+        return carry_out(name, arguments[1:])
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
     if any(word.startswith("-") for word in rest):
@@ -82,48 +79,13 @@ def _parser() -> ArgumentParser:
         "--misses", action="store_true", help="list queries without an answer among the first five"
     )
     _with_settings(evaluate, _evaluate)
-    _endings_parser(commands.add_parser("endings", help="would knowledge have prevented these ends?"))
-    _judge_parser(commands.add_parser("judge", help="judge passages against logged queries"))
-    _gate_parser(commands.add_parser("gate", help="learn when a look-up is worth it"))
     serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
     serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
     _with_settings(serve, _serve)
+    for name, says in listed(under="knowledge").items():  # only for the help: `run` passes them on
+        commands.add_parser(name, help=says)
     return parser
-
-
-def _endings_parser(parser: ArgumentParser) -> None:
-    parser.description = _ENDINGS
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz of endings"
-    )
-    parser.add_argument("--when", action="append", help="a policy of looking up; again for more (all)")
-    parser.add_argument("--query", action="append", help="a way of making the query; again for more (all)")
-    parser.add_argument("--saving", type=Path, help="saving passages by class (wiki_index/saving.yaml)")
-    parser.add_argument("--without", action="append", metavar="IDS", help="leave out passages so beginning")
-    parser.add_argument("--env", default="nle", help="the kind of game, where a line does not say (nle)")
-    parser.add_argument("--json", action="store_true", help="one JSON object a policy")
-    parser.add_argument("--list", action="store_true", help="print every game")
-    _with_settings(parser, _endings)
-
-
-def _judge_parser(parser: ArgumentParser) -> None:
-    from balrog_rag.studies.judge_command import add_options
-
-    parser.formatter_class = RawDescriptionHelpFormatter
-    add_options(parser)
-    _with_settings(parser, _judge)
-
-
-def _gate_parser(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    fit = actions.add_parser("fit", help="from a run's steps that `counterfactual` asked again")
-    fit.add_argument("run", type=Path, metavar="RUN", help="run folder with a counterfactual.json")
-    fit.add_argument(
-        "--worth", type=float, metavar="TOKENS", help="what a changed action is worth (as much as 2 look-ups)"
-    )
-    fit.add_argument("--json", action="store_true", help="print JSON")
-    _with_settings(fit, _gate)
 
 
 def _corpus_parser(parser: ArgumentParser) -> None:
@@ -269,31 +231,6 @@ def _evaluate(options: Namespace) -> int:
     if options.plot is not None:
         file_to_write("--plot", options.plot, (".png", ".svg"))
     return evaluate(_config(options), options)
-
-
-def _endings(options: Namespace) -> int:
-    from balrog_rag.studies.endings_command import endings
-
-    return endings(options)
-
-
-def _judge(options: Namespace) -> int:
-    from balrog_rag.studies.judge_command import judge
-
-    return judge(options)
-
-
-def _gate(options: Namespace) -> int:
-    import msgspec
-
-    from balrog_rag.contracts.errors import ConfigError
-    from balrog_rag.studies.lookup_gate import fit
-
-    if options.worth is not None and not 0 < options.worth < float("inf"):
-        raise ConfigError(f"--worth {options.worth:g}: must be a number of tokens above 0")
-    made = fit(options.run, options.worth)
-    print(msgspec.json.encode(made).decode() if options.json else made.told)
-    return 0
 
 
 def _serve(options: Namespace) -> int:

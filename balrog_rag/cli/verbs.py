@@ -8,7 +8,10 @@ from typing import NamedTuple
 from balrog_rag import __version__
 from balrog_rag.cli import command_line
 from balrog_rag.cli.command_line import ended
+from balrog_rag.cli.registered_commands import carry_out, registered
+from balrog_rag.cli.registered_commands import listed as commands
 from balrog_rag.config.plain_secrets import refuse_in_words
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.stopping import leave
@@ -76,9 +79,11 @@ def _carry_out(words: list[str]) -> int:
     if first == "complete":
         print("\n".join(candidates(rest)))
         return 0
-    if first not in VERBS:
-        raise ConfigError(_unknown(first, rest))
     command_line.prefix = "balrog-rag "
+    if first not in VERBS:
+        if registered(first):
+            return carry_out(first, rest)
+        raise ConfigError(_unknown(first, rest))
     verb = VERBS[first]
     code: int = import_module(f"balrog_rag.cli.{verb.module}").main(verb.words(rest))
     return code
@@ -93,16 +98,23 @@ def _unknown(first: str, rest: Sequence[str]) -> str:
         return f"write balrog-rag {' '.join(['run', *rest])}"
     if first == "episode" and rest and rest[0] in VERBS:
         return f"write balrog-rag {' '.join(rest)}"
-    return f"{first}: no such verb{nearest(first, VERBS)}"
+    return f"{first}: no such verb{nearest(first, [*VERBS, *_own_commands()])}"
+
+
+def _own_commands() -> list[str]:
+    """Registered commands of one word, which stand beside the verbs."""
+    return [name for name in registry.commands.names() if " " not in name and name not in VERBS]
 
 
 def _help() -> str:
     listed = "\n".join(f"  {name:<15} {verb.says}" for name, verb in VERBS.items())
+    more = "\n".join(f"  {name:<18} {says}" for name, says in commands().items() if name not in VERBS)
     return (
         "usage: balrog-rag VERB ...\n\n"
         "Benchmarks language-model agents in text games, with retrieval plug-ins.\n\n"
         f"{listed}\n"
         "  completion      print what makes a shell complete these words: bash, zsh or fish\n\n"
+        f"commands of plug-ins and studies:\n{more}\n\n"
         "balrog-rag VERB --help says more. python -m balrog_rag.eval and its sisters do the same."
     )
 
@@ -128,7 +140,7 @@ def _completion(rest: Sequence[str]) -> int:
 def candidates(words: Sequence[str]) -> list[str]:
     """What the last of these words may become."""
     if len(words) <= 1:
-        return [*VERBS, "completion"]
+        return [*VERBS, *_own_commands(), "completion"]
     if words[0] not in ("run", "sweep", "resume", "fork"):
         return []
     from balrog_rag.config.groups import group_options

@@ -1,0 +1,99 @@
+"""The commands of the studies; everything they need is imported when one of them runs."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+
+from balrog_rag.contracts.commands import Command
+from balrog_rag.util.option_parser import Parser
+
+_ENDINGS = """Walks through games that are over, with the wrapper that looks things up for agents and
+no model, and counts in how many preventable ends a passage that saves was shown at least 5 steps before.
+
+A line of a file holds file, end, cause and last: a list of step, action and observation.
+Settings: knowledge.KEY=VALUE and agent.retrieval.KEY=VALUE."""
+
+
+def endings_parser() -> ArgumentParser:
+    """The options of `knowledge endings`."""
+    parser = Parser(prog="balrog-rag knowledge endings", description=_ENDINGS)
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz of endings"
+    )
+    parser.add_argument("--when", action="append", help="a policy of looking up; again for more (all)")
+    parser.add_argument("--query", action="append", help="a way of making the query; again for more (all)")
+    parser.add_argument("--saving", type=Path, help="saving passages by class (wiki_index/saving.yaml)")
+    parser.add_argument(
+        "--without", action="append", metavar="IDS", help="leave out passages whose id starts so"
+    )
+    parser.add_argument("--env", default="nle", help="the kind of game, where a line does not say (nle)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a policy")
+    parser.add_argument("--list", action="store_true", help="print every game")
+    return _with_settings(parser)
+
+
+def judge_parser() -> ArgumentParser:
+    """The options of `knowledge judge`."""
+    from balrog_rag.studies.judge_command import add_options
+
+    parser = Parser(prog="balrog-rag knowledge judge", formatter_class=RawDescriptionHelpFormatter)
+    add_options(parser)
+    return _with_settings(parser)
+
+
+def gate_parser() -> ArgumentParser:
+    """The options of `knowledge gate`."""
+    parser = Parser(prog="balrog-rag knowledge gate")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    fit = actions.add_parser("fit", help="from a run's steps that `counterfactual` asked again")
+    fit.add_argument("run", type=Path, metavar="RUN", help="run folder with a counterfactual.json")
+    fit.add_argument(
+        "--worth", type=float, metavar="TOKENS", help="what a changed action is worth (as much as 2 look-ups)"
+    )
+    fit.add_argument("--json", action="store_true", help="print JSON")
+    _with_settings(fit)
+    return parser
+
+
+def _with_settings(parser: ArgumentParser) -> ArgumentParser:
+    parser.add_argument(
+        "settings", nargs="*", default=[], metavar="knowledge.KEY=VALUE", help="settings, as for a run"
+    )
+    return parser
+
+
+def _parsed(parser: ArgumentParser, words: Sequence[str]) -> Namespace:
+    options, rest = parser.parse_known_args(words)  # settings may stand between options
+    options.settings = [*options.settings, *rest]
+    return options
+
+
+def _endings(words: list[str]) -> int:
+    from balrog_rag.studies.endings_command import endings
+
+    return endings(_parsed(endings_parser(), words))
+
+
+def _judge(words: list[str]) -> int:
+    from balrog_rag.studies.judge_command import judge
+
+    return judge(_parsed(judge_parser(), words))
+
+
+def _gate(words: list[str]) -> int:
+    import msgspec
+
+    from balrog_rag.contracts.errors import ConfigError
+    from balrog_rag.studies.lookup_gate import fit
+
+    options = _parsed(gate_parser(), words)
+    if options.worth is not None and not 0 < options.worth < float("inf"):
+        raise ConfigError(f"--worth {options.worth:g}: must be a number of tokens above 0")
+    made = fit(options.run, options.worth)
+    print(msgspec.json.encode(made).decode() if options.json else made.told)
+    return 0
+
+
+ENDINGS = Command(name="knowledge endings", help="would knowledge have prevented these ends?", run=_endings)
+JUDGE = Command(name="knowledge judge", help="judge passages against logged queries", run=_judge)
+GATE = Command(name="knowledge gate", help="learn when a look-up is worth it", run=_gate)
