@@ -161,7 +161,7 @@ def test_the_examples_run(
     assert "unknown action 'nowhere'" in said
     assert "step 1," in said
     quiet = ("runner.log=none", "limits.steps=3")
-    example("own_agent", *quiet)
+    example("extend_agent", *quiet)
     assert "2 episodes ended" in capsys.readouterr().out
     example("compare_agents", *quiet, "env.episodes=2")
     assert "undecided" in capsys.readouterr().out
