@@ -4,7 +4,7 @@ import os
 import platform
 import shutil
 import sys
-from argparse import RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -41,12 +41,15 @@ _GIGABYTE = 1 << 30
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
-    parser = Parser(
-        prog=called("doctor"), description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter
-    )
-    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="overrides of the run to check")
-    options = parser.parse_args(arguments)
+    options = parser().parse_args(arguments)
     return ended(lambda: doctor(options.overrides))
+
+
+def parser() -> ArgumentParser:
+    """The command line."""
+    made = Parser(prog=called("doctor"), description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter)
+    made.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="overrides of the run to check")
+    return made
 
 
 def doctor(overrides: Sequence[str]) -> int:

@@ -27,7 +27,7 @@ COMMAND = re.compile(r"^(?: {4})?balrog-rag (\w+)((?:[^\\\n]|\\\n)*)$", re.MULTI
 """A command on a line of its own; a backslash at the end of a line continues it."""
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
 """Signs of a word that stands for others: RUN, KEY=VALUE, <model>, [--json]."""
-THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard")
+THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest")
 """What a page has its reader make: an agent or a game of a package, a folder of prompts."""
 
 
@@ -91,6 +91,10 @@ def composed(words: list[str]) -> None:
 
 def parsed(module: str, words: list[str]) -> None:
     """Parse the words as the command does, if it offers its parser."""
+    if module == "knowledge" and words[:1] in (["judge"], ["endings"], ["gate"]):
+        study = getattr(importlib.import_module("balrog_rag.studies.commands"), f"{words[0]}_parser")
+        study().parse_known_args(words[1:])
+        return
     found = importlib.import_module(f"balrog_rag.cli.{module}")
     parser = getattr(found, "parser", None) or getattr(found, "_parser", None)
     if parser is None:
