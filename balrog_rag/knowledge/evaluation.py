@@ -14,7 +14,7 @@ from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import Corpus, load
-from balrog_rag.knowledge.metrics import DEPTH, SCORES, mean, scores
+from balrog_rag.knowledge.metrics import DEPTH, SCORES, QuestionOutcome, mean, scores
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.util.paths import data
@@ -32,21 +32,6 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: Literal["paper", "ours"]
     split: Literal["dev", "test"]
     answers: tuple[str, ...]
-
-
-class QuestionOutcome(msgspec.Struct, frozen=True):
-    """What one index reached."""
-
-    index: str
-    embedder: str
-    corpus: str
-    queries: int
-    scores: dict[str, float]
-    by_style: dict[str, float]
-    """recall@5 by style of query."""
-    p50_ms: float
-    p95_ms: float
-    missed: list[str]
 
 
 def evaluate(config: KnowledgeConfig, options: Namespace) -> int:

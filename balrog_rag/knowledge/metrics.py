@@ -3,8 +3,25 @@
 from collections.abc import Collection, Mapping, Sequence
 from math import log2
 
+import msgspec
+
 SCORES = ("recall@1", "recall@5", "recall@10", "share@5", "mrr", "ndcg@10")
 DEPTH = 10
+
+
+class QuestionOutcome(msgspec.Struct, frozen=True):
+    """What one index reached."""
+
+    index: str
+    embedder: str
+    corpus: str
+    queries: int
+    scores: dict[str, float]
+    by_style: dict[str, float]
+    """recall@5 by style of query."""
+    p50_ms: float
+    p95_ms: float
+    missed: list[str]
 
 
 def scores(found: Sequence[str], answers: Collection[str]) -> dict[str, float]:

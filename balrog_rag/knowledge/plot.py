@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.contracts.errors import KnowledgeError
-from balrog_rag.knowledge.evaluation import QuestionOutcome
+from balrog_rag.knowledge.metrics import QuestionOutcome
 from balrog_rag.util.palette import COLOURS, HATCHES, SETTINGS
 
 SHOWN = ("recall@1", "share@5", "recall@5")

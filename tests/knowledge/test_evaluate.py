@@ -8,8 +8,8 @@ import pytest
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.evaluation import QuestionOutcome, check_answers, measure, read_queries
-from balrog_rag.knowledge.metrics import mean, scores
+from balrog_rag.knowledge.evaluation import check_answers, measure, read_queries
+from balrog_rag.knowledge.metrics import QuestionOutcome, mean, scores
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.plot import SHOWN, plot
 from balrog_rag.util.paths import data

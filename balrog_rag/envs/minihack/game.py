@@ -15,7 +15,7 @@ from balrog_rag.contracts.data import GameSpec, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
-from balrog_rag.envs.minihack.kind import BALROG_TASKS
+from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
 from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock

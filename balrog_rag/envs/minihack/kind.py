@@ -16,6 +16,7 @@ from balrog_rag.contracts.kinds import (
     Share,
 )
 from balrog_rag.envs.minihack.boxoban import require_levels
+from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
@@ -24,18 +25,6 @@ from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack
 from balrog_rag.envs.nethack.signals import NetHackSignals
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
-
-BALROG_TASKS = (
-    "MiniHack-Boxoban-Hard-v0",
-    "MiniHack-Boxoban-Medium-v0",
-    "MiniHack-MazeWalk-9x9-v0",
-    "MiniHack-MazeWalk-15x15-v0",
-    "MiniHack-Corridor-R3-v0",
-    "MiniHack-CorridorBattle-Dark-v0",
-    "MiniHack-Quest-Easy-v0",
-    "MiniHack-Quest-Medium-v0",
-)
-"""The eight of BALROG's benchmark."""
 
 
 class Solved(Share):

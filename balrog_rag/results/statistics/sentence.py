@@ -1,13 +1,10 @@
 """A comparison as the one sentence that a reader needs."""
 
 from math import floor, isfinite, isinf, log10
-from typing import TYPE_CHECKING
 
+from balrog_rag.results.statistics.comparison_figures import ComparisonFigures
 from balrog_rag.results.statistics.differences import EASILY_MISSED
 from balrog_rag.results.statistics.units import ALPHA
-
-if TYPE_CHECKING:
-    from balrog_rag.results.statistics.comparison import Comparison
 
 TOO_FEW = "too few {} to detect any difference"
 SHOWN = 5
@@ -18,7 +15,7 @@ NOT_CLAIMED = "means not claimed: {}"
 RARE = f"with {EASILY_MISSED} or fewer in an arm a rare score far beyond those seen would undo this"
 
 
-def sentence(made: "Comparison") -> str:
+def sentence(made: ComparisonFigures) -> str:
     """Which arm is higher, by how much, how surely, and what such a design could have shown.
 
     It begins with the claim: `higher` or `lower` for the difference of means, `higher more often` or
@@ -35,38 +32,38 @@ def sentence(made: "Comparison") -> str:
     return "; ".join([", ".join(parts), *_caveats(made), *_looks(made), *_design_words(made)]) + "."
 
 
-def _means_p(made: "Comparison") -> str:
+def _means_p(made: ComparisonFigures) -> str:
     said = p_text(made.test.p)
     if made.adjusted is not None and made.family > 1:
         said += f" ({p_text(made.adjusted)} after Holm over {made.family})"
     return said
 
 
-def _order_p(made: "Comparison") -> str:
+def _order_p(made: ComparisonFigures) -> str:
     said = p_text(made.order.p)
     if made.order_settled is not None and made.family > 1:
         said += f" ({p_text(made.order_settled)} after Holm over {made.family})"
     return said
 
 
-def _order_claim(made: "Comparison") -> str:
+def _order_claim(made: ComparisonFigures) -> str:
     """The claim about the order, named after that about means."""
     link = "and" if (made.order.superiority > 0.5) == (made.difference > 0) else "but"
     return f"{link} {made.order_word}: {_beaten(made)}"
 
 
-def _beaten(made: "Comparison") -> str:
+def _beaten(made: ComparisonFigures) -> str:
     share = f"{made.order.superiority:.0%}"
     return f"A beats B in {share} of {'pairs' if made.paired else 'comparisons'}"
 
 
-def amounts(made: "Comparison") -> str:
+def amounts(made: ComparisonFigures) -> str:
     """The difference with its interval."""
     said = f"{signed(made.difference, made)} {made.unit}".rstrip()
     return said + (f" ({between(made)})" if made.interval.known else "")
 
 
-def between(made: "Comparison") -> str:
+def between(made: ComparisonFigures) -> str:
     """The interval in words; '–' where there is none."""
     if not made.interval.known:
         return "–"
@@ -75,14 +72,14 @@ def between(made: "Comparison") -> str:
     return f"{signed(made.interval.low, made)} to {signed(made.interval.high, made)}"
 
 
-def signed(value: float, made: "Comparison") -> str:
+def signed(value: float, made: ComparisonFigures) -> str:
     """A difference with two decimals, or as many as its size needs."""
     ends = [abs(end) for end in (made.difference, made.interval.low, made.interval.high) if isfinite(end)]
     size = max(ends, default=0.0)
     return f"{value:+.{min(12, max(2, 1 - floor(log10(size)))) if size else 2}f}"
 
 
-def _caveats(made: "Comparison") -> list[str]:
+def _caveats(made: ComparisonFigures) -> list[str]:
     """What keeps a claim from being made, or may undo it."""
     if made.clear:
         warned = [f"warning: {made.warned}"] if made.warned else []
@@ -94,7 +91,7 @@ def _caveats(made: "Comparison") -> list[str]:
     return []
 
 
-def _looks(made: "Comparison") -> list[str]:
+def _looks(made: ComparisonFigures) -> list[str]:
     """How many looks there were before this one: each may find what is not there."""
     if not made.earlier:
         return []
@@ -103,7 +100,7 @@ def _looks(made: "Comparison") -> list[str]:
     return [f"{words}, so a claim is wrong in more than 5 % of cases: plan looks with --planned"]
 
 
-def _counts(made: "Comparison") -> str:
+def _counts(made: ComparisonFigures) -> str:
     """How many draws were tested, and in how many episodes, where these are more."""
     played = f" ({made.our_count} and {made.their_count} {made.things})" if _repeats(made) else ""
     if made.paired:
@@ -113,11 +110,11 @@ def _counts(made: "Comparison") -> str:
     return f"n = {made.our_draws} and {made.their_draws}{games}{where}{played}"
 
 
-def _repeats(made: "Comparison") -> bool:
+def _repeats(made: ComparisonFigures) -> bool:
     return (made.our_draws, made.their_draws) != (made.our_count, made.their_count)
 
 
-def _design_words(made: "Comparison") -> list[str]:
+def _design_words(made: ComparisonFigures) -> list[str]:
     least = made.detectable
     if isinf(made.reference) and not made.blind:
         return ["too little spread seen to say what this design detects"]
@@ -131,7 +128,7 @@ def _design_words(made: "Comparison") -> list[str]:
     return [*words, f"{made.needed:,} {who} would detect {short(made.wanted)}"]
 
 
-def _fewest(made: "Comparison") -> int:
+def _fewest(made: ComparisonFigures) -> int:
     return min(made.our_draws, made.their_draws)
 
 
