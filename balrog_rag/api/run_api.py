@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from balrog_rag.config.compose import compose, quoted
+from balrog_rag.config.compose import quoted
 from balrog_rag.config.plain_secrets import refuse_in_words
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
@@ -93,7 +93,7 @@ async def aevaluate(
     from balrog_rag.api.given_objects import overrides_of, refuse_repeated
     from balrog_rag.cluster.choice import backend_of
     from balrog_rag.display.display import display
-    from balrog_rag.run.begin import attempt, play_together
+    from balrog_rag.run.attempt import attempt, play_together
     from balrog_rag.run.run import blames, troubles
     from balrog_rag.run.user_watchers import chosen_watchers
 
@@ -113,8 +113,8 @@ async def aevaluate(
 
 def begin(words: list[str], trust: bool = False) -> "Begun":
     """Create the folder of the run that the overrides describe; several runs at once are refused."""
-    from balrog_rag.run.arms_of_words import named
-    from balrog_rag.run.begin import continued, is_sweep, new_run, resumed_folder
+    from balrog_rag.run.begin import continued, is_sweep, new_run
+    from balrog_rag.run.resume import resumed_folder
 
     refuse_in_words(words)
     if flags := [word for word in words if word.startswith("-")]:
@@ -122,7 +122,7 @@ def begin(words: list[str], trust: bool = False) -> "Begun":
     earlier, words = resumed_folder(words)
     if is_sweep(earlier, words):
         raise ConfigError("these words mean several runs; play them with python -m balrog_rag.eval")
-    return new_run(named(compose(words), words)) if earlier is None else continued(earlier, words, trust)
+    return new_run(words) if earlier is None else continued(earlier, words, trust)
 
 
 def placed(folder: Place | None) -> list[str]:
@@ -208,7 +208,7 @@ class Run:
         return await aevaluate(f"resume={self.folder}", *overrides, watch=watch)
 
     def _planned(self) -> list[str]:
-        from balrog_rag.run.begin import resumed_config, specs_of
+        from balrog_rag.run.resume import resumed_config, specs_of
 
         return [spec.episode for spec in specs_of(self.folder, resumed_config(self.folder, []))]
 

@@ -43,7 +43,7 @@ def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool 
     """Ask about the sampled steps, print what was found and keep it in the run folder."""
     from balrog_rag.results.asked_again import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
-    from balrog_rag.run.begin import resumed_config
+    from balrog_rag.run.resume import resumed_config
     from balrog_rag.run.trust import refuse_stranger
 
     if count < 1:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from balrog_rag import agents
-from balrog_rag.cli.sweep import checked
-from balrog_rag.config.compose import compose
+from balrog_rag.cli.sweep_plan import checked
 from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import terminal
 from balrog_rag.results.experiments import departure, grouped
-from balrog_rag.run.arms_of_words import named
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import checked_run, is_sweep, who_plays
+from balrog_rag.run.begin import checked_run, composed, is_sweep
+from balrog_rag.run.new_folder import who_plays
 from balrog_rag.run.plan import steps_of
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
@@ -28,7 +27,7 @@ def dry_run(words: list[str], multirun: bool) -> int:
         _, runs = checked(words)
         title = str(runs[0].folder.parent)
     else:
-        runs = [checked_run(named(compose(words), words))]
+        runs = [checked_run(composed(words))]
         title = str(runs[0].folder)
     tell(title, runs)
     return 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.cli.evaluate import play_in
+from balrog_rag.cli.one_run import play_run
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.config.providers import with_provider
@@ -18,9 +18,10 @@ from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import mark_new
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import check, resumed_config, specs_of
 from balrog_rag.run.plan import kinds_in
+from balrog_rag.run.preflight import check_config
 from balrog_rag.run.provenance import versions
+from balrog_rag.run.resume import resumed_config, specs_of
 from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 
@@ -39,7 +40,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     run = run_of(path, recording.header.spec.episode)
     config = with_other_player(run, overrides)
     refuse_stranger(run, config, overrides, trust)
-    check(config)
+    check_config(config)
     refuse_unanswerable(config.model)
     parent = planned_spec(run, path, recording.header)
     earlier = tuple(old for old in parent.forks if old.at < at)
@@ -52,7 +53,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
     copy_until(recording, at, header, out)
-    return play_in(PlannedRun(out, config, [spec]))
+    return play_run(PlannedRun(out, config, [spec]))
 
 
 def run_of(path: Path, episode: str) -> Path:

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.evaluate import resume
+from balrog_rag.cli.one_run import play_run
 from balrog_rag.cli.stopped import print_sweep_troubles
-from balrog_rag.cli.sweep import outcomes_on_disk, print_and_write
+from balrog_rag.cli.sweep_results import outcomes_on_disk, print_and_write
 from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.begin import continued
 from balrog_rag.util.extras import require
 from balrog_rag.util.paths import data
 
@@ -68,7 +69,7 @@ def job(config: Any) -> int:
 
     GlobalHydra.instance().clear()  # the run composes its own configuration
     try:
-        return resume(Path(config.resume), [])
+        return play_run(continued(Path(config.resume), []))
     except BalrogError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

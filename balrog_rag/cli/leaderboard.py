@@ -167,7 +167,7 @@ def _differences(path: Path) -> list[str]:
 
 
 def _planned(run: Path) -> "list[EpisodeSpec]":
-    from balrog_rag.run.begin import resumed_config, specs_of
+    from balrog_rag.run.resume import resumed_config, specs_of
 
     return specs_of(run, resumed_config(run, []))
 

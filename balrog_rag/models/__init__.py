@@ -1,5 +1,7 @@
 """Language models: the LiteLLM client, limits and budgets, the embedded local model."""
 
+from collections.abc import Callable
+
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.behaviour import Model
 from balrog_rag.contracts.errors import BalrogError, ConfigError, PluginError
@@ -21,6 +23,12 @@ def build(config: ModelConfig) -> Model:
     if missing := [name for name in ("name", "complete") if not hasattr(model, name)]:
         raise PluginError(f"model.backend={config.backend}: the model has no {' and no '.join(missing)}")
     return model
+
+
+def price_known(model: Model) -> bool:
+    """Whether the cost of a call is known before the first one is paid for; plug-ins need not say."""
+    known: Callable[[], bool] | None = getattr(model, "price_known", None)
+    return known is None or known()
 
 
 def prompt_limit(config: ModelConfig, max_prompt_tokens: int | None) -> int | None:

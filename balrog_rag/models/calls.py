@@ -37,10 +37,3 @@ def call_of(config: ModelConfig) -> ModelCall:
     from balrog_rag.models.through_litellm import LiteLLMCall
 
     return LiteLLMCall(config)
-
-
-def price_known(config: ModelConfig) -> bool:
-    """Whether the price of a call is known before the first one is paid for."""
-    if config.backend == "litellm" and None in (config.price.input, config.price.output):
-        return call_of(config).open().known
-    return config.backend != "scripted" or None not in (config.price.input, config.price.output)

@@ -44,6 +44,11 @@ class RemoteModel:
         self._keyless = ""
         self._starting: asyncio.Task[None] | None = None
 
+    def price_known(self) -> bool:
+        """Whether the cost of a call is known before the first one; may import LiteLLM for its table."""
+        price = self._config.price
+        return None not in (price.input, price.output) or self._call.open().known
+
     async def warm(self) -> None:
         """Load in a thread what calls need; run it while games start, or the first call pays for it."""
         if self._card is not None:

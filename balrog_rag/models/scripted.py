@@ -33,7 +33,12 @@ class ScriptedModel:
         if self._options.order == "sequence" and not self._options.answers:
             raise ConfigError("model.options.order=sequence: needs model.options.answers")
         self._prices = Prices.of_config(config)
+        self._priced = None not in (config.price.input, config.price.output)
         self._turn = count()
+
+    def price_known(self) -> bool:
+        """Whether the configuration gives it both prices."""
+        return self._priced
 
     async def complete(self, request: Request) -> Reply:
         """Return the answer to this request, after the configured latency."""

@@ -11,23 +11,28 @@ from balrog_rag.config.schema import AgentConfig
 from balrog_rag.models.weights import EMBEDDED
 from balrog_rag.util.secrets import names_variable
 
+Settings = Mapping[str, Any]
+"""A configuration flattened: dotted keys and their values."""
 OF_A_MODEL = ("backend", "name", "base_url", "api_key_env", "extra_headers", "extra_body", "options")
 CARRIED = ("minilm", None)
 """Embedders and rerankers that run in this process and contact nothing."""
+NOT_READ = ("agent.prompts.", "knowledge.options.")
+"""Prompts are text, not places; of the options only those of the chosen embedder and reranker are used."""
 _PLACE = re.compile(r"(?:[\w+.-]+://|~|/|\.\.?/)\S+")
 """A URL, or a path that is not relative to the current folder's own files."""
 
 
 def outward(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a plain configuration, or of a player, that reach outside, by key."""
-    found = dict(_chosen(config))
-    sections: dict[str, Any] = {name: config.get(name) or {} for name in ("agent", "model", "knowledge")}
-    sections["env"] = {"options": (config.get("env") or {}).get("options") or {}}
+    settings = dict(leaf_items(config))
+    who = thaw(config["agent"], AgentConfig)
+    asks, retrieves = agents.asks_model(who), agents.retrieves(who)
+    found = dict(_chosen(settings, asks, retrieves))
     # Options of plug-ins are not known here, so any value that looks like an address, a path or a
     # reference to an environment variable counts, in whatever option it is.
-    for key, value in leaf_items(sections):
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and (_PLACE.fullmatch(one) or names_variable(one)) and _used(config, key):
+    for section in _read_sections(asks, retrieves):
+        for key, value in _under(settings, section):
+            if _names_place(value) and not key.startswith(NOT_READ):
                 found[key] = value
     return found
 
@@ -37,58 +42,52 @@ def is_variable(key: str, value: Any) -> bool:
     return key.endswith("api_key_env") or (isinstance(value, str) and names_variable(value))
 
 
-def _chosen(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _chosen(settings: Settings, asks: bool, retrieves: bool) -> Iterator[tuple[str, Any]]:
+    """Settings that choose a place whatever their value looks like."""
     # Only this pair stays in the process: "local" with another name loads a model file from anywhere.
-    if _asks(config) and config["model"]["backend"] != "scripted":
-        embedded = (config["model"]["backend"], config["model"]["name"]) == ("local", EMBEDDED)
-        yield from () if embedded else _under(config, "model", OF_A_MODEL)
-    if _retrieves(config):
-        yield from _of_knowledge(config)
-    yield from _under(config, "agent", ("demonstrations", "options"))
-    runner = config.get("runner") or {}
-    if runner.get("backend") == "ray" and runner.get("address"):
-        yield "runner.address", runner["address"]
+    model = settings.get("model.backend"), settings.get("model.name")
+    if asks and model[0] != "scripted" and model != ("local", EMBEDDED):
+        for name in OF_A_MODEL:
+            yield from _under(settings, f"model.{name}")
+    if retrieves:
+        yield from _of_knowledge(settings)
+    for key in ("agent.demonstrations", "agent.options"):
+        yield from _under(settings, key)
+    if settings.get("runner.backend") == "ray":
+        yield from _under(settings, "runner.address")
 
 
-def _of_knowledge(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    knowledge = config["knowledge"]
+def _of_knowledge(settings: Settings) -> Iterator[tuple[str, Any]]:
+    corpus = settings["knowledge.corpus"]
     # A bare name is a built-in corpus unless a folder of that name lies in the current directory.
-    if not re.fullmatch(r"[\w-]+", knowledge["corpus"]) or Path(knowledge["corpus"]).exists():
-        yield "knowledge.corpus", knowledge["corpus"]
-    yield from _under(config, "knowledge", ("folder",))
+    if not re.fullmatch(r"[\w-]+", corpus) or Path(corpus).exists():
+        yield "knowledge.corpus", corpus
+    yield from _under(settings, "knowledge.folder")
     for part in ("embedder", "reranker"):
-        if knowledge[part] not in CARRIED:
-            yield f"knowledge.{part}", knowledge[part]
-            options = (knowledge.get("options") or {}).get(knowledge[part]) or {}
-            yield from leaf_items({"knowledge": {"options": {knowledge[part]: options}}})
+        if (name := settings.get(f"knowledge.{part}")) not in CARRIED:
+            yield f"knowledge.{part}", name
+            quoted = f"'{name}'" if "." in str(name) else name
+            yield from _under(settings, f"knowledge.options.{quoted}", empty=True)
 
 
-def _under(config: Mapping[str, Any], section: str, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of a section that have a value."""
-    values = config[section]
-    for key, value in leaf_items({section: {name: values[name] for name in names if name in values}}):
-        if value not in (None, "", []):
-            yield key, value
+def _read_sections(asks: bool, retrieves: bool) -> Iterator[str]:
+    """The sections whose values are used."""
+    yield "agent"
+    if asks:
+        yield "model"
+    if retrieves:
+        yield "knowledge"
+    yield "env.options"
 
 
-def _used(config: Mapping[str, Any], key: str) -> bool:
-    """Whether a setting has any effect; texts of prompts never count as places."""
-    if key.startswith("agent.prompts."):
-        return False
-    if key.startswith("model."):
-        return _asks(config)
-    return not key.startswith("knowledge.") or (
-        _retrieves(config) and not key.startswith("knowledge.options.")
-    )
+def _under(settings: Settings, key: str, empty: bool = False) -> Iterator[tuple[str, Any]]:
+    """This setting and those below it, where they have a value."""
+    for name, value in settings.items():
+        if (name == key or name.startswith(f"{key}.")) and (empty or value not in (None, "", [])):
+            yield name, value
 
 
-def _agent(config: Mapping[str, Any]) -> AgentConfig:
-    return thaw(config["agent"], AgentConfig)
-
-
-def _asks(config: Mapping[str, Any]) -> bool:
-    return agents.asks_model(_agent(config))
-
-
-def _retrieves(config: Mapping[str, Any]) -> bool:
-    return agents.retrieves(_agent(config))
+def _names_place(value: Any) -> bool:
+    """Whether a value, or one in a list, is an address, a path or the name of a variable."""
+    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    return any(_PLACE.fullmatch(one) or names_variable(one) for one in texts)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -259,7 +260,7 @@ def test_it_needs_skills_and_knows_its_options() -> None:
     with pytest.raises(ConfigError, match=r"agent=netplay: plays by skills, .* add env.actions=skills"):
         made(agent_config("netplay"), VIEW, Script())
     with pytest.raises(ConfigError, match=r"agent=netplay: plays by skills, .* add env.actions=skills"):
-        planned(compose(["agent=netplay", "env=corridor", "model=scripted"]))
+        planned(Path(), compose(["agent=netplay", "env=corridor", "model=scripted"]))
     with pytest.raises(ConfigError, match=r"agent.options of netplay: .*`memroy`"):
         Played("agent.options={memroy: 5}")
 

@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_imported_is_refused_before_any_game(
     (tmp_path / "mine.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as refused:
-        planned(compose(["agent=mine.py:act"]))
+        planned(Path(), compose(["agent=mine.py:act"]))
     assert str(refused.value).startswith(line)
 
 
@@ -195,7 +195,7 @@ def test_a_function_of_a_file_plays(play: Callable, tmp_path: Path) -> None:
     assert end.steps == 60
     assert asyncio.run(verify(path)).complete
     with pytest.raises(ConfigError, match="the file defines no function of that name"):
-        planned(compose([f"agent={file}:nothing"]))
+        planned(Path(), compose([f"agent={file}:nothing"]))
 
 
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         ([f"agent={tmp_path}/none.py:act"], "no such file"),
     ):
         with pytest.raises(ConfigError, match=line):
-            planned(compose(words))
+            planned(Path(), compose(words))
 
 
 def test_a_strangers_folder_does_not_choose_a_program() -> None:

@@ -24,7 +24,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 def test_a_run_is_told_with_its_games_and_seeds(capsys):
     words = ["agent=delver", "env.episodes=4", "limits.steps=25"]
     lines = said(capsys, *words)
-    seeds = [spec.game.seeds.core for spec in planned(compose(words))]
+    seeds = [spec.game.seeds.core for spec in planned(Path(), compose(words)).specs]
     assert lines[3].split()[1:] == ["delver", "4", "100", "0.00"]
     assert lines[4:] == [
         f"4 episodes of nle/NetHackChallenge-v0, seeds {', '.join(map(str, seeds[:3]))}, ...",

@@ -11,7 +11,7 @@ import pytest
 from balrog_rag import knowledge
 from balrog_rag.cli import compare, leaderboard, report
 from balrog_rag.cli.grid import combinations
-from balrog_rag.cli.sweep import tell_arms
+from balrog_rag.cli.sweep_plan import tell_arms
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.corpus.bringing import import_corpus

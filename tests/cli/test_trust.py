@@ -18,7 +18,8 @@ from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import MARK, made_here, mark, state_folder
-from balrog_rag.run.begin import new_run, resumed_config
+from balrog_rag.run.begin import new_run
+from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util import secrets
@@ -303,7 +304,7 @@ def test_a_run_whose_mark_cannot_be_written_leaves_nothing_behind(
     in_the_way.mkdir(parents=True)
     words = ["model=scripted", "agent=naive", "env=corridor", "run.name=r"]
     with pytest.raises(RunFolderError, match="cannot be written"):
-        new_run(compose(words))
+        new_run(words)
     assert [path.name for path in run.iterdir()] == [in_the_way.name]
     in_the_way.rmdir()
-    assert made_here(new_run(compose(words)).folder)
+    assert made_here(new_run(words).folder)

@@ -18,7 +18,8 @@ from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import run_folder
-from balrog_rag.run.begin import resumed_config, who_plays
+from balrog_rag.run.new_folder import who_plays
+from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import player_spec
 
 PACKAGE = Path(__file__).parents[2] / "balrog_rag"

@@ -10,7 +10,8 @@ from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
-from balrog_rag.run.begin import folder_for, resumed_config
+from balrog_rag.run.new_folder import folder_for
+from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
 
 PRIOR = "+knowledge.prior={{notes/a.md: {}}}"

@@ -95,7 +95,7 @@ def test_the_dice_of_a_published_game() -> None:
 
 
 def test_env_nethackers_is_every_published_game() -> None:
-    games = [episode.game for episode in planned(compose(["env=nethackers", "agent=delver"]))]
+    games = [episode.game for episode in planned(Path(), compose(["env=nethackers", "agent=delver"])).specs]
     assert len({(game.task, game.seeds.core) for game in games}) == len(games) == 73 * 15
     for game in games:
         check_game(game)
@@ -256,7 +256,7 @@ def test_a_program_plays_as_in_the_packages_own_runner(
 )
 def test_what_the_board_does_not_declare_is_refused(words: list[str], line: str) -> None:
     with pytest.raises(ConfigError, match=line.replace("(", r"\(")):
-        planned(compose(["env=nethackers", "agent=delver", *words]))
+        planned(Path(), compose(["env=nethackers", "agent=delver", *words]))
 
 
 def played(number: int, percent: float, identity: str = MONK, outcome: str = "died", keys: int = 10):

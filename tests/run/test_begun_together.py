@@ -9,11 +9,12 @@ from threading import Barrier
 
 import pytest
 
-from balrog_rag.cli import sweep
+from balrog_rag.cli import sweep_plan
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.run.begin import new_run
+from balrog_rag.run.begin import checked_run
+from balrog_rag.run.new_folder import make_folder
 
 AT_ONCE = 8
 
@@ -42,7 +43,7 @@ def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_runs_without_a_name_have_a_folder_each(tmp_path: Path) -> None:
     words = ["agent=random", "env=corridor", "env.episodes=1", f"run.folder={tmp_path}"]
     configs = [compose([*words, f"run.seed={number}"]) for number in range(AT_ONCE)]
-    together(lambda number: new_run(configs[number]))
+    together(lambda number: make_folder(checked_run(configs[number])))
     made = sorted(tmp_path.iterdir())
     assert [each.name for each in made][:2] == ["2024-02-29_23-59-59_random", "2024-02-29_23-59-59_random-2"]
     seeds = [run_folder.frozen_config(each).config["run"]["seed"] for each in made]
@@ -52,7 +53,7 @@ def test_runs_without_a_name_have_a_folder_each(tmp_path: Path) -> None:
 def test_of_runs_of_one_name_one_is_begun(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     config = compose(["agent=random", "env=corridor", f"run.folder={tmp_path}", "run.name=r"])
-    said = together(lambda _: str(new_run(config).folder))
+    said = together(lambda _: str(make_folder(checked_run(config)).folder))
     assert said.count(str(tmp_path / "r")) == 1
     assert sum("not empty; go on with it by resume=" in str(each) for each in said) == AT_ONCE - 1
     assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.endswith(run_folder.DRAFT)]
@@ -62,16 +63,16 @@ def test_of_runs_of_one_name_one_is_begun(tmp_path: Path) -> None:
 def test_sweeps_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second is begun while the first is still being planned."""
     words = ["agent=random,dummy", "env=corridor", "env.episodes=1", f"run.folder={tmp_path}"]
-    planned, begun = sweep.planned, []
+    planned, begun = sweep_plan.planned, []
 
-    def slowly(config):
+    def slowly(folder, config, label):
         if not begun:
             begun.append(True)
-            sweep.begun(words)
-        return planned(config)
+            sweep_plan.begun(words)
+        return planned(folder, config, label)
 
-    monkeypatch.setattr(sweep, "planned", slowly)
-    sweep.begun(words)
+    monkeypatch.setattr(sweep_plan, "planned", slowly)
+    sweep_plan.begun(words)
     made = sorted(tmp_path.iterdir())
     assert [each.name for each in made] == ["2024-02-29_23-59-59_sweep", "2024-02-29_23-59-59_sweep-2"]
     for each in made:

@@ -12,9 +12,9 @@ from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import made_here
 from balrog_rag.results.runs import load
-from balrog_rag.run.begin import resumed_config
 from balrog_rag.run.capacity import MOST_IN_PLAY, lowered, most_at_once
 from balrog_rag.run.plan import plan
+from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger

@@ -1,0 +1,71 @@
+"""One run, played in this process: its session, and the results that are printed of its folder."""
+
+import sys
+from pathlib import Path
+
+from balrog_rag import agents
+from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.cli.playing import played
+from balrog_rag.cli.stopped import print_troubles
+from balrog_rag.cluster.choice import backend_of
+from balrog_rag.config.schema import Config
+from balrog_rag.display.display import display
+from balrog_rag.run.attempt import attempt
+from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.run import RunOutcome, not_played, play_runs
+from balrog_rag.run.services import LiveServices
+
+REAL_MODEL = """\
+The embedded model only shows that everything runs. For a real one, set its key and name it:
+  OPENAI_API_KEY=... python -m balrog_rag.eval model=openai model.name=openai/<model> limits.run.dollars=5
+  (or model=anthropic, gemini, vllm, ollama, ...: docs/reference/models.md)"""
+
+
+def play_run(run: PlannedRun) -> int:
+    """Play into a run folder that exists, print the results, and return the exit code."""
+    with attempt(run):
+        return played(OneRun(run))
+
+
+class OneRun:
+    """The session of one run."""
+
+    def __init__(self, run: PlannedRun) -> None:
+        self._run = run
+        self._outcome: RunOutcome | None = None
+
+    async def play(self) -> None:
+        """Keep the outcome before models and indexes are closed, which a second Ctrl-C may interrupt."""
+        services = LiveServices()
+        try:
+            (self._outcome,) = await play_runs([self._run], services, display, backend_of)
+        finally:
+            await services.close()
+
+    def write_results(self) -> int:
+        """Write the summaries and print the results."""
+        assert self._outcome is not None  # play has returned
+        print_and_write(self._run.folder, self._outcome, self._run.config)
+        return self._outcome.exit_code
+
+    def print_troubles(self, interrupted: bool) -> None:
+        """Print them if there is anything to resume or to report."""
+        if interrupted or self._outcome is not None:
+            print_troubles(self._run.folder, self._outcome or not_played(self._run), interrupted)
+
+
+def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:
+    """Write the summaries and print the results; what this needs is imported only now."""
+    from balrog_rag.cli.final_report import print_finished, print_results
+    from balrog_rag.results.summary import write_all
+
+    def say() -> None:
+        if config.runner.log == "json":
+            print_finished(run, outcome, summary)
+            return
+        print_results(run, summary)
+        if config.model.backend == "local" and agents.asks_model(config.agent):
+            print(REAL_MODEL)
+
+    summary = write_all(run)
+    as_far_as_read(sys.stdout, say)

@@ -1,0 +1,146 @@
+"""Sweeps: `-m key=a,b` plays one run for each combination, in one process, with shared services.
+
+SWEEP/sweep.json      the words of the sweep, and the names of its runs in order
+SWEEP/<run>/          a run folder like any other
+SWEEP/sweep.{csv,md}  the results of all runs as one table
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from balrog_rag.cli.grid import Combination, combinations, of_values
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import plain
+from balrog_rag.config.schema import Config
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.results import run_folder
+from balrog_rag.results.experiments import Experiment
+from balrog_rag.results.run_seal import made_here, mark_new
+from balrog_rag.run.arms_of_words import experiment_of, meant, named
+from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.begin import SWEEP, planned
+from balrog_rag.run.new_folder import folder_for
+from balrog_rag.run.preflight import check_new
+from balrog_rag.run.resume import resumed_config
+from balrog_rag.run.services import resolved
+from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.util.files import read_file
+from balrog_rag.util.secrets import redact
+from balrog_rag.util.terminal_safe import one_line
+
+
+class PlannedSweep(msgspec.Struct, frozen=True):
+    """sweep.json."""
+
+    words: list[str]
+    runs: list[Combination]
+
+
+def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
+    """The runs of a new sweep, every one composed and checked, and nothing written."""
+    chosen = combinations(words)
+    tell_arms(words)
+    if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
+        raise ConfigError(
+            f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
+        )
+    top = folder_for(compose(chosen[0].words).run, "sweep")
+    runs = []
+    for combination in chosen:
+        config = of_sweep(top, combination)
+        runs.append(planned(top / combination.name, config, combination.name))
+    return chosen, runs
+
+
+def begun(words: list[str]) -> list[PlannedRun]:
+    """The runs of a new sweep, their folders made once all of them are known to be possible."""
+    chosen, runs = checked(words)
+    while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
+        if compose(chosen[0].words).run.name:
+            raise run_folder.taken(top)
+        chosen, runs = checked(words)  # another sweep was begun in the same second
+    mark_new(top, SWEEP)
+    for run in runs:
+        run_folder.create(run.folder, plain(run.config))
+        mark_new(run.folder, "config.json")
+    return runs
+
+
+def _made(top: Path, sweep: PlannedSweep) -> bool:
+    """Make its folder, with its record first, so that half a sweep can be gone on with.
+
+    False where something is there, be it since a moment ago.
+    """
+    empty = not top.exists() or not any(top.iterdir())
+    return empty and run_folder.write_new_json(top / SWEEP, sweep)
+
+
+def tell_arms(words: list[str]) -> None:
+    """Say what is played otherwise than every arm of the experiment with all the words."""
+    told: list[str] = []
+    for run in of_values(words):
+        experiment = experiment_of(run.words)
+        if experiment and experiment.arms:
+            arms, said = meant(experiment, run.words)
+            told += said
+            told += left_out(experiment) if len(arms) == len(experiment.playable) else ()
+    for sentence in dict.fromkeys(told):
+        print(f"note: {one_line(redact(sentence))}", file=sys.stderr)
+
+
+def left_out(experiment: Experiment) -> Iterator[str]:
+    """Which arms are not played, for want of an extra."""
+    for arm in experiment.arms:
+        if experiment.lacks(arm.name):
+            need = f"pip install 'balrog_rag[{arm.name}]'"
+            yield f"{arm.name} is left out, since it needs an extra: {need}"
+
+
+def _swept(chosen: Sequence[Combination], key: str) -> bool:
+    return len({word for one in chosen for word in one.words if word.startswith(f"{key}=")}) > 1
+
+
+def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRun]:
+    """The runs of an earlier sweep, with the changes that a resume allows."""
+    try:
+        record = msgspec.json.decode(read_file(top / SWEEP), type=PlannedSweep)
+    except OSError as error:
+        raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
+    runs = []
+    for combination in record.runs:
+        run = top / combination.name
+        if not run_folder.is_part(combination.name) or run.is_symlink():
+            raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
+        if not (run / "config.json").exists():  # the sweep was cut before it had made them all
+            make_missing(top, combination, words, trust)
+        config = resumed_config(run, words)
+        refuse_stranger(run, config, words, trust)
+        runs.append(planned(run, config, combination.name))
+    return runs
+
+
+def make_missing(top: Path, combination: Combination, words: list[str], trust: bool) -> None:
+    """Make a run's folder by the words in the sweep's own file; a stranger's are not even composed."""
+    if not made_here(top) and not trust:
+        said = one_line(redact(" ".join(combination.words)))
+        raise RunFolderError(
+            f"{top}: was not made by you on this machine, or was changed since; it would begin "
+            f"{combination.name} with: {said}; add --trust once to go on with that"
+        )
+    config = of_sweep(top, combination)
+    refuse_stranger(top, config, words, trust)
+    run_folder.create(top / combination.name, plain(config))
+    mark_new(top / combination.name, "config.json")
+
+
+def of_sweep(top: Path, combination: Combination) -> Config:
+    """The configuration of one run of a sweep."""
+    config = named(compose(combination.words), combination.words, combination.arm)
+    config.run.folder, config.run.name = str(top), combination.name
+    check_new(config)
+    return resolved(config)

@@ -1,0 +1,54 @@
+"""The results of a sweep, read from its run folders: written as a table, and printed."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from balrog_rag.cli.command_line import as_far_as_read
+from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.run import RunOutcome
+from balrog_rag.run.scheduler import Tally
+
+if TYPE_CHECKING:
+    from balrog_rag.cli.sweep_table import SweepRow
+
+
+def print_and_write(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
+    """Write every run's results and the sweep's table; print the table; the exit code."""
+    from balrog_rag.cli.sweep_table import rows, write_tables
+
+    top = runs[0].folder.parent
+    code = max(outcome.exit_code for outcome in outcomes)
+    table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
+    write_tables(top, table)
+    as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
+    return code
+
+
+def _print_results(top: Path, table: "Sequence[SweepRow]", code: int, log: str) -> None:
+    from balrog_rag.cli.sweep_table import print_table
+
+    if log == "json":
+        facts = {"event": "finished", "folder": str(top), "exit_code": code, "runs": table}
+        print(msgspec.json.encode(facts).decode())
+        return
+    print_table(top.name, table)
+    print(f"sweep folder: {top}")
+
+
+def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:
+    """What became of runs that other processes have played: an episode whose journal has no end is open."""
+    from balrog_rag.results.runs import load
+
+    found = []
+    for run in runs:
+        ended = {episode.name for episode in load(run.folder).episodes}
+        found.append(
+            RunOutcome(
+                Tally(open=[spec.episode for spec in run.specs if spec.episode not in ended]), spent=None
+            )
+        )
+    return found
