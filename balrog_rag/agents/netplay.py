@@ -10,7 +10,7 @@ import msgspec
 from balrog_rag.agents.answers import WHOLE, Style
 from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.agents.retrieval import listed, tidy
+from balrog_rag.agents.retrieval import bare_query, listed
 from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, read_skill
 from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.schema import AgentConfig
@@ -238,7 +238,7 @@ class NetPlay:
             chosen = self._read(reply.text)
             if not isinstance(chosen, Skill) or chosen.name != _LOOK_UP.name:
                 break
-            prompt = await self._with_found(prompt, tidy(str(chosen.arguments["query"])))
+            prompt = await self._with_found(prompt, bare_query(str(chosen.arguments["query"])))
             reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
         return reply
 

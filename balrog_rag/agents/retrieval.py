@@ -87,7 +87,7 @@ class Retrieval(Wrapper):
         wanted = _LOOKUP.search(reply.text) if self.config.when == "asked" else None
         if wanted is None:
             return reply
-        found = await self._find(tidy(wanted.group(1)), prompt)
+        found = await self._find(bare_query(wanted.group(1)), prompt)
         prompt.more = [each for each in prompt.more if each != self._offer]
         self._show(prompt, found)
         if not found.text:
@@ -145,7 +145,7 @@ class Retrieval(Wrapper):
         label = _QUERY.search(reply.text)
         if label is None:
             return "", "no label"
-        query = tidy(label.group(1))
+        query = bare_query(label.group(1))
         return query, "" if query else "no query"
 
     def _counted(self, reply: Reply) -> Reply:
@@ -252,7 +252,7 @@ def in_turn(found: Sequence[Sequence[Passage]]) -> list[Passage]:
     return list({passage.id: passage for passage in rows}.values())
 
 
-def tidy(query: str) -> str:
+def bare_query(query: str) -> str:
     """Strip quotes, brackets and marks from around a model's query."""
     return " ".join(query.split()).strip(" \"'`*<>“”.")[:LONGEST_WRITTEN]
 

@@ -144,11 +144,11 @@ def show_verdicts(console: "Console", found: "ArmComparison") -> None:
 
 def show_look(console: "Console", found: "ArmComparison", planned: int, number: int) -> None:
     """Whether a sequential design may stop here."""
-    from balrog_rag.results.statistics.sequential import Look, look
+    from balrog_rag.results.statistics.sequential import PlannedLook, look
     from balrog_rag.results.terminal import say
 
     count = min(found.whole.our_count, found.whole.their_count)
-    before: Look | None = None
+    before: PlannedLook | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
     now = look(min(found.whole.decisive, found.whole.order_p), count, planned, before)

@@ -219,7 +219,7 @@ def _stream(options: Namespace) -> int:
 
 def _frames(options: Namespace) -> int:
     from balrog_rag.dataset.streaming import as_text, frames
-    from balrog_rag.envs.nethack.signals import key_name
+    from balrog_rag.envs.nethack.screen_signals import key_name
 
     for number, frame in frames(options.db, options.name, options.game):
         if number < options.first:

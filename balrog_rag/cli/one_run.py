@@ -5,7 +5,7 @@ from pathlib import Path
 
 from balrog_rag import agents
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.cli.playing import played
+from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_troubles
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.schema import Config

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.cli.launch import check_launcher, launch
-from balrog_rag.cli.playing import played
+from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_sweep_troubles
 from balrog_rag.cli.sweep_plan import begun, reopened
 from balrog_rag.cli.sweep_results import print_and_write

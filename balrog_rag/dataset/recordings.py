@@ -16,7 +16,7 @@ from balrog_rag.dataset.layouts import RECORDING
 from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.game_end import parse_log_line
 from balrog_rag.envs.nethack.logged import numbers_in
-from balrog_rag.envs.nethack.signals import STATUS_LINES, key_name
+from balrog_rag.envs.nethack.screen_signals import STATUS_LINES, key_name
 
 VERSIONS = {"": 1, "1": 1, "2": 2, "3": 3}
 """Of recordings, by what their names end in: 1 holds what the terminal was sent and when (as NLD-NAO has it),

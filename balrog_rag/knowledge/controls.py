@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from balrog_rag.contracts.data import Passage, digest
-from balrog_rag.knowledge.search import Searcher, tidy
+from balrog_rag.knowledge.search import Searcher, searched_words
 
 NEAR = 64
 """Passages of about the same length, among which one is drawn."""
@@ -30,7 +30,7 @@ class Shuffled:
     def search(self, queries: Sequence[str], k: int, rerank: bool = True) -> list[list[Passage]]:
         """As many passages as the real search finds, in its order."""
         found = self._inner.search(queries, k, rerank)
-        return [self._other(tidy(query), row) for query, row in zip(queries, found, strict=True)]
+        return [self._other(searched_words(query), row) for query, row in zip(queries, found, strict=True)]
 
     def _other(self, query: str, found: Sequence[Passage]) -> list[Passage]:
         taken = {each.id for each in found}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from balrog_rag.contracts.data import Passage
 from balrog_rag.contracts.errors import BalrogError, KnowledgeError
-from balrog_rag.knowledge.search import tidy
+from balrog_rag.knowledge.search import searched_words
 from balrog_rag.util.stopping import being_cancelled, leave_behind
 
 _BATCH = 256
@@ -53,7 +53,7 @@ class BatchRetriever:
         """The best k passages for the query, best first; fewer or none where there are no more."""
         if self._closed:
             raise KnowledgeError(f"the knowledge base {self.name} is closed")
-        words = tidy(query)
+        words = searched_words(query)
         if not words or k < 1:
             return ()
         if (words, k) in self._known:

@@ -75,7 +75,7 @@ class Searcher:
 
     def search(self, queries: Sequence[str], k: int, rerank: bool = True) -> list[list[Passage]]:
         """The best passages for each query, best first, at most k; none for an empty query."""
-        asked = [tidy(query) for query in queries]
+        asked = [searched_words(query) for query in queries]
         full = [number for number, query in enumerate(asked) if query and k > 0]
         found: list[list[Passage]] = [[] for _ in asked]
         if not full:
@@ -172,6 +172,6 @@ def _factor(name: str, prior: Mapping[str, float]) -> float:
     return prior[max(fitting, key=len)] if fitting else 1.0
 
 
-def tidy(query: str) -> str:
+def searched_words(query: str) -> str:
     """A query as it is searched: one line, no control characters, not endlessly long."""
     return " ".join(cleaned(query[: 4 * LONGEST_SEARCHED]).split())[:LONGEST_SEARCHED]

@@ -95,7 +95,7 @@ def by_status(status: int | None, text: str) -> Kind:
     return Kind.REQUEST
 
 
-def tidy(text: str) -> str:
+def brief(text: str) -> str:
     """Return a provider's error text on one short line, without secrets or control characters."""
     text = shortened(text)
     said = SAID.search(text)

@@ -22,10 +22,10 @@ from balrog_rag.models.failures import (
     FailedCall,
     Failure,
     Kind,
+    brief,
     by_status,
     seconds_to_wait,
     shortened,
-    tidy,
 )
 from balrog_rag.models.prices import Answer, Card, Prices
 from balrog_rag.util import litellm_loading
@@ -132,7 +132,7 @@ class OwnServer:
             return await protocol.read(heard.body, messages)
         except (ValueError, RecursionError) as error:
             said = heard.text[:LONGEST_WHOLE]
-            raise FailedCall(Failure(Kind.BROKEN, heard.status, tidy(f"{error}: {said}"))) from error
+            raise FailedCall(Failure(Kind.BROKEN, heard.status, brief(f"{error}: {said}"))) from error
 
     async def _post(self, body: bytes) -> "HttpAnswer":
         if self._poster is None:
@@ -152,7 +152,7 @@ def refusal(heard: "HttpAnswer") -> Failure:
     """Classify an answer with an error status."""
     text = shortened(heard.text)
     asked = seconds_to_wait(heard.headers)
-    return Failure(by_status(heard.status, text), heard.status, tidy(text), asked)
+    return Failure(by_status(heard.status, text), heard.status, brief(text), asked)
 
 
 def _address(config: ModelConfig, server: Server) -> str | None:

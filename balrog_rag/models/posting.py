@@ -17,7 +17,7 @@ import msgspec
 import yarl
 
 from balrog_rag.models.bodies import Unreadable, bounded
-from balrog_rag.models.failures import LONGEST_ERROR, FailedCall, Failure, Kind, tidy
+from balrog_rag.models.failures import LONGEST_ERROR, FailedCall, Failure, Kind, brief
 
 REDIRECTS = (301, 302, 303, 307, 308)
 KEEPING_THE_METHOD = (307, 308)
@@ -71,13 +71,15 @@ class Poster:
         try:
             return await self._follow(body)
         except aiohttp.ClientConnectorCertificateError as error:
-            raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.UNSENT, None, brief(str(error)))) from error
         except (ValueError, TypeError, OverflowError) as error:  # an invalid address or header
-            raise FailedCall(Failure(Kind.UNSENT, None, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.UNSENT, None, brief(str(error)))) from error
         except aiohttp.ClientResponseError as error:
-            raise FailedCall(Failure(Kind.BROKEN, None, tidy(f"not HTTP: {error.message}"))) from error
+            raise FailedCall(Failure(Kind.BROKEN, None, brief(f"not HTTP: {error.message}"))) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise FailedCall(Failure(Kind.NETWORK, None, tidy(str(error) or type(error).__name__))) from error
+            raise FailedCall(
+                Failure(Kind.NETWORK, None, brief(str(error) or type(error).__name__))
+            ) from error
 
     async def _follow(self, body: bytes) -> HttpAnswer:
         url, headers = self._url, self._headers
@@ -116,7 +118,7 @@ class Poster:
             parts = bounded(answer.content.iter_any(), packed, most, good)
             return b"".join([part async for part in parts])
         except (aiohttp.ClientError, Unreadable) as error:
-            raise FailedCall(Failure(Kind.BROKEN, answer.status, tidy(str(error)))) from error
+            raise FailedCall(Failure(Kind.BROKEN, answer.status, brief(str(error)))) from error
         finally:
             # Reading the rest of an endless body, to keep the connection, would never end.
             if not answer.content.at_eof():
@@ -147,11 +149,11 @@ def _elsewhere(url: yarl.URL, heard: HttpAnswer) -> yarl.URL:
     place = heard.headers.get("location", "")
     if heard.status not in KEEPING_THE_METHOD or not place:
         said = f"the address has moved to {place or 'an unnamed place'}; set model.base_url accordingly"
-        raise FailedCall(Failure(Kind.MODEL, heard.status, tidy(said)))
+        raise FailedCall(Failure(Kind.MODEL, heard.status, brief(said)))
     there = url.join(yarl.URL(place))
     if there.scheme not in ("http", "https") or not there.host:
         raise FailedCall(
-            Failure(Kind.MODEL, heard.status, tidy(f"the address has moved to {place}, not a server"))
+            Failure(Kind.MODEL, heard.status, brief(f"the address has moved to {place}, not a server"))
         )
     return there
 

@@ -17,9 +17,9 @@ from balrog_rag.models.failures import (
     FailedCall,
     Failure,
     Kind,
+    brief,
     by_status,
     seconds_to_wait,
-    tidy,
 )
 from balrog_rag.models.prices import Answer, Card
 from balrog_rag.util import litellm_loading
@@ -238,7 +238,7 @@ def plain(text: str) -> str:
     """Return LiteLLM's text on one line, without its classes, advice and tracebacks."""
     text = text[:LONGEST_ERROR].partition("Traceback (most recent call last)")[0]
     text = text.partition(" To drop these, ")[0]  # advice on settings that this project does not have
-    return re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", tidy(text))
+    return re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - )(?=\S))+", "", brief(text))
 
 
 def _unheard(error: BaseException, text: str) -> Failure:

@@ -4,7 +4,7 @@ import pytest
 
 from balrog_rag.agents.noticing import Noticer, danger
 from balrog_rag.envs.nethack.glyphs import glyph_names
-from balrog_rag.envs.nethack.signals import PET, TERRAIN, NetHackSignals
+from balrog_rag.envs.nethack.screen_signals import PET, TERRAIN, NetHackSignals
 from tests.agents.support import moment
 
 SENSES = NetHackSignals()

@@ -12,7 +12,7 @@ from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.index import best
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import wording
-from balrog_rag.knowledge.search import LONGEST_SEARCHED, tidy
+from balrog_rag.knowledge.search import LONGEST_SEARCHED, searched_words
 
 Settings = Callable[..., KnowledgeConfig]
 INDEXES = ["bm25", "flat_ip", "flat_l2", "hnsw", "hybrid", "ivf_pq"]
@@ -51,7 +51,7 @@ def test_edges(index: str, query: str, k: int, most: int, notes: Path, settings:
 def test_a_query_of_a_megabyte_is_cut_and_answered(index: str, notes: Path, settings: Settings) -> None:
     searcher = open_searcher(settings(corpus=str(notes), index=index))
     assert searcher.search(["locked door \x1b[31m" * 60_000], 3)[0]
-    assert len(tidy("x" * 1_000_000)) == LONGEST_SEARCHED
+    assert len(searched_words("x" * 1_000_000)) == LONGEST_SEARCHED
 
 
 @pytest.mark.parametrize("index", ["flat_ip", "flat_l2", "hnsw", "ivf_pq"])

@@ -11,7 +11,7 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause_of_death
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.questions import news, states
-from balrog_rag.envs.nethack.signals import NetHackSignals
+from balrog_rag.envs.nethack.screen_signals import NetHackSignals
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.studies.endings import check_saving, read_saving

@@ -12,7 +12,7 @@ import pytest
 
 from balrog_rag.contracts.events import Answered, Asked, Searched, Stepped
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.envs.nethack.signals import key_name
+from balrog_rag.envs.nethack.screen_signals import key_name
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Lookup
 from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep

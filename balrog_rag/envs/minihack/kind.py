@@ -22,7 +22,7 @@ from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options, shows_pictures
-from balrog_rag.envs.nethack.signals import NetHackSignals
+from balrog_rag.envs.nethack.screen_signals import NetHackSignals
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 

@@ -26,7 +26,7 @@ from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
-from balrog_rag.envs.nethack.signals import NetHackSignals
+from balrog_rag.envs.nethack.screen_signals import NetHackSignals
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 

@@ -28,10 +28,10 @@ def parser() -> Any:
 
 def plain(markup: str) -> str:
     """The text of a page; its headings become `## name`, which passages are cut at."""
-    return tidy(_nodes(parser().parse(_tables(markup))))
+    return single_spaced(_nodes(parser().parse(_tables(markup))))
 
 
-def tidy(text: str) -> str:
+def single_spaced(text: str) -> str:
     """Single spaces, no more than one empty line."""
     lines = [_SPACE.sub(" ", line).strip() for line in text.split("\n")]
     return _BLANK.sub("\n\n", "\n".join(lines)).strip()

@@ -11,7 +11,7 @@ from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import all_comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
-from balrog_rag.results.leaderboard.groups import groups
+from balrog_rag.results.leaderboard.board_groups import groups
 from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import Rank, ranks

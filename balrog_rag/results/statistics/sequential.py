@@ -16,7 +16,7 @@ import msgspec
 from balrog_rag.results.statistics.units import ALPHA
 
 
-class Look(msgspec.Struct, frozen=True):
+class PlannedLook(msgspec.Struct, frozen=True):
     """One look at the data: what it may spend, and whether the verdict is clear."""
 
     share: float
@@ -45,8 +45,8 @@ def spending(share: float) -> float:
     return float(2 * ndtr(ndtri(ALPHA / 2) / sqrt(share))) if share else 0.0
 
 
-def look(p: float, episodes: int, planned: int, before: Look | None = None) -> Look:
+def look(p: float, episodes: int, planned: int, before: PlannedLook | None = None) -> PlannedLook:
     """Judge a p found with `episodes` of the `planned` ones an arm; `before` is the look before this one."""
     share = min(1.0, episodes / planned)
     spent = spending(share)
-    return Look(share, max(0.0, spent - (before.spent if before else 0.0)), p, spent)
+    return PlannedLook(share, max(0.0, spent - (before.spent if before else 0.0)), p, spent)

@@ -106,14 +106,14 @@ def serve(line: socket.socket) -> None:
         send(line, str(int(action)))
 
 
-class Calls:
+class BotCall:
     """What the bot is being asked, for the report of an error."""
 
     folder = ""
     called: Any = None
 
 
-calls = Calls()
+calls = BotCall()
 
 
 def report(error: BaseException) -> dict[str, str]:

@@ -77,7 +77,7 @@ class Object(ctypes.Structure):
         return int.from_bytes(bytes(self.bits), "little") >> place & (1 << width) - 1
 
 
-class Description(ctypes.Structure):
+class ObjectDescription(ctypes.Structure):
     """struct objdescr: what an object is called, and what it looks like until it is known."""
 
     _fields_ = [("name", _text), ("description", _text)]
@@ -217,7 +217,7 @@ def objects() -> list[ObjectEntry]:
     from nle import nethack
 
     table = _array(Object, nethack.NUM_OBJECTS, "objects")
-    names = _array(Description, nethack.NUM_OBJECTS, "obj_descr")
+    names = _array(ObjectDescription, nethack.NUM_OBJECTS, "obj_descr")
     things = []
     for number, entry in enumerate(table):
         shown = nethack.objclass(number)

@@ -22,7 +22,7 @@ from balrog_rag.contracts.kinds import (
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
-from balrog_rag.envs.nethack.signals import NetHackSignals
+from balrog_rag.envs.nethack.screen_signals import NetHackSignals
 from balrog_rag.util.templates import templates
 
 TASKS = (
