@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import AnswerFormat, TaskView
+from balrog_rag.contracts.data import AnswerFormat, Call, TaskView
 
 UNREADABLE = "no action could be read from the answer"
 """Recorded in the history for an answer without an action; never a valid action."""
@@ -128,6 +128,13 @@ class Reading(NamedTuple):
     action: str
     how: str
     """strict; lenient: only lenient parsing finds an action; none: neither finds one."""
+    call: Call | None = None
+    """The call that the action is, where it is one."""
+
+    @classmethod
+    def of(cls, action: str | Call, how: str) -> "Reading":
+        """Return the reading of an action of the task."""
+        return cls(action, how) if isinstance(action, str) else cls(action.text, how, action)
 
 
 def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
@@ -136,21 +143,21 @@ def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
     if candidate in view.accepted:
         return Reading(candidate, "strict")
     if (call := view.call(style.whole(text))) is not None:
-        return Reading(call.text, "strict")
+        return Reading.of(call, "strict")
     if view.anything:
         return Reading(candidate, "strict")
     # Meaning is computed even if it is not used, so that runs can report what lenient parsing would change.
     meant = meaning(text, style, view)
     if meant is None:
         return Reading(candidate, "none")
-    return Reading(meant if lenient else candidate, "lenient")
+    return Reading.of(meant, "lenient") if lenient else Reading(candidate, "lenient")
 
 
 _READ_BACK = 2000
 """Characters at the end of an answer that are searched for its meaning."""
 
 
-def meaning(text: str, style: Style, view: TaskView) -> str | None:
+def meaning(text: str, style: Style, view: TaskView) -> str | Call | None:
     """Return the one action that an answer clearly means; None if it means none or several."""
     known = _by_folded(view.accepted)
     text = text[-_READ_BACK:]
@@ -198,12 +205,12 @@ def _plain(text: str, known: Mapping[str, str | None]) -> str | None:
     return _verb(_LEAD.sub("", cut, count=1).casefold(), known)
 
 
-def _called(text: str, view: TaskView) -> str | None:
+def _called(text: str, view: TaskView) -> Call | None:
     """Return the call in a short text after removing what models commonly put around it."""
     bare = text.strip(_WRAPPING)
     for attempt in (bare, bare.casefold(), _LEAD.sub("", bare, count=1).strip(_WRAPPING)):
         if (call := view.call(attempt)) is not None:
-            return call.text
+            return call
     return None
 
 

@@ -115,7 +115,7 @@ class BaseAgent:
         """Parse the action in the answer, and remember it."""
         found = read(reply.text, self.style, self.view, self.config.lenient)
         self.history.do(found.action, reply.text)
-        return Decision(found.action, reply.text, reply.reasoning, {"read": found.how})
+        return Decision(found.action, reply.text, reply.reasoning, {"read": found.how}, call=found.call)
 
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""

@@ -18,6 +18,7 @@ from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import (
     Action,
     AnswerFormat,
+    Call,
     Decision,
     GameSpec,
     Message,
@@ -261,7 +262,8 @@ class NetPlay:
         chosen = self._read(reply.text)
         if isinstance(chosen, Skill) and chosen.name == _LOOK_UP.name:
             chosen = WrongAnswer("nothing more can be looked up now; choose another skill")
-        if isinstance(chosen, Skill) and not self.view.takes(chosen.text):
+        taken = self.view.read(chosen.text) if isinstance(chosen, Skill) else None
+        if isinstance(chosen, Skill) and taken is None:
             chosen = WrongAnswer(f"{chosen.name} cannot be called so")
         looked: Mapping[str, Any] = {"looked_up": list(self._looked_up)} if self._looked_up else {}
         if isinstance(chosen, WrongAnswer):
@@ -270,7 +272,8 @@ class NetPlay:
             notes = {"read": "none", "wrong": str(chosen), **looked}
             return Decision(NO_SKILL, reply.text, reply.reasoning, notes)
         self._memory.add(MemoryEntry("assistant", chosen.speak))
-        return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked})
+        call = taken if isinstance(taken, Call) else None
+        return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked}, call=call)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from balrog_rag.contracts.data import (
     AnswerFormat,
     Burst,
+    Call,
     Decision,
     Message,
     Observation,
@@ -119,7 +120,7 @@ class RunningGame(Protocol):
     start: Transition
     """The first observation."""
 
-    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+    async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
         """Take the actions in order, up to the end of the game."""
         ...
 

@@ -216,8 +216,17 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
         if len(text) > LONGEST_NUMBER or not text.removeprefix("-").isdecimal():
             return None
         number = int(text)
+        return number if self.admits(number) else None
+
+    def admits(self, value: int | str) -> bool:
+        """Whether a value is such an argument; writing it as text and reading that gives it again."""
+        if isinstance(value, str):
+            spaces = "" if self.kind == "word" else " "
+            plain = bool(value) and spaces.join(value.split()) == value
+            return self.kind != "integer" and plain and (not self.choices or value in self.choices)
         low, high = self.least, self.most
-        return None if (low is not None and number < low) or (high is not None and number > high) else number
+        bounded = (low is None or value >= low) and (high is None or value <= high)
+        return self.kind == "integer" and bounded and len(str(value)) <= LONGEST_NUMBER
 
 
 LONGEST_NUMBER = 18
@@ -239,6 +248,16 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
                 self.name,
                 *(f"[{each.name}]" if each.optional else f"<{each.name}>" for each in self.parameters),
             ]
+        )
+
+    def admits(self, call: "Call") -> bool:
+        """Whether a call is of this action, with arguments that it takes."""
+        given, omitted = call.arguments, self.parameters[len(call.arguments) :]
+        return (
+            call.name == self.name
+            and len(given) <= len(self.parameters)
+            and all(each.admits(value) for each, value in zip(self.parameters, given, strict=False))
+            and (not omitted or omitted[0].optional)
         )
 
     def call(self, text: str) -> "Call | None":
@@ -289,7 +308,18 @@ class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     def takes(self, text: str) -> bool:
         """Whether a text is an action of this task."""
-        return text in self.accepted or self.anything or self.call(text) is not None
+        return self.read(text) is not None
+
+    def read(self, text: str) -> "str | Call | None":
+        """The plain action or the call that a text is; None where it is neither."""
+        if text in self.accepted:
+            return text
+        call = self.call(text)
+        return text if call is None and self.anything else call
+
+    def admits(self, call: Call) -> bool:
+        """Whether this task has such a call, and no plain action is written like it."""
+        return call.text not in self.accepted and any(each.admits(call) for each in self.programs)
 
     def call(self, text: str) -> Call | None:
         """Parse a program call; return None if the text is not one."""
@@ -341,6 +371,8 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """Small facts for the record: how the answer was parsed, whether retrieval was used."""
     player: ProgramPlayer | None = None
     """Set if a program plays on by itself for a while."""
+    call: Call | None = None
+    """The call that `action` is, where the agent has already parsed the answer."""
 
 
 class Seeds(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from balrog_rag.contracts.behaviour import (
     RunningGame,
     Watcher,
 )
-from balrog_rag.contracts.data import Decision, Observation, ProgramPlayer, TaskView, Transition
+from balrog_rag.contracts.data import Call, Decision, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
@@ -106,7 +106,7 @@ class EpisodeContext:
         self.spec, self.game, self.cursor = spec, game, cursor
         self.services, self.meter, self.watcher = services, meter, _WatcherGuard(watcher)
         self.at = StepCursor(spec.episode, stopping)
-        self._ahead: list[tuple[str, Transition]] = []
+        self._ahead: list[tuple[str | Call, Transition]] = []
         self._begun = time.monotonic()
 
     def seconds(self) -> float:
@@ -147,11 +147,11 @@ class EpisodeContext:
                 *blame_of(error, f"{name} {what}"),
             ) from error
 
-    async def step(self, action: str) -> Transition:
+    async def step(self, action: str | Call) -> Transition:
         """Play an accepted action; during a replay the game plays the next recorded ones in the same call."""
         if not self._ahead:
             # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
-            actions = [self.accepted(given) for given in self.cursor.upcoming_actions(RUN_AHEAD)]
+            actions = [self.accepted(Decision(given)) for given in self.cursor.upcoming_actions(RUN_AHEAD)]
             if actions[:1] != [action]:
                 # The agent deviates from the journal: play its action alone and let `record` report where.
                 actions = [action]
@@ -159,7 +159,8 @@ class EpisodeContext:
             self._ahead = list(zip(actions, transitions, strict=False))[::-1]
         ahead, transition = self._ahead.pop()
         if ahead != action:
-            raise ReplayError(f"{self.at.where()}: the agent wants {action!r}, the journal has {ahead!r}")
+            wanted, recorded = as_text(action), as_text(ahead)
+            raise ReplayError(f"{self.at.where()}: the agent wants {wanted!r}, the journal has {recorded!r}")
         return transition
 
     async def burst(self, player: ProgramPlayer, n: int) -> Transition:
@@ -177,10 +178,18 @@ class EpisodeContext:
             line = as_written(failed.blame)
             raise PlayerFailed(line, line, failed.trace) from failed
 
-    def accepted(self, action: str) -> str:
-        """Return the action, or the default action if the game does not accept it."""
-        view = self.game.view
-        return action if view.takes(action) else view.default_action
+    def accepted(self, decision: Decision) -> str | Call:
+        """Return the decided action, or the default action if the game does not accept it."""
+        view, call = self.game.view, decision.call
+        if call is not None and call.text == decision.action and view.admits(call):
+            return call
+        read = view.read(decision.action)
+        return view.default_action if read is None else read
+
+
+def as_text(action: str | Call) -> str:
+    """Return an action as answers and journals have it."""
+    return action if isinstance(action, str) else action.text
 
 
 def checked(decision: Decision) -> Decision:
@@ -250,11 +259,11 @@ async def take(
 ) -> tuple[Observation, Transition]:
     """Take the decided action, or the default if it is invalid; journal the result or check it."""
     if decision.player is not None:
-        transition, action = await context.burst(decision.player, n), decision.action
+        transition, taken = await context.burst(decision.player, n), decision.action
     else:
-        action = context.accepted(decision.action)
-        transition = await context.step(action)
-    taken = transition.instead or action
+        action = context.accepted(decision)
+        transition, taken = await context.step(action), as_text(action)
+    taken = transition.instead or taken
     valid = taken == decision.action
     record(context, n, decision, taken, valid, before, transition)
     # The notice is added after journaling: the recorded digest is that of the game's screen alone.

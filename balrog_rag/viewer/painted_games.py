@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.painting import Painting
 from balrog_rag.workers.host import HostedGame
 
@@ -28,7 +28,7 @@ class PaintedGame:
         self.view, self.start = self._hosted.view, self._hosted.start
         self._moments: deque[list[PaintedMoment]] = deque([[self._seen()]])
 
-    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+    async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
         """Take the actions in order, up to the game's end."""
         transitions = []
         for action in actions:

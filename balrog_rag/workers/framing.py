@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from balrog_rag.contracts import errors
-from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, TaskView, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PlayerFailed
 
 LENGTH_BYTES = 4
@@ -24,7 +24,7 @@ class PlayActions(msgspec.Struct, tag=True):
     """Take these actions in order."""
 
     game: int
-    actions: list[str]
+    actions: list[str | Call]
 
 
 class RunProgram(msgspec.Struct, tag=True):

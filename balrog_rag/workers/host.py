@@ -46,21 +46,26 @@ class HostedGame:
         self._calls = 0
         self._ended = False
 
-    def step(self, action: str, beat: Beat = no_beat) -> Transition:
-        """Take one action: a plain one, or a call that runs a program."""
-        # An action of the game wins over a program of the same name.
-        call = None if action in self._environment.view.accepted else self.view.call(action)
-        with _one_line(self._name, f"failed at action {action!r}"):
-            transition = self._environment.step(action) if call is None else self._called(call, beat)
-            if call is None:
-                # A called program's presses were already seen one by one; its sum would count twice.
-                self._see(transition)
+    def step(self, action: str | Call, beat: Beat = no_beat) -> Transition:
+        """Take one action: a plain one, or a call that runs a program; a text may be either."""
+        taken = self.view.read(action) if isinstance(action, str) else action
+        if isinstance(taken, Call):
+            with _one_line(self._name, f"failed at action {taken.text!r}"):
+                transition = self._called(taken, beat)  # whose presses are seen one by one
+        else:
+            transition = self._plain(str(action))
         self._ended = bool(transition.ended)
-        if isinstance(self._game, Stepwise) and call is None:
+        return transition
+
+    def _plain(self, action: str) -> Transition:
+        with _one_line(self._name, f"failed at action {action!r}"):
+            transition = self._environment.step(action)
+            self._see(transition)
+        if isinstance(self._game, Stepwise):
             self._game.last = transition
         return transition
 
-    def play(self, actions: Sequence[str], beat: Beat = no_beat) -> list[Transition]:
+    def play(self, actions: Sequence[str | Call], beat: Beat = no_beat) -> list[Transition]:
         """Take the actions in order, up to the end of the game."""
         transitions = []
         for action in actions:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.workers.host import HostedGame
 
 
@@ -15,7 +15,7 @@ class InlineGame:
         self.view = self._hosted.view
         self.start = self._hosted.start
 
-    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+    async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
         """Take the actions in order, up to the end of the game."""
         return self._hosted.play(actions)
 

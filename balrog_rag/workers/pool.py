@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from balrog_rag.contracts.data import Burst, GameSpec, ProgramPlayer, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
 from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayActions, RunProgram
@@ -33,7 +33,7 @@ class PooledGame:
         self._pool, self._worker, self._number = pool, worker, number
         self._open = True
 
-    async def play(self, actions: Sequence[str]) -> Sequence[Transition]:
+    async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
         """Take the actions in order, up to the end of the game."""
         answer = await self._worker.ask(PlayActions(self._number, list(actions)))
         assert isinstance(answer, ActionsPlayed)

@@ -129,11 +129,11 @@ def test_a_run_with_a_task_that_no_file_shows_does_not_begin(tmp_path: Path) -> 
     folder = tmp_path / "demonstrations"
     demonstration(folder, TASKS[0])
     words = ["agent=few_shot", "model=scripted", f"agent.demonstrations=[{folder}]", "env.episodes=1"]
-    assert len(planned(compose([*words, f"env.tasks=[{TASKS[0]}]"]))) == 1
+    assert len(planned(Path(), compose([*words, f"env.tasks=[{TASKS[0]}]"])).specs) == 1
     with pytest.raises(
         ConfigError, match=r"none shows babyai/.*goto, only nle/NetHackChallenge-v0; .*demonstrations_of=any"
     ):
-        planned(compose([*words, f"env.tasks=[{TASKS[0]},{TASKS[1]}]"]))
+        planned(Path(), compose([*words, f"env.tasks=[{TASKS[0]},{TASKS[1]}]"]))
 
 
 @pytest.mark.parametrize("task", TASKS[:2])
