@@ -21,10 +21,9 @@ from balrog_rag.results.experiments import Experiment
 from balrog_rag.results.run_seal import made_here, mark_new
 from balrog_rag.run.arms_of_words import experiment_of, meant, named
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import SWEEP, planned
+from balrog_rag.run.begin import SWEEP, continued, planned
 from balrog_rag.run.new_folder import folder_for
 from balrog_rag.run.preflight import check_new
-from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util.files import read_file
@@ -118,9 +117,7 @@ def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRu
             raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
         if not (run / "config.json").exists():  # the sweep was cut before it had made them all
             make_missing(top, combination, words, trust)
-        config = resumed_config(run, words)
-        refuse_stranger(run, config, words, trust)
-        runs.append(planned(run, config, combination.name))
+        runs.append(continued(run, words, trust, combination.name))
     return runs
 
 

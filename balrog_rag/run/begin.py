@@ -12,10 +12,9 @@ from balrog_rag.config.schema import Config
 from balrog_rag.run.arms_of_words import experiment_of, named
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.new_folder import folder_for, make_folder, who_plays
-from balrog_rag.run.plan import plan
 from balrog_rag.run.preflight import check_config, check_episodes, check_new
 from balrog_rag.run.resume import resumed_config, specs_of
-from balrog_rag.run.services import player_spec, resolved
+from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 
 SWEEP = "sweep.json"
@@ -48,21 +47,18 @@ def checked_run(config: Config) -> PlannedRun:
 
 
 def planned(folder: Path, config: Config, label: str = "") -> PlannedRun:
-    """The run of a complete configuration, its episodes planned and checked."""
+    """The checked run of a complete configuration; the episodes of a fork are in its folder."""
     check_config(config)
-    specs = plan(config, player_spec(config))
+    specs = specs_of(folder, config)
     check_episodes(specs)
     return PlannedRun(folder, config, specs, label)
 
 
-def continued(folder: Path, overrides: list[str], trust: bool = False) -> PlannedRun:
+def continued(folder: Path, overrides: list[str], trust: bool = False, label: str = "") -> PlannedRun:
     """A run to resume: its frozen configuration, with the changes that are allowed.
 
     `trust` accepts a folder that somebody else made.
     """
     config = resumed_config(folder, overrides)
     refuse_stranger(folder, config, overrides, trust)
-    check_config(config)
-    specs = specs_of(folder, config)
-    check_episodes(specs)
-    return PlannedRun(folder, config, specs)
+    return planned(folder, config, label)

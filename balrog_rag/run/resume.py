@@ -68,5 +68,6 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
 
 def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
     """Return the episodes of a run: those a fork wrote down, or those that the configuration plans."""
-    forked = [spec.with_last_player(player_spec(config)) for spec in run_folder.forked_specs(run)]
-    return forked or plan(config, player_spec(config))
+    player = player_spec(config)
+    forked = [spec.with_last_player(player) for spec in run_folder.forked_specs(run)]
+    return forked or plan(config, player)
