@@ -4,7 +4,7 @@ import pytest
 
 from balrog_rag.bots.nethack.delver import battle, journey
 from balrog_rag.bots.nethack.delver.errands import buy
-from balrog_rag.bots.nethack.delver.needs import escorted
+from balrog_rag.bots.nethack.delver.hero_needs import escorted
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.rules import RULES
 from balrog_rag.bots.nethack.delver.state import Bot, Plan

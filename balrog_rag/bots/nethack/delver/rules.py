@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from balrog_rag.bots.nethack.delver.battle import battle, engulfed
 from balrog_rag.bots.nethack.delver.errands import buy, collect, eat_corpses, upkeep
+from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
 from balrog_rag.bots.nethack.delver.journey import journey
-from balrog_rag.bots.nethack.delver.needs import escorted, needs
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, gear, looking, magic
 from balrog_rag.envs.nethack.world.player import Skill
