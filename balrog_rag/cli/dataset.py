@@ -12,7 +12,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many, short_number
 
 if TYPE_CHECKING:
-    from balrog_rag.dataset.statistics import Games
+    from balrog_rag.dataset.recorded_statistics import Games
     from balrog_rag.results.report.document import Section
 
 _DESCRIPTION = """Recorded games as in the NetHack Learning Dataset: runs with run.ttyrec, NLD-AA, NLD-NAO.
@@ -234,8 +234,8 @@ def _frames(options: Namespace) -> int:
 
 
 def _stats(options: Namespace) -> int:
+    from balrog_rag.dataset.recorded_statistics import sections
     from balrog_rag.dataset.sets import of_arms, of_dataset
-    from balrog_rag.dataset.statistics import sections
     from balrog_rag.results.arms import load_arms
     from balrog_rag.results.terminal import console, say, show_table
 

@@ -84,8 +84,8 @@ def report(options: argparse.Namespace) -> int:
 def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "ReportExtras":
     """The runs' games and the datasets' in one set of tables."""
     from balrog_rag.dataset.box_plots import figures
+    from balrog_rag.dataset.recorded_statistics import sections
     from balrog_rag.dataset.sets import of_arms, of_dataset
-    from balrog_rag.dataset.statistics import sections
     from balrog_rag.results.report.write import ReportExtras
 
     sets = [*of_arms(arms), *(of_dataset(options.db, name) for name in options.beside)]

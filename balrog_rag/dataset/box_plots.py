@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from balrog_rag.dataset.statistics import BY_ROLE, FIGURES, Games, known, of_role, roles_of
+from balrog_rag.dataset.recorded_statistics import BY_ROLE, FIGURES, Games, known, of_role, roles_of
 from balrog_rag.results.report import style
 
 _TITLES = {"points": "score", "turns": "game turns", "maxlvl": "deepest level"}

@@ -7,7 +7,7 @@ import numpy as np
 
 from balrog_rag.dataset import database
 from balrog_rag.dataset.database import Row
-from balrog_rag.dataset.statistics import Games
+from balrog_rag.dataset.recorded_statistics import Games
 from balrog_rag.dataset.streaming import playable, stream
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode

@@ -6,8 +6,7 @@ from balrog_rag.cli.main import main
 from balrog_rag.cli.verbs import main as balrog_rag
 from balrog_rag.dataset.box_plots import figures
 from balrog_rag.dataset.database import games
-from balrog_rag.dataset.sets import of_arms, of_dataset
-from balrog_rag.dataset.statistics import (
+from balrog_rag.dataset.recorded_statistics import (
     Games,
     bits_table,
     causes_table,
@@ -16,6 +15,7 @@ from balrog_rag.dataset.statistics import (
     places_table,
     sections,
 )
+from balrog_rag.dataset.sets import of_arms, of_dataset
 from balrog_rag.results.arms import load_arms
 from tests.dataset.support import dataset
 
