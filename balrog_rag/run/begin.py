@@ -60,5 +60,6 @@ def continued(folder: Path, overrides: list[str], trust: bool = False, label: st
     `trust` accepts a folder that somebody else made.
     """
     config = resumed_config(folder, overrides)
+    # A stranger's folder is refused before the programs that it names are looked up and checked.
     refuse_stranger(folder, config, overrides, trust)
     return planned(folder, config, label)
