@@ -115,3 +115,32 @@ def test_blows_cross_a_doorway_diagonally_and_steps_do_not() -> None:
             shown += press(game, "Fn")
         assert "You kill the jackal" in shown
         assert "You can't move diagonally into an intact doorway" in press(game, "n")
+
+
+POTIONS_AND_A_PIT = """BRANCH:(1,1,1,1),(0,0,0,0)
+OBJECT:('!',"gain level"),(1,1),blessed,quantity:9
+TRAP:"pit",(2,1)
+"""
+HP, MAX_HP, LEVEL, TURN = 10, 11, 18, 20
+
+
+def test_at_level_10_one_point_comes_every_third_turn() -> None:
+    """Though a Valkyrie's constitution is far above 12."""
+    with made(ROOM + POTIONS_AND_A_PIT, "val-hum-neu-fem", 2) as game:
+        stats = game.arrays["blstats"]
+        press(game, ",")
+        (potions,) = (
+            chr(letter)
+            for letter, name in zip(game.arrays["inv_letters"], game.arrays["inv_strs"], strict=True)
+            if b"potions" in bytes(name)
+        )
+        for _ in range(9):
+            press(game, "q" + potions)
+        assert stats[LEVEL] == 10
+        press(game, "l")
+        began, before = int(stats[TURN]), int(stats[HP])
+        assert stats[MAX_HP] - before >= 3
+        while stats[HP] < stats[MAX_HP]:
+            thirds = int(stats[TURN]) // 3 - began // 3
+            assert stats[HP] - before == thirds
+            press(game, "s")
