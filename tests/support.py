@@ -76,7 +76,7 @@ def rechained(data: bytes) -> bytes:
     for line in data.splitlines(keepends=True):
         bare = re.sub(rb',"chain":"[0-9a-f]*"}$', b"}", line.rstrip(b"\n"))
         if bare.endswith(b"}") and line.endswith(b"\n"):
-            line, link = chain.linked(link, bare)
+            line, link = chain.chained_line(link, bare)
         made.append(line)
     return b"".join(made)
 

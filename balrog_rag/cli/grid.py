@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.run.arms_of_words import experiment_of, meant, of_ones_own, varied
+from balrog_rag.run.arms_of_words import experiment_of, meant, separate_arm, varied
 from balrog_rag.util.paths import data
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _arms(run: Combination, alone: bool) -> list[Combination]:
         return [run]
     if not (arms := meant(experiment, run.words).arms):
         name = _safe(",".join(varied(experiment, run.words))) if alone else run.name
-        return [Combination(name, of_ones_own(experiment, run.words))]
+        return [Combination(name, separate_arm(experiment, run.words))]
     return [
         Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides], arm.name)
         for arm in arms

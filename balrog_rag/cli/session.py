@@ -7,7 +7,7 @@ import threading
 from typing import Protocol
 
 from balrog_rag.cli.command_line import INTERRUPTED, as_far_as_read
-from balrog_rag.run.interrupts import outliving_the_terminal
+from balrog_rag.run.interrupts import ignoring_hangup
 
 
 class Session(Protocol):
@@ -32,7 +32,7 @@ def played(session: Session) -> int:
     The troubles come last, on every way out.
     """
     code, interrupted = 1, False
-    with outliving_the_terminal():
+    with ignoring_hangup():
         try:
             asyncio.run(session.play())
             code = session.write_results()

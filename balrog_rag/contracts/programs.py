@@ -57,7 +57,7 @@ class Begin:
     """Seed for the program's RNG."""
     options: Mapping[str, Any]
     """agent.options, for a program that plays whole episodes."""
-    beat: Callable[[], None] = lambda: None
+    heartbeat: Callable[[], None] = lambda: None
     """Heartbeat: call it now and then while waiting long, or the watchdog will treat the program as hung."""
 
 

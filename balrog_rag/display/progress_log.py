@@ -172,7 +172,7 @@ async def progress_log(
     lines = Lines(out if kind == "json" else sys.stderr)
     log = JsonLog(board, gate, lines) if kind == "json" else PlainLog(board, gate, lines)
     interrupts.on_stop = log.stopping
-    interrupts.when_hung_up(lines.terminal_closed)
+    interrupts.on_terminal_closed(lines.terminal_closed)
 
     async def now_and_then() -> None:
         while True:

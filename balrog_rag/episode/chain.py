@@ -26,7 +26,7 @@ def digest(before: bytes, entry: bytes) -> bytes:
     return blake2b(before + entry, digest_size=DIGITS // 2).hexdigest().encode()
 
 
-def linked(before: bytes, encoded: bytes) -> tuple[bytes, bytes]:
+def chained_line(before: bytes, encoded: bytes) -> tuple[bytes, bytes]:
     """Return the complete line of an encoded entry, and its digest."""
     entry = encoded[:-1]
     made = digest(before, entry)

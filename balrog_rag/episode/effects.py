@@ -14,7 +14,16 @@ from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.data import AnswerFormat, Burst, Message, Passage, Purpose, Reply, Request, digest
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Answered, Asked, Searched
-from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step, impossible
+from balrog_rag.episode.journal import (
+    Completion,
+    End,
+    Entry,
+    Lookup,
+    Recording,
+    Start,
+    Step,
+    impossible_figure,
+)
 from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE
 from balrog_rag.util.blame import blame_of
 from balrog_rag.util.surrogates import cleaned
@@ -231,7 +240,7 @@ class JournaledLLM:
             reply = msgspec.convert(cleaned(msgspec.to_builtins(reply)), Reply)
         except (msgspec.ValidationError, TypeError) as error:
             raise PluginError(f"{where} returned a Reply that cannot be journaled: {error}") from error
-        if what := impossible(reply):
+        if what := impossible_figure(reply):
             raise PluginError(f"{where} gave {what}")
         return reply
 

@@ -279,14 +279,14 @@ def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
         return f"the start must follow the header, exactly once; {_REFUSED}"
     if isinstance(entry, Step) and entry.n != steps:
         return f"step {entry.n}, expected step {steps}; {_REFUSED}"
-    if isinstance(entry, Completion) and (what := impossible(entry.reply)):
+    if isinstance(entry, Completion) and (what := impossible_figure(entry.reply)):
         return f"{what}; {_REFUSED}"
     if isinstance(entry, End) and entry.steps != steps:
         return f"the end counts {entry.steps} steps, the journal has {steps}; {_REFUSED}"
     return ""
 
 
-def impossible(reply: Reply) -> str:
+def impossible_figure(reply: Reply) -> str:
     """Describe a figure of an answer that cannot be true (negative cost, tokens, time); "" if all can."""
     used = reply.usage
     if used.input < 0 or used.output < 0 or used.cached < 0 or used.reasoning < 0:
@@ -338,7 +338,7 @@ class Writer:
     def append(self, entry: Entry) -> None:
         """Write one entry."""
         encoded, link = _encoder.encode(entry), self._link
-        line, link = (encoded + b"\n", None) if link is None else chain.linked(link, encoded)
+        line, link = (encoded + b"\n", None) if link is None else chain.chained_line(link, encoded)
         try:
             written = os.write(self._fd, line)
             if written != len(line):
@@ -401,6 +401,6 @@ _ALONE = "make sure only one process plays a run at a time, then resume it"
 _SAFE = "the entries already written are intact; free some space or choose another folder, then resume"
 
 
-def moved(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+def changed_numbers(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """Return the numbers that changed."""
     return {name: new for name, new in after.items() if before.get(name) != new}

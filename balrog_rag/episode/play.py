@@ -34,7 +34,7 @@ from balrog_rag.episode.effects import (
     StepCursor,
     Stopped,
 )
-from balrog_rag.episode.journal import End, Start, Step, moved
+from balrog_rag.episode.journal import End, Start, Step, changed_numbers
 from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.util.blame import as_written, blame_of
@@ -294,7 +294,7 @@ def record(
         valid,
         transition.reward,
         transition.keys,
-        moved(before, after.numbers),
+        changed_numbers(before, after.numbers),
         msgspec.to_builtins(decision.notes),
         transition.stopped,
         transition.pressed,

@@ -60,7 +60,7 @@ class LiteLLMCall:
 
     def __init__(self, config: ModelConfig) -> None:
         self._config = config
-        self._said = settings_said(config)
+        self._said = call_arguments(config)
         self._marks = config.prompt_cache and any(name in config.name.lower() for name in CACHE_MARKED)
         self._litellm: Any = None
         self._client: Any = None
@@ -96,7 +96,7 @@ class LiteLLMCall:
             await self._client.close()
 
 
-def settings_said(config: ModelConfig) -> dict[str, Any]:
+def call_arguments(config: ModelConfig) -> dict[str, Any]:
     """Return the arguments of every call except its messages, in LiteLLM's names; unset ones are omitted."""
     body, budget = settings.further_fields(config), config.thinking_budget
     apart = config.name.startswith(("gemini/", "vertex_ai/"))  # LiteLLM passes their extras on only so

@@ -16,7 +16,7 @@ from balrog_rag.results.experiments import Experiment, ExperimentArm, find
 FILLED_IN = ("run.experiment", "run.departures")
 FREE = (*CHANGEABLE_ON_RESUME, "run.")
 """Key prefixes outside an experiment's definition: where to run, how fast, and for how long."""
-FREE_WORDS = ("experiment=", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
+FREE_OVERRIDES = ("experiment=", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
 """Prefixes of further overrides allowed in every experiment: any model may play it."""
 
 
@@ -35,7 +35,7 @@ class ResolvedArms(NamedTuple):
     """How this run differs from running all arms with all overrides, one sentence each."""
 
 
-WHO_PLAYS = ("agent", "model", "knowledge")
+PLAYER_SECTIONS = ("agent", "model", "knowledge")
 """Config sections by which an arm can be selected, or a separate arm defined."""
 
 
@@ -50,7 +50,7 @@ def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
             have = "has its" if len(setting) == 1 else "have their"
             said.append(f"{word}: not used by {', '.join(setting)}, which {have} own {key}")
             continue
-        if key.partition(".")[0] not in WHO_PLAYS:
+        if key.partition(".")[0] not in PLAYER_SECTIONS:
             raise ConfigError(f"{word}: every arm of {experiment.name} sets {key} itself; leave it out")
         having = tuple(arm for arm in arms if word in arm.overrides)
         if not having:
@@ -64,7 +64,7 @@ def meant(experiment: Experiment, words: Sequence[str]) -> ResolvedArms:
     return ResolvedArms(arms, tuple(said))
 
 
-def of_ones_own(experiment: Experiment, words: Sequence[str]) -> list[str]:
+def separate_arm(experiment: Experiment, words: Sequence[str]) -> list[str]:
     """Return the overrides of a separate arm, preceded by those that all arms share."""
     first, *others = (arm.overrides for arm in experiment.playable)
     shared = [word for word in first if all(word in other for other in others)]
@@ -148,7 +148,7 @@ def _other_passages(config: Config, experiment: Experiment) -> list[str]:
 def _is_free(word: str, experiment: Experiment) -> bool:
     """Whether an experiment leaves this override to the user: a complete override, or a prefix."""
     whole = [free for free in experiment.free if not free.endswith(("=", ".", "@"))]
-    begun = (*FREE_WORDS, *(free for free in experiment.free if free not in whole))
+    begun = (*FREE_OVERRIDES, *(free for free in experiment.free if free not in whole))
     key = word.partition("=")[0]
     return word in whole or word.startswith(begun) or key.startswith(FREE)
 

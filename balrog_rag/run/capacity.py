@@ -36,7 +36,7 @@ def lowered(runner: RunnerConfig) -> list[str]:
     return [", ".join(said)] if said else []
 
 
-def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
+def open_file_notes(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
     """Describe a shortage of open files that reduces the number of episodes in play."""
     wanted = min(runner.concurrency, MOST_IN_PLAY, sum(len(run.specs) for run in runs))
     if wanted <= gate.width:
@@ -47,7 +47,7 @@ def narrowed(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlot
     ]
 
 
-def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
+def model_concurrency_notes(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
     """Describe models whose concurrency is lower than the number of episodes that will ask them."""
     episodes: dict[str, int] = {}
     # Runs of a sweep may share a model; its concurrency is one bound for the episodes of all of them.
@@ -68,6 +68,6 @@ def few_calls(runner: RunnerConfig, runs: Sequence[PlannedRun]) -> list[str]:
     return notes
 
 
-def held_back(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
+def capacity_notes(runner: RunnerConfig, runs: Sequence[PlannedRun], gate: EpisodeSlots) -> list[str]:
     """Return the limits that will slow the run down, known before it starts."""
-    return [*lowered(runner), *narrowed(runner, runs, gate), *few_calls(runner, runs)]
+    return [*lowered(runner), *open_file_notes(runner, runs, gate), *model_concurrency_notes(runner, runs)]

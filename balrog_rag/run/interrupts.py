@@ -40,7 +40,7 @@ class Interrupts:
             loop.add_signal_handler(number, self.stop, number)
         if self._hang_up:
             self._before = signal.getsignal(signal.SIGHUP)
-            loop.add_signal_handler(signal.SIGHUP, self.lose_terminal)
+            loop.add_signal_handler(signal.SIGHUP, self.handle_terminal_closed)
         return self
 
     def __exit__(
@@ -70,14 +70,14 @@ class Interrupts:
         """Mark the end of play: later stop requests find nothing to cancel."""
         self._task = None
 
-    def when_hung_up(self, do: Callable[[], None]) -> None:
+    def on_terminal_closed(self, do: Callable[[], None]) -> None:
         """Call `do` once when the terminal is closed, or now if it already is."""
         if self.hung_up:
             do()
         else:
             self._on_hang_up.append(do)
 
-    def lose_terminal(self) -> None:
+    def handle_terminal_closed(self) -> None:
         """Handle SIGHUP: the run continues without a display."""
         self.hung_up = True
         waiting, self._on_hang_up = self._on_hang_up, []
@@ -90,7 +90,7 @@ NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C (SIGINT)"}
 
 
 @contextmanager
-def outliving_the_terminal() -> Iterator[None]:
+def ignoring_hangup() -> Iterator[None]:
     """Survive SIGHUP also before the first episode and while results are written."""
     before = signal.getsignal(signal.SIGHUP)
     if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:

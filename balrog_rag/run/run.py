@@ -18,7 +18,7 @@ from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.backend import Backend, PlannedRun
-from balrog_rag.run.capacity import held_back, most_at_once
+from balrog_rag.run.capacity import capacity_notes, most_at_once
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
@@ -109,7 +109,7 @@ async def play_runs(
                 stack.push_async_callback(backend.close)
                 # Before the display starts: downloads and index builds print progress to the free screen.
                 notes = await backend.start(runs)
-                notes[0] = [*held_back(runner, runs, gate), *notes[0]]
+                notes[0] = [*capacity_notes(runner, runs, gate), *notes[0]]
                 playing.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 watcher = await stack.enter_async_context(display(playing))
                 interrupts.playing = True
@@ -185,7 +185,7 @@ async def _play(
                 shown = LabelledWatcher(run.label, watcher) if run.label else watcher
                 every = CompositeWatcher([*own, shown, *theirs])
                 player = backend.player(run, budget, every, stopping(playing.gate, tally))
-                playing.interrupts.when_hung_up(log.terminal_closed)
+                playing.interrupts.on_terminal_closed(log.terminal_closed)
                 async with silences(log, lambda: backend.trouble(run)):
                     await play_all(run.specs, player, playing.gate, tally, every, rank)
     except RunFolderError as error:  # its own files cannot be opened; the other runs continue

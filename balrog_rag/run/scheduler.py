@@ -159,13 +159,13 @@ async def _play_one(
     except (ModelRefused, RunFolderError) as error:
         tally.fatal = tally.fatal or error
         tally.open.append(spec.episode)
-        _tell(watcher, spec, error)
+        _report(watcher, spec, error)
     except BalrogError as error:
         tally.failed[spec.episode] = error
-        _tell(watcher, spec, error)
+        _report(watcher, spec, error)
 
 
-def _tell(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
+def _report(watcher: Watcher, spec: EpisodeSpec, error: BalrogError) -> None:
     with suppress(RunFolderError):  # the log itself may be the file that cannot be written
         trace = getattr(error, "trace", "")
         watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=False, trace=trace))

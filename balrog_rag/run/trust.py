@@ -30,7 +30,7 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
     refuse_in(plain(config))
     if made_here(run):
         return
-    said = _said(words)
+    said = _given(words)
     # Settings that the user typed in this command with the same value need no confirmation.
     foreign = {
         key: value for key, value in reached(run, config).items() if key not in said or said[key] != value
@@ -39,7 +39,7 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
         return
     variables = [f"{key}={value}" for key, value in foreign.items() if is_variable(key, value)]
     if not trust or variables:
-        tell(run, foreign)
+        print_settings(run, foreign)
     if not trust:
         raise RunFolderError(
             f"{run}: was not made by you on this machine, or was changed since; "
@@ -68,7 +68,7 @@ def reached(run: Path, config: Config) -> dict[str, Any]:
     return found
 
 
-def tell(run: Path, foreign: Mapping[str, Any]) -> None:
+def print_settings(run: Path, foreign: Mapping[str, Any]) -> None:
     """Print what would be reached, one line each."""
     print(f"{one_line(str(run))} would resume with:", file=sys.stderr)
     for key, value in foreign.items():
@@ -77,7 +77,7 @@ def tell(run: Path, foreign: Mapping[str, Any]) -> None:
         print(f"  {one_line(key)} = {shown[:LONGEST]}{rest}", file=sys.stderr)
 
 
-def _said(words: Sequence[str]) -> dict[str, Any]:
+def _given(words: Sequence[str]) -> dict[str, Any]:
     """Return the settings given on the command line; a group counts for the keys it sets, no others."""
     if not words:
         return {}

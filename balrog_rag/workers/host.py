@@ -11,17 +11,19 @@ from balrog_rag.contracts.painting import Painting, painted
 from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.program_driver import Driver, Stepwise
 
-Beat = Callable[[], None]
+HeartbeatCallback = Callable[[], None]
 
 
-def no_beat() -> None:
+def ignore_heartbeat() -> None:
     """Ignore a heartbeat: no one monitors a game in the calling process."""
 
 
 class HostedGame:
     """A running environment, and the programs that can play in it."""
 
-    def __init__(self, spec: GameSpec, ttyrec: str | None = None, alive: Beat = no_beat) -> None:
+    def __init__(
+        self, spec: GameSpec, ttyrec: str | None = None, alive: HeartbeatCallback = ignore_heartbeat
+    ) -> None:
         """Create the game and start it; any error becomes one line. Programs that wait call `alive`."""
         self._alive = alive
         self._name, self._spec = f"{spec.env}/{spec.task}", spec
@@ -46,12 +48,12 @@ class HostedGame:
         self._calls = 0
         self._ended = False
 
-    def step(self, action: str | Call, beat: Beat = no_beat) -> Transition:
+    def step(self, action: str | Call, heartbeat: HeartbeatCallback = ignore_heartbeat) -> Transition:
         """Take one action: a plain one, or a call that runs a program; a text may be either."""
         taken = self.view.read(action) if isinstance(action, str) else action
         if isinstance(taken, Call):
             with _one_line(self._name, f"failed at action {taken.text!r}"):
-                transition = self._called(taken, beat)  # whose presses are seen one by one
+                transition = self._called(taken, heartbeat)  # its presses were already seen one by one
         else:
             transition = self._plain(str(action))
         self._ended = bool(transition.ended)
@@ -65,29 +67,35 @@ class HostedGame:
             self._game.last = transition
         return transition
 
-    def play(self, actions: Sequence[str | Call], beat: Beat = no_beat) -> list[Transition]:
+    def play(
+        self, actions: Sequence[str | Call], heartbeat: HeartbeatCallback = ignore_heartbeat
+    ) -> list[Transition]:
         """Take the actions in order, up to the end of the game."""
         transitions = []
         for action in actions:
-            transitions.append(self.step(action, beat))
+            transitions.append(self.step(action, heartbeat))
             if self._ended:
                 break
-            beat()
+            heartbeat()
         return transitions
 
     def run(
-        self, player: ProgramPlayer, most: int, beat: Beat = no_beat, recorded: Burst | None = None
+        self,
+        player: ProgramPlayer,
+        most: int,
+        heartbeat: HeartbeatCallback = ignore_heartbeat,
+        recorded: Burst | None = None,
     ) -> Transition:
         """Let a program press keys; it is created at its first burst."""
         # Recorded keys are given only for programs that must not run here: untrusted ones.
         if recorded is not None and recorded.keys:
-            return self._driver(pressing(recorded.keys)).burst(most, beat, recorded)
+            return self._driver(pressing(recorded.keys)).burst(most, heartbeat, recorded)
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
                 program = self._program(program_of(player.name), {}, player.seed, player.options)
             self._player = player, self._driver(program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
-            transition = self._player[1].burst(most, beat, recorded)
+            transition = self._player[1].burst(most, heartbeat, recorded)
         # Without a press no step would be journaled, and the play loop would call this forever.
         if transition.stopped and not transition.pressed and not transition.ended:
             raise EnvironmentFailure(
@@ -122,12 +130,12 @@ class HostedGame:
         if not self._kind.display.blank(numbers := transition.observation.numbers):
             self._progress.see(numbers, transition.reward, "")
 
-    def _called(self, call: Call, beat: Beat) -> Transition:
+    def _called(self, call: Call, heartbeat: HeartbeatCallback) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
         # Every call gets its own seed, derived from the game's, so that a replay repeats its choices.
         program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
-        return self._driver(program).call(kind.interruptible, beat)
+        return self._driver(program).call(kind.interruptible, heartbeat)
 
     def _driver(self, program: Program) -> Driver:
         kind = self._kind

@@ -53,7 +53,7 @@ class PooledGame:
         self._open = False
         try:
             if being_cancelled():  # an immediate stop must not wait for a worker that may hang
-                self._worker.tell(Close(self._number))
+                self._worker.send(Close(self._number))
             else:
                 await self._worker.ask(Close(self._number))
         except WorkerLost:
@@ -107,7 +107,7 @@ class WorkerPool:
             answer = await worker.ask(Open(number, spec, ttyrec))
         except BaseException:  # including cancellation: the worker must not keep a game that no one owns
             worker.games -= 1
-            worker.tell(Close(number))
+            worker.send(Close(number))
             raise
         assert isinstance(answer, Opened)
         worker.opened += 1

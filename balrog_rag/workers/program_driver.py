@@ -108,7 +108,7 @@ class Driver:
         self._over = ""
         self._failed: PlayerFailed | None = None
 
-    def burst(self, most: int, beat: Callable[[], None], recorded: Burst | None = None) -> Transition:
+    def burst(self, most: int, heartbeat: Callable[[], None], recorded: Burst | None = None) -> Transition:
         """Let a player press up to `most` keys; progress or a new place ends the burst, so it is journaled.
 
         A recorded burst is repeated in its recorded length, including how its player was lost.
@@ -132,7 +132,7 @@ class Driver:
                     raise
                 break  # journal the presses so far; the next burst raises the failure
             done = game.press(press)
-            beat()
+            heartbeat()
             pressed.append(press)
             message, ended, numbers = done.message, done.ended, game.numbers
             score.add(done, numbers)
@@ -148,7 +148,7 @@ class Driver:
         """Close the program."""
         self._program.close()
 
-    def call(self, interruptible: bool, beat: Callable[[], None]) -> Transition:
+    def call(self, interruptible: bool, heartbeat: Callable[[], None]) -> Transition:
         """Run a called program until it ends, fails, or is interrupted."""
         game, said = self._game, list[str]()
         score, ended, stopped = _Score(self._progress), "", ""
@@ -161,7 +161,7 @@ class Driver:
             except ProgramFailed as failure:
                 stopped = f"failed: {failure}"
                 break
-            beat()
+            heartbeat()
             ended = done.ended
             score.add(done, game.numbers)
             # The same message after each press would crowd out the others.

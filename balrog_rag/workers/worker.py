@@ -44,19 +44,19 @@ class Worker:
         """`say` sends an answer."""
         self._say = say
         self._games: dict[int, HostedGame] = {}
-        self._beaten = time.monotonic()
+        self._last_heartbeat = time.monotonic()
 
-    def obey(self, order: Order) -> Answer:
+    def handle(self, order: Order) -> Answer:
         """Carry out an order; an error becomes an answer too."""
-        self._beaten = time.monotonic()
+        self._last_heartbeat = time.monotonic()
         try:
-            return self._obey(order)
+            return self._carry_out(order)
         except BalrogError as error:
             return WorkFailed.of(error)
 
-    def _obey(self, order: Order) -> Answer:
+    def _carry_out(self, order: Order) -> Answer:
         if isinstance(order, Open):
-            opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec, self._beat)
+            opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec, self._heartbeat)
             return Opened(opened.view, opened.start)
         if isinstance(order, Close):
             game = self._games.pop(order.game, None)
@@ -65,14 +65,14 @@ class Worker:
             return Closed()
         game = self._games[order.game]
         if isinstance(order, RunProgram):
-            return ActionsPlayed([game.run(order.player, order.most, self._beat, order.recorded)])
-        return ActionsPlayed(game.play(order.actions, self._beat))
+            return ActionsPlayed([game.run(order.player, order.most, self._heartbeat, order.recorded)])
+        return ActionsPlayed(game.play(order.actions, self._heartbeat))
 
-    def _beat(self) -> None:
+    def _heartbeat(self) -> None:
         """Report now and then that a long order is still in progress."""
         now = time.monotonic()
-        if now - self._beaten > BEAT_SECONDS:
-            self._beaten = now
+        if now - self._last_heartbeat > BEAT_SECONDS:
+            self._last_heartbeat = now
             self._say(Heartbeat())
 
 
@@ -88,7 +88,7 @@ def serve(connection: socket.socket) -> None:
     buffer = memoryview(bytearray(_CHUNK))  # reused: a new one per order would fragment the heap
     while size := connection.recv_into(buffer):
         for frame in unpacker.feed(bytes(buffer[:size])):
-            say(worker.obey(decoder.decode(frame)))
+            say(worker.handle(decoder.decode(frame)))
 
 
 def _die_with(parent: int) -> None:

@@ -97,12 +97,12 @@ class WorkerProcess(asyncio.Protocol):
     def megabytes(self) -> int:
         """Return its memory without shared file pages, which games have in common; 0 if unknown."""
         try:
-            told = Path(f"/proc/{self.pid}/status").read_text()
+            status = Path(f"/proc/{self.pid}/status").read_text()
         except OSError:
             return 0
-        return sum(int(size) for size in _OWN_MEMORY.findall(told)) // 1024
+        return sum(int(size) for size in _OWN_MEMORY.findall(status)) // 1024
 
-    def tell(self, order: Order) -> None:
+    def send(self, order: Order) -> None:
         """Send an order without waiting for its answer."""
         if self._transport is not None and not self._gone:
             # Answers are matched to orders by position, so an unwanted answer needs a place as well.

@@ -10,7 +10,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.display.bottleneck import Bottleneck
 from balrog_rag.models.pace import Pace
 from balrog_rag.run.backend import LocalBackend, PlannedRun
-from balrog_rag.run.capacity import few_calls
+from balrog_rag.run.capacity import model_concurrency_notes
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.plan import plan
 from balrog_rag.run.run import InPlay
@@ -28,7 +28,7 @@ def planned(folder: Path, *words: str) -> PlannedRun:
 
 
 def notes(*runs: PlannedRun) -> list[str]:
-    return few_calls(runs[0].config.runner, runs)
+    return model_concurrency_notes(runs[0].config.runner, runs)
 
 
 def test_the_dashboard_names_it_at_the_start_and_while_calls_wait(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, moved
+from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, changed_numbers
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_seeds
 from tests.support import numbers, rechained
 
@@ -144,5 +144,5 @@ def test_seeds_follow_from_the_run_seed_and_the_name_alone() -> None:
 
 def test_moved_holds_only_what_changed() -> None:
     before = numbers(hp=10, turn=5)
-    assert moved(before, before) == {}
-    assert moved(before, {**before, "hp": 8, "depth": 2}) == {"hp": 8, "depth": 2}
+    assert changed_numbers(before, before) == {}
+    assert changed_numbers(before, {**before, "hp": 8, "depth": 2}) == {"hp": 8, "depth": 2}

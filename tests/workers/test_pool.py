@@ -144,11 +144,11 @@ def test_signs_of_life_come_between_the_steps_of_a_long_order(monkeypatch):
     monkeypatch.setattr(worker_module, "BEAT_SECONDS", 0)
     said = []
     worker = worker_module.Worker(said.append)
-    worker.obey(Open(0, nethack()))
+    worker.handle(Open(0, nethack()))
     said.clear()
-    assert len(worker.obey(PlayActions(0, ["search"] * 5)).transitions) == 5
+    assert len(worker.handle(PlayActions(0, ["search"] * 5)).transitions) == 5
     assert said == [Heartbeat()] * 5
-    worker.obey(Close(0))
+    worker.handle(Close(0))
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def test_workers_are_weighed_on_although_no_other_could_be_started(monkeypatch):
 def test_stopping_at_once_leaves_no_loose_words(caplog):
     async def scenario(pool):
         game = await pool.open(nethack(1))
-        game._worker.tell(Close(99))
+        game._worker.send(Close(99))
         game._worker.kill("was closed")
         del game
 

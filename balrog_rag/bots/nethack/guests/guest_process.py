@@ -49,9 +49,9 @@ class _Report(msgspec.Struct):
 class GuestProcess:
     """A bot being played with; every failure of it ends the game with a name."""
 
-    def __init__(self, options: GuestOptions, seed: int, actions: int, beat: Callable[[], None]) -> None:
+    def __init__(self, options: GuestOptions, seed: int, actions: int, heartbeat: Callable[[], None]) -> None:
         """Start the process; the bot is made when the first screen is shown."""
-        self._options, self._seed, self._actions, self._beat = options, seed, actions, beat
+        self._options, self._seed, self._actions, self._beat = options, seed, actions, heartbeat
         self._scratch = tempfile.TemporaryDirectory(prefix="guest-", dir=scratch.folder())
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._line, theirs = socket.socketpair()

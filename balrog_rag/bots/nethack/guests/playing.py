@@ -28,7 +28,7 @@ def play(begin: Begin, options: GuestOptions) -> Program:
         seed = board.dice(seed).program
     else:
         screen = yield from autopickup_off(screen)
-    with contextlib.closing(GuestProcess(options, seed, len(keys), begin.beat)) as guest:
+    with contextlib.closing(GuestProcess(options, seed, len(keys), begin.heartbeat)) as guest:
         guest.reset(_shown(screen))
         while True:
             screen = yield keys[guest.act(_shown(screen))]
