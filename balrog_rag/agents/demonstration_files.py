@@ -1,4 +1,4 @@
-"""Files and folders of demonstrations: what each declares, and its content, held to a hash.
+"""Files and folders of demonstrations: what each declares, and its content, verified by a hash.
 
 They are read when an agent is made, never while it plays, and their hash is part of the episode's spec.
 """
@@ -35,20 +35,20 @@ def load(paths: Sequence[str], expected: str | None) -> tuple[Demonstration, ...
 
 
 def content_digest(paths: Sequence[str]) -> str:
-    """The hash of what is in these files, in this order."""
+    """Return the hash of the contents of these files, in this order."""
     return _digest_of(listed(paths))
 
 
 def listed(paths: Sequence[str], expected: str | None = None) -> list[DemonstrationFile]:
-    """What each of these files declares; a folder stands for all demonstration files in it.
+    """Return what each of these files declares; a folder means all demonstration files in it.
 
     `expected`: the hash that their content must have.
     """
     found = [_declared(path, _state(path)) for given in paths for path in _files(given)]
     if expected is not None and expected != (now := _digest_of(found)):
         raise ConfigError(
-            f"agent.demonstrations: {', '.join(paths)} are not the files that this run started with "
-            f"(content {now}, expected {expected}); put the old ones back or start a new run"
+            f"agent.demonstrations: {', '.join(paths)} differ from the files that this run started with "
+            f"(content {now}, expected {expected}); restore the old files or start a new run"
         )
     return found
 
@@ -65,20 +65,20 @@ def _files(given: str) -> Iterator[str]:
     inside = [str(path) for path in folder.rglob("*") if path.suffix in (".json", ".npz")]
     if not inside or len(inside) > MOST_FILES:
         raise ConfigError(
-            f"agent.demonstrations: {given} holds {len(inside):,} demonstration files "
+            f"agent.demonstrations: {given} has {len(inside):,} demonstration files "
             f"(*.json, *.npz); expected 1 to {MOST_FILES:,}"
         )
     yield from sorted(inside, key=_natural)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
-    """A key by which `len9` comes before `len10`, as in BALROG."""
+    """Return a sort key that puts `len9` before `len10`, as in BALROG."""
     parts = re.split(r"(\d+)", path)
     return [(int(part), "") if part.isdecimal() else (0, part.lower()) for part in parts]
 
 
 def _state(path: str) -> tuple[int, int, int]:
-    """Equal as long as a file is unchanged, so that episodes of one process read it once."""
+    """Return a value that is equal while a file is unchanged, so that a process reads it once."""
     try:
         found = os.stat(path)
     except OSError as error:
@@ -88,7 +88,7 @@ def _state(path: str) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=MOST_FILES)
 def _declared(path: str, state: tuple[int, int, int]) -> DemonstrationFile:
-    """What a file declares; a record of BALROG declares it by its name and folders, which are hashed, too."""
+    """Return what a file declares; a BALROG record does so by its name and folders, also hashed."""
     data = _content(path)
     if path.endswith(SUFFIX):
         task, seed = task_of(Path(path)), seed_of(Path(path))
@@ -99,7 +99,7 @@ def _declared(path: str, state: tuple[int, int, int]) -> DemonstrationFile:
 
 @lru_cache(maxsize=16)
 def read(file: DemonstrationFile) -> Demonstration:
-    """The demonstration of a file, which must not have changed since it was listed."""
+    """Return the demonstration in a file, which must not have changed since it was listed."""
     data = _content(file.path)
     if digest(data) != file.digest.split()[0]:
         raise ConfigError(f"agent.demonstrations: {file.path} has changed; start the run again")
@@ -125,5 +125,5 @@ def _decode(path: str, data: bytes) -> Demonstration:
     except msgspec.MsgspecError as error:
         raise ConfigError(
             f"agent.demonstrations: {path} is not a demonstration file ({error}); "
-            "make one with python -m balrog_rag.prompts demonstrate"
+            "make one with `balrog-rag prompts demonstrate`"
         ) from error

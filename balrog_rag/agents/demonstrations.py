@@ -1,6 +1,6 @@
-"""Demonstrations: episodes of somebody else, as plain turns of text, which few_shot shows.
+"""Demonstrations: other players' episodes as turns of text, shown by few_shot.
 
-Make files of them with `python -m balrog_rag.prompts demonstrate`, or use BALROG's records.
+Make files of them with `balrog-rag prompts demonstrate`, or use BALROG's records.
 """
 
 from pathlib import Path

@@ -72,7 +72,7 @@ class _Body(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Details(msgspec.Struct, frozen=True):
-    # Any: providers send null, floats or strings here; `wire.tokens` reads them, and the answer is kept.
+    # Any: a value of another type must not cost the answer; `wire.tokens` counts it as 0.
     cached_tokens: Any = 0
     reasoning_tokens: Any = 0
     cache_write_tokens: Any = 0

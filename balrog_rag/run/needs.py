@@ -1,4 +1,4 @@
-"""What a run needs and this machine lacks: extras, keys, levels, texts. Nothing is fetched or built."""
+"""Find what a run needs and this machine lacks: extras, keys, levels, texts. Fetches and builds nothing."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,13 +15,13 @@ from balrog_rag.util import extras
 
 
 def unmet(config: Config) -> list[str]:
-    """Every need that is not met, each in one line that says how to meet it."""
+    """Return one line for each unmet need, which says how to meet it."""
     found = (_refusal(check) for check in _checks(config))
     return list(dict.fromkeys(line for line in found if line))
 
 
 def _checks(config: Config) -> Iterator[Callable[[], object]]:
-    """One check per need; a run makes the same ones, but stops at the first that fails."""
+    """Yield one check per need; a run makes the same ones, but stops at the first failure."""
     yield lambda: check_together(config)
     if agents.asks_model(config.agent):
         backend = config.model.backend
@@ -35,7 +35,7 @@ def _checks(config: Config) -> Iterator[Callable[[], object]]:
 
 
 def _game_checks(config: Config) -> Iterator[Callable[[], object]]:
-    """One check per task. Planning itself may fail, and then that is the unmet need."""
+    """Yield one check per task; if planning itself fails, that is the unmet need."""
     try:
         specs = plan(config, player_spec(config))
     except BalrogError:

@@ -43,7 +43,7 @@ PATIENCE = Patience()
 
 
 def chosen_watchers(names: Iterable[str], given: Sequence[WatcherLike] | WatcherLike = ()) -> list[Any]:
-    """The watchers registered by these names, then the given ones; a ConfigError for what cannot watch."""
+    """Return the watchers of these names, then the given ones; raise ConfigError for other objects."""
     every = given if isinstance(given, list | tuple) else [given]
     return [*(_registered("run.watch", name) for name in names), *map(_given, every)]
 
@@ -72,7 +72,7 @@ def _checked(key: str, watcher: Any) -> Any:
 
 
 def name_of(watcher: Any) -> str:
-    """What messages call a watcher."""
+    """Return a watcher's name for messages."""
     return str(getattr(watcher, "__name__", type(watcher).__name__))
 
 
@@ -121,7 +121,7 @@ class IsolatedWatcher:
 
     def _switch_off(self, why: str, error: BaseException | None = None) -> None:
         self._off = True
-        with contextlib.suppress(Empty):  # what waits is of no use to anyone, and may be large
+        with contextlib.suppress(Empty):  # queued events will never be read, and may be large
             while True:
                 self._queue.get_nowait()
         self._queue.put(None)
@@ -129,10 +129,10 @@ class IsolatedWatcher:
         if error is not None:
             why, trace = blame_of(error, "raised")
             why = f"failed: {why}"
-        self._report(f"watcher {self._name} {why}; it is switched off, the run goes on", trace)
+        self._report(f"watcher {self._name} {why}; it is switched off, the run continues", trace)
 
     def _work(self) -> None:
-        """The thread: begin, take events one by one, close."""
+        """Run the thread: start, handle events in order, close."""
         try:
             ours = isinstance(self._watcher, type)
             watcher = self._watcher() if ours else self._watcher
@@ -143,7 +143,9 @@ class IsolatedWatcher:
                 see(event)
                 self._busy = None
             close = getattr(watcher, "close", None)
-            if ours and close is not None and not self._off:  # an object is its maker's to close
+            if (
+                ours and close is not None and not self._off
+            ):  # an object passed by the user is closed by the user
                 self._busy = (time.monotonic(), "close()")
                 close()
         except BaseException as error:  # noqa: BLE001 - the code is the user's; SystemExit must not pass either
@@ -153,7 +155,7 @@ class IsolatedWatcher:
 
 @asynccontextmanager
 async def isolated(watchers: Sequence[Any], report: Report) -> AsyncIterator[list[Watcher]]:
-    """Each of these in a thread of its own while the body plays; at the end all events are delivered."""
+    """Run each watcher in its own thread while the body plays; deliver all events before returning."""
     made = [IsolatedWatcher(watcher, report, PATIENCE) for watcher in watchers]
     try:
         yield list(made)

@@ -96,7 +96,7 @@ class HostedGame:
             self._player = player, self._driver(program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
             transition = self._player[1].burst(most, heartbeat, recorded)
-        # Without a press no step would be journaled, and the play loop would call this forever.
+        # A finished program presses nothing more: the play loop would journal one empty step after another.
         if transition.stopped and not transition.pressed and not transition.ended:
             raise EnvironmentFailure(
                 f"program {player.name!r} stopped before {self._name} ended ({transition.stopped}); "

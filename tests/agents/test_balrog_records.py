@@ -130,7 +130,7 @@ def test_a_record_in_no_folder_of_a_task_and_an_empty_folder_are_refused(tmp_pat
     with pytest.raises(ConfigError, match="keep it in records/ENV/TASK"):
         listed([str(record(tmp_path / "a.npz", ["pickup"]))])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match="empty holds 0 demonstration files"):
+    with pytest.raises(ConfigError, match="empty has 0 demonstration files"):
         listed([str(tmp_path / "empty")])
 
 
