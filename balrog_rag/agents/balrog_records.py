@@ -16,7 +16,7 @@ ARRAYS = ("text", "action", "terminated", "truncated")
 
 
 def task_of(path: PurePath) -> str:
-    """The ENV/TASK of a record, which its folders say."""
+    """Return the ENV/TASK of a record, from its folders."""
     parts = path.parent.parts
     for place in reversed(range(len(parts))):
         if parts[place] in registry.environments.names():
@@ -30,13 +30,13 @@ def task_of(path: PurePath) -> str:
 
 
 def seed_of(path: PurePath) -> int | None:
-    """The seed of a record's game, from a name such as `20241201T225823-seed13-rew1.00-len47.npz`."""
+    """Return the seed of a record's game, from a name such as `20241201T225823-seed13-rew1.00-len47.npz`."""
     found = re.search(r"(?:^|-)seed(\d{1,18})(?=-|$)", path.stem)
     return int(found[1]) if found else None
 
 
 def read_record(path: PurePath, data: bytes) -> Demonstration:
-    """The episode of a record, up to the step that ended it."""
+    """Return the episode of a record, up to the step that ended it."""
     try:
         arrays = read_arrays(data, ARRAYS)
         texts = [_text(seen) for seen in arrays["text"]]

@@ -15,7 +15,7 @@ RECORDING = "recording"
 
 
 def for_game(config: AgentConfig, env: str, task: str, seed: int) -> AgentConfig:
-    """The configuration with the demonstrations that an episode of this game is shown."""
+    """Return the configuration with the demonstrations for an episode of this game."""
     if not _chooses(config):
         return config
     files = listed(config.demonstrations, config.demonstrations_digest)
@@ -41,7 +41,7 @@ def _chooses(config: AgentConfig) -> bool:
 def drawn(
     config: AgentConfig, files: Sequence[DemonstrationFile], env: str, task: str, seed: int
 ) -> list[DemonstrationFile]:
-    """The files for this game: all that fit, or as many as `icl_episodes` says in random order."""
+    """Return the files for this game: all that fit, or `icl_episodes` of them in random order."""
     rng = Random(f"demonstrations of {seed}")
     if config.demonstrations_of == "task":
         files = _fitting(files, env, task, seed, rng)

@@ -63,7 +63,7 @@ class Registry(Generic[T]):
         return name in self._added
 
     def added_as(self, name: str) -> T | None:
-        """What the running program registered under this name; None for any other name."""
+        """Return what the running program registered under this name; None for other names."""
         return self._added.get(name)
 
     def names(self) -> list[str]:
