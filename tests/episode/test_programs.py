@@ -123,7 +123,10 @@ def test_a_player_that_stops_is_one_line(specs: Callable, player: Callable) -> N
     (spec,) = specs(TASKS, "agent=random", steps=50)
     agent = {**spec.player.agent, "name": "halt"}
     spec = msgspec.structs.replace(spec, player=msgspec.structs.replace(spec.player, agent=agent))
-    with pytest.raises(EnvironmentFailure, match=r"program 'halt' has stopped \(it is tired\), but nle/"):
+    with pytest.raises(
+        EnvironmentFailure,
+        match=r"program 'halt' stopped before nle/NetHackChallenge-v0 ended \(it is tired\); let",
+    ):
         asyncio.run(player()(spec))
 
 
