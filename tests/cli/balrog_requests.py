@@ -1,38 +1,25 @@
-"""What the agents of a user's BALROG checkout ask; run by `test_users_checkout` in a process of its own.
+"""What the agents of a user's BALROG checkout send; run by `test_users_checkout` in a process of its own.
 
-The checkout's evaluator plays. The model's client and the games are replaced by ones that answer with what
-standard input holds.
+The checkout's evaluator, agents, instructions, demonstrations and its conversion of messages are used as they
+are. The model and the games are replaced by ones that answer with what standard input holds.
 """
 
+import ast
 import json
 import logging
 import sys
 import tempfile
-from collections import namedtuple
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
-
-LLMResponse = namedtuple(
-    "LLMResponse", "model_id completion stop_reason input_tokens output_tokens reasoning"
-)
+from typing import Any
 
 
 def main() -> None:
     given = json.load(sys.stdin)
     sys.path.insert(0, given["checkout"])
     logging.disable()
-    asked: list[list[tuple[str, str]]] = []
-    answers = iter(given["answers"])
-
-    def generate(messages):
-        asked.append([(message.role, message.content) for message in messages])
-        return LLMResponse("", next(answers), "", 0, 0, "")
-
-    module(
-        "balrog.client",
-        LLMClientWrapper=object,
-        create_llm_client=lambda config: lambda: SimpleNamespace(generate=generate),
-    )
-    module("balrog.environments", make_env=lambda *_: Environment(given))
+    replace_libraries(given)
+    from balrog import client
     from balrog.agents import AgentFactory
     from balrog.evaluator import Evaluator
     from omegaconf import OmegaConf
@@ -40,26 +27,57 @@ def main() -> None:
     config = OmegaConf.load(f"{given['checkout']}/balrog/config/config.yaml")
     config.agent.type = given["agent"]
     config.envs.env_kwargs.seed = 1
+    config.eval.icl_dataset = given["records"]
+    asked: list[Any] = []
+    answers = iter(given["answers"])
+    converter = SimpleNamespace(alternate_roles=False)
+
+    def generate(messages):
+        asked.append(client.OpenAIWrapper.convert_messages(converter, messages))
+        return client.LLMResponse("", next(answers), "", 0, 0, "")
+
+    sys.modules["balrog.agents"].create_llm_client = lambda config: lambda: SimpleNamespace(generate=generate)
     agent = AgentFactory(config).create_agent()
     with tempfile.TemporaryDirectory() as folder:
-        evaluator = Evaluator("textworld", config, output_dir=folder)
-        evaluator.dataset.load_in_context_learning_episodes = lambda number, task, agent: show(given, agent)
-        evaluator.run_episode(given["task"], agent)
+        Evaluator(given["env"], config, original_cwd="/", output_dir=folder).run_episode(given["task"], agent)
     json.dump(asked, sys.stdout)
 
 
-def show(given, agent) -> None:
-    """A demonstration as BALROG's dataset loads it."""
-    for seen, action in given["demonstration"]:
-        agent.update_icl_observation({"text": {"long_term_context": seen}})
-        if action:
-            agent.update_icl_action(action)
-    agent.wrap_episode()
+def replace_libraries(given) -> None:
+    """Put empty modules in the place of providers' libraries and of the games themselves."""
+    module("google", genai=None).__path__ = []
+    module("google.genai", types=None)
+    module("anthropic", Anthropic=None)
+    module("openai", OpenAI=None)
+    games = Path(given["checkout"], "balrog/environments")
+    module("balrog.environments", make_env=lambda *_: Environment(given)).__path__ = [str(games)]
+    module("balrog.environments.babyai_text.clean_lang_wrapper", BabyAITextCleanLangWrapper=None)
+    module("balrog.environments.babaisai.base", BabaIsAIWrapper=None)
+    actions = crafter_actions(games / "crafter/env.py")
+    module("balrog.environments.crafter.env", ACTIONS=actions, CrafterLanguageWrapper=None)
+    module("balrog.environments.nle.auto_more", AutoMore=None)
+    module("balrog.environments.nle.base", NLELanguageWrapper=None)
+    factory = SimpleNamespace(count={given["task"]: 1})
+    module("balrog.environments.textworld.base", TextWorldFactory=lambda **_: factory)
+    for name in ("nle", "nle.language_wrapper", "nle.language_wrapper.wrappers"):
+        module(name).__path__ = []
+    keys = SimpleNamespace(all_nle_action_map={name: [name] for name in given["listed"]})
+    module("nle.language_wrapper.wrappers.nle_language_wrapper", NLELanguageWrapper=keys)
 
 
-def module(name: str, **content) -> None:
+def crafter_actions(path: Path) -> list[str]:
+    """The list of actions, whose module needs the game."""
+    for node in ast.parse(path.read_text()).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="ACTIONS")], value=value):
+                return ast.literal_eval(value)
+    raise LookupError(path)
+
+
+def module(name: str, **content) -> ModuleType:
     sys.modules[name] = made = ModuleType(name)
     made.__dict__.update(content)
+    return made
 
 
 class Environment:
@@ -78,10 +96,15 @@ class Environment:
 
     def next(self):
         long, short = next(self.left)
-        return {"text": {"long_term_context": long, "short_term_context": short}, "image": None}
+        shown = {"text": {"long_term_context": long, "short_term_context": short}, "image": None}
+        return shown | {"mission": self.given["mission"]}
 
     def get_instruction_prompt(self, instructions=None):
-        return self.given["instruction"]
+        from balrog.environments.env_wrapper import EnvWrapper
+
+        game = SimpleNamespace(actions=self.given["listed"])
+        wrapped = SimpleNamespace(env_name=self.given["env"], task_name=self.given["task"], env=game)
+        return EnvWrapper.get_instruction_prompt(wrapped, instructions=instructions)
 
     def check_action_validity(self, action):
         return action if action in self.given["accepted"] else self.given["default"]
