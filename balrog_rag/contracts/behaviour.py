@@ -136,7 +136,7 @@ class RunningGame(Protocol):
 class Environment(Protocol):
     """A game in the process that runs it: synchronous, one per thread, text out.
 
-    If it can do so cheaply, it also offers what programs need: `screen`, `press` and `look` of `Pressable`.
+    If it can do so cheaply, it also offers what programs need: `screen`, `press` and `look` of `PressableEnvironment`.
     """
 
     view: TaskView
@@ -164,7 +164,7 @@ class Pressed(NamedTuple):
     """The game's message after the press."""
 
 
-class Pressable(Environment, Protocol):
+class PressableEnvironment(Environment, Protocol):
     """An environment that programs can play without building an observation at every press."""
 
     @property

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.painting import Painting
-from balrog_rag.workers.host import HostedGame
+from balrog_rag.workers.inline import InlineGame
 
 
 class PaintedMoment(NamedTuple):
@@ -16,7 +16,7 @@ class PaintedMoment(NamedTuple):
     numbers: Mapping[str, int]
 
 
-class PaintedGame:
+class PaintedGame(InlineGame):
     """A game that queues the rendering of each moment until it is fetched.
 
     A replay may be ahead of the events it reports, so rendered moments are queued in order.
@@ -24,8 +24,7 @@ class PaintedGame:
 
     def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
         """Create and start the game, and render its first moment."""
-        self._hosted = HostedGame(spec, ttyrec)
-        self.view, self.start = self._hosted.view, self._hosted.start
+        super().__init__(spec, ttyrec)
         self._moments: deque[list[PaintedMoment]] = deque([[self._seen()]])
 
     async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
@@ -45,10 +44,6 @@ class PaintedGame:
         moments[-1:] = [self._seen()]  # rendering the end of a game may page through its last screens
         self._moments.append(moments)
         return transition
-
-    async def close(self) -> None:
-        """End the game."""
-        self._hosted.close()
 
     def next_moments(self) -> list[PaintedMoment]:
         """The first moment, or those of the next step that the replay reports."""

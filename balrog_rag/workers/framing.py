@@ -53,7 +53,7 @@ class Heartbeat(msgspec.Struct, tag=True):
     """The worker is busy with a long order, not hung."""
 
 
-class Opened(msgspec.Struct, tag=True):
+class GameOpened(msgspec.Struct, tag=True):
     """A game has been started."""
 
     view: TaskView
@@ -96,7 +96,7 @@ class WorkFailed(msgspec.Struct, tag=True):
         return made
 
 
-Answer: TypeAlias = Ready | Heartbeat | Opened | ActionsPlayed | Closed | WorkFailed
+Answer: TypeAlias = Ready | Heartbeat | GameOpened | ActionsPlayed | Closed | WorkFailed
 
 _encoder = msgspec.msgpack.Encoder()
 

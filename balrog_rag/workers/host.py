@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from balrog_rag.contracts.behaviour import Environment, Pressable
+from balrog_rag.contracts.behaviour import Environment, PressableEnvironment
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
@@ -156,10 +156,10 @@ def pressing(keys: Sequence[Press]) -> Program:
     return "all recorded keys were pressed"
 
 
-def pressable(environment: Environment, start: Transition) -> Pressable | Stepwise:
+def pressable(environment: Environment, start: Transition) -> PressableEnvironment | Stepwise:
     """Return the environment in the form that programs play."""
     if all(hasattr(environment, name) for name in ("screen", "press", "look", "numbers", "event")):
-        return cast(Pressable, environment)
+        return cast(PressableEnvironment, environment)
     return Stepwise(environment, start)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
-from balrog_rag.workers.framing import ActionsPlayed, Close, Open, Opened, PlayActions, RunProgram
+from balrog_rag.workers.framing import ActionsPlayed, Close, GameOpened, Open, PlayActions, RunProgram
 from balrog_rag.workers.worker_process import WorkerProcess
 
 GAME_MEGABYTES = 8
@@ -27,7 +27,7 @@ START_ATTEMPTS = 3
 class PooledGame:
     """A game in a worker process."""
 
-    def __init__(self, pool: "WorkerPool", worker: WorkerProcess, number: int, opened: Opened) -> None:
+    def __init__(self, pool: "WorkerPool", worker: WorkerProcess, number: int, opened: GameOpened) -> None:
         self.view = opened.view
         self.start = opened.start
         self._pool, self._worker, self._number = pool, worker, number
@@ -109,7 +109,7 @@ class WorkerPool:
             worker.games -= 1
             worker.send(Close(number))
             raise
-        assert isinstance(answer, Opened)
+        assert isinstance(answer, GameOpened)
         worker.opened += 1
         if worker.opened >= self._games_a_worker:
             self._retire(worker)

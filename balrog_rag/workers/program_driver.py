@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from balrog_rag.contracts.behaviour import Environment, Pressable, Pressed
+from balrog_rag.contracts.behaviour import Environment, PressableEnvironment, Pressed
 from balrog_rag.contracts.data import Burst, Observation, Rise, Transition
 from balrog_rag.contracts.errors import BalrogError, PlayerFailed
 from balrog_rag.contracts.kinds import Numbers, Progress
@@ -92,7 +92,7 @@ class Driver:
 
     def __init__(
         self,
-        game: "Pressable | Stepwise",
+        game: "PressableEnvironment | Stepwise",
         program: Program,
         progress: Progress,
         place: Callable[[Numbers], Hashable],

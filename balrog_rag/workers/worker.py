@@ -22,9 +22,9 @@ from balrog_rag.workers.framing import (
     Answer,
     Close,
     Closed,
+    GameOpened,
     Heartbeat,
     Open,
-    Opened,
     Order,
     Ready,
     RunProgram,
@@ -57,7 +57,7 @@ class Worker:
     def _carry_out(self, order: Order) -> Answer:
         if isinstance(order, Open):
             opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec, self._heartbeat)
-            return Opened(opened.view, opened.start)
+            return GameOpened(opened.view, opened.start)
         if isinstance(order, Close):
             game = self._games.pop(order.game, None)
             if game is not None:
