@@ -136,7 +136,7 @@ class RunningGame(Protocol):
 class Environment(Protocol):
     """A game in the process that runs it: synchronous, one per thread, text out.
 
-    If it can do so cheaply, it also offers what programs need: `screen`, `press` and `look` of `PressableEnvironment`.
+    If it can do so cheaply, it is also a `PressableEnvironment`, which offers what programs need.
     """
 
     view: TaskView
