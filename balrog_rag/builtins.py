@@ -90,9 +90,9 @@ registry.rerankers.declare(
 )
 registry.commands.declare(
     {
-        "knowledge endings": "balrog_rag.studies.commands:ENDINGS",
-        "knowledge judge": "balrog_rag.studies.commands:JUDGE",
-        "knowledge gate": "balrog_rag.studies.commands:GATE",
+        "knowledge endings": "balrog_rag.studies.study_commands:ENDINGS",
+        "knowledge judge": "balrog_rag.studies.study_commands:JUDGE",
+        "knowledge gate": "balrog_rag.studies.study_commands:GATE",
     }
 )
 registry.skill_sets.declare(

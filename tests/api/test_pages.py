@@ -92,7 +92,7 @@ def composed(words: list[str]) -> None:
 def parsed(module: str, words: list[str]) -> None:
     """Parse the words as the command does, if it offers its parser."""
     if module == "knowledge" and words[:1] in (["judge"], ["endings"], ["gate"]):
-        study = getattr(importlib.import_module("balrog_rag.studies.commands"), f"{words[0]}_parser")
+        study = getattr(importlib.import_module("balrog_rag.studies.study_commands"), f"{words[0]}_parser")
         study().parse_known_args(words[1:])
         return
     found = importlib.import_module(f"balrog_rag.cli.{module}")

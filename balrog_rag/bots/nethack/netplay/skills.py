@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from balrog_rag.bots.nethack.netplay import commands as c
+from balrog_rag.bots.nethack.netplay import command_skills as c
 from balrog_rag.bots.nethack.netplay import explore_skills, walking
 from balrog_rag.bots.nethack.netplay.popup_guards import ANSWERS, refuse
 from balrog_rag.contracts.data import Parameter

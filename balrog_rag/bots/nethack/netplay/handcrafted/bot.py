@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from balrog_rag.bots.nethack.netplay import commands, explore_skills, walking
+from balrog_rag.bots.nethack.netplay import command_skills as commands
+from balrog_rag.bots.nethack.netplay import explore_skills, walking
 from balrog_rag.contracts.programs import Program, ProgramFailed
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import keys
