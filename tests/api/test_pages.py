@@ -54,7 +54,7 @@ def commands() -> Iterator[tuple[str, str, list[str]]]:
     for page in PAGES:
         for verb, rest in COMMAND.findall(page.read_text()):
             line = re.sub(r" *\\\n *", " ", rest).partition(" #")[0]
-            if not STANDS_FOR.search(line) and not THE_READERS.search(line):
+            if not STANDS_FOR.search(line) and not THE_READERS.search(f"{verb}{line}"):
                 yield page.name, verb, shlex.split(line.strip().partition("  ")[0])
 
 
