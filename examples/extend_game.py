@@ -22,11 +22,12 @@ class Guess:
         """Everything random comes from the game's seeds, so that the same spec is the same game."""
         dice = Random(f"guess {spec.seeds.core}")  # not the bare seed: agent=random is seeded with that
         self.secret = dice.randint(1, HIGHEST)
-        self.tries, self.nearest, self.said = 0, HIGHEST, f"I think of a number from 1 to {HIGHEST}."
+        self.tries, self.most = 0, spec.max_steps
+        self.nearest, self.said = HIGHEST, f"I think of a number from 1 to {HIGHEST}."
         self.view = TaskView(
             env=spec.env,
             task=spec.task,
-            goal=f"Find the number in {TRIES} tries.",
+            goal=f"Find the number in {self.most} tries.",
             actions=ACTIONS,
             accepted=frozenset(ACTIONS),
             default_action="50",
@@ -42,7 +43,7 @@ class Guess:
         self.tries += 1
         self.nearest = min(self.nearest, abs(guess - self.secret))
         self.said = "Right!" if guess == self.secret else "Higher." if guess < self.secret else "Lower."
-        ended = "solved" if guess == self.secret else "failed" if self.tries == TRIES else ""
+        ended = "solved" if guess == self.secret else "failed" if self.tries == self.most else ""
         return Transition(self.seen(), reward=float(ended == "solved"), ended=ended)
 
     def close(self) -> None:
@@ -51,7 +52,10 @@ class Guess:
     def seen(self) -> Observation:
         """Text for the agent, whole numbers for scores and displays, and a digest of the whole state."""
         numbers = {"tries": self.tries, "nearest": self.nearest}
-        parts = (Part("message", self.said), Part("tries", f"{TRIES - self.tries} tries are left.", "now"))
+        parts = (
+            Part("message", self.said),
+            Part("tries", f"{self.most - self.tries} tries are left.", "now"),
+        )
         return Observation(parts, numbers, digest(f"{self.secret} {numbers} {self.said}"))
 
 
@@ -74,7 +78,7 @@ GUESS = EnvironmentKind(
     make=lambda spec, recording: Guess(spec),
     progress=lambda spec: Closeness(),
     max_steps=lambda task: TRIES,
-    scoring=Scoring(measures=(Measure("tries", "tries used", "tries", number="tries", high=float(TRIES)),)),
+    scoring=Scoring(measures=(Measure("tries", "tries used", "tries", number="tries", low=1.0),)),
 )
 
 
