@@ -65,5 +65,5 @@ def _text(seen: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text without lone surrogates, which no journal can hold."""
+    """Replace lone surrogates, which journals do not allow."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Which demonstrations an episode is shown: those of its task, drawn with its seed as BALROG draws them."""
+"""Choose the demonstrations of an episode: those of its task, drawn with its seed as in BALROG."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ def check(config: AgentConfig, games: Iterable[GameSpec]) -> None:
 
 
 def _chooses(config: AgentConfig) -> bool:
-    """Whether not all files are shown, in the order listed, as in specs of earlier versions."""
+    """Whether files are selected per episode; specs of earlier versions show all, in the order listed."""
     return bool(config.demonstrations) and (
         config.demonstrations_of != "any" or config.icl_episodes is not None
     )
@@ -67,12 +67,12 @@ def _fitting(
 def _next_usable(
     place: int, fitting: Sequence[DemonstrationFile], usable: Sequence[DemonstrationFile]
 ) -> DemonstrationFile:
-    """This file; as in BALROG the next one where this one shows the game being played."""
+    """Return this file, or the next one if it shows the game being played, as in BALROG."""
     return next(file for file in [*fitting[place:], *fitting[:place]] if file in usable)
 
 
 def _shows_game(file: DemonstrationFile, env: str, task: str, seed: int) -> bool:
-    """Whether a demonstration shows the very game that is played."""
+    """Whether a demonstration shows the same game that is played."""
     if file.seed is None or file.task != f"{env}/{task}":
         return False
     identity = kind_of(env).sampling.identity
@@ -81,7 +81,7 @@ def _shows_game(file: DemonstrationFile, env: str, task: str, seed: int) -> bool
 
 
 def _refusal(files: Sequence[DemonstrationFile], env: str, task: str, solved: str) -> str:
-    """What is missing; `solved`: the game that the only demonstration of the task shows."""
+    """Say what is missing; `solved`: the game that the only demonstration of the task shows."""
     if solved:
         what = f"the only demonstration of {env}/{task} shows the game being played, {solved}"
     elif kind_of(env).hints.shown_task == "another":

@@ -311,7 +311,7 @@ class TaskView(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return self.read(text) is not None
 
     def read(self, text: str) -> "str | Call | None":
-        """The plain action or the call that a text is; None where it is neither."""
+        """Parse a text as a plain action or a call; return None if it is neither."""
         if text in self.accepted:
             return text
         call = self.call(text)

@@ -60,7 +60,7 @@ def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool, parts: bool
 
 
 def _joined(turns: Turns) -> Turns:
-    """Neighbours of one role as one turn with the parts of all."""
+    """Join adjacent turns of one role into one with the parts of all."""
     result: Turns = []
     for turn in turns:
         if result and result[-1]["role"] == turn["role"]:

@@ -30,24 +30,24 @@ def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
 
 
 def new_run(overrides: list[str]) -> PlannedRun:
-    """A new run, everything about it checked before its folder is made."""
+    """Check a new run completely, then create its folder."""
     return make_folder(checked_run(composed(overrides)))
 
 
 def composed(overrides: list[str]) -> Config:
-    """The configuration of these overrides, with the experiment that they name."""
+    """Return the configuration of these overrides, with the experiment that they name."""
     return named(compose(overrides), overrides)
 
 
 def checked_run(config: Config) -> PlannedRun:
-    """A new run, checked and planned; nothing is written."""
+    """Check and plan a new run without writing anything."""
     check_new(config)
     config = resolved(config)
     return planned(folder_for(config.run, who_plays(config)), config)
 
 
 def planned(folder: Path, config: Config, label: str = "") -> PlannedRun:
-    """The checked run of a complete configuration; the episodes of a fork are in its folder."""
+    """Plan and check the run of a complete configuration; a fork's episodes are in its folder."""
     check_config(config)
     specs = specs_of(folder, config)
     check_episodes(specs)
@@ -55,7 +55,7 @@ def planned(folder: Path, config: Config, label: str = "") -> PlannedRun:
 
 
 def continued(folder: Path, overrides: list[str], trust: bool = False, label: str = "") -> PlannedRun:
-    """A run to resume: its frozen configuration, with the changes that are allowed.
+    """Prepare a run to resume: its frozen configuration with the allowed changes.
 
     `trust` accepts a folder that somebody else made.
     """

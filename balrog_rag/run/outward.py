@@ -43,7 +43,7 @@ def is_variable(key: str, value: Any) -> bool:
 
 
 def _chosen(settings: Settings, asks: bool, retrieves: bool) -> Iterator[tuple[str, Any]]:
-    """Settings that choose a place whatever their value looks like."""
+    """Yield the settings that name a place whatever their value looks like."""
     # Only this pair stays in the process: "local" with another name loads a model file from anywhere.
     model = settings.get("model.backend"), settings.get("model.name")
     if asks and model[0] != "scripted" and model != ("local", EMBEDDED):
@@ -71,7 +71,7 @@ def _of_knowledge(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def _read_sections(asks: bool, retrieves: bool) -> Iterator[str]:
-    """The sections whose values are used."""
+    """Return the sections whose values are used."""
     yield "agent"
     if asks:
         yield "model"
@@ -81,7 +81,7 @@ def _read_sections(asks: bool, retrieves: bool) -> Iterator[str]:
 
 
 def _under(settings: Settings, key: str, empty: bool = False) -> Iterator[tuple[str, Any]]:
-    """This setting and those below it, where they have a value."""
+    """Yield this setting and those below it that have a value."""
     for name, value in settings.items():
         if (name == key or name.startswith(f"{key}.")) and (empty or value not in (None, "", [])):
             yield name, value
