@@ -4,12 +4,11 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from balrog_rag.cli import command_line
 from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
-from balrog_rag.contracts.errors import BalrogError, ConfigError, JournalError, RunFolderError
+from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.util.files import replacing
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
@@ -105,6 +104,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    from balrog_rag.results.recorded_provenance import contradictions
     from balrog_rag.run.replay import verify
 
     bad = unchained = 0
@@ -121,28 +121,11 @@ def _verify(options: argparse.Namespace) -> int:
             print(f"{how}\t{many(verdict.steps, 'steps')}\t{terminal_safe(str(journal))}")
     if unchained:
         print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
-    for contradiction in _contradictions(journals):
+    for contradiction in contradictions(journals):
         bad += 1
         print(f"DIFFERS  {terminal_safe(contradiction)}")
     print(f"unverified: {UNVERIFIED}", file=sys.stderr)
     return 1 if bad else 0
-
-
-def _contradictions(journals: Sequence[Path]) -> list[str]:
-    """What run.json says of the versions that played these journals and is not so, once per run."""
-    from balrog_rag.episode.journal import Header, entries_of
-    from balrog_rag.results.recorded_provenance import contradiction
-    from balrog_rag.results.run_folder import home_of
-
-    found: dict[str, None] = {}
-    for path in journals:
-        run = home_of(path)
-        if run is not None:
-            with suppress(JournalError):  # said above
-                header = next(entries_of(path), None)
-                if isinstance(header, Header) and (what := contradiction(run, header.versions)):
-                    found[what] = None
-    return list(found)
 
 
 def _to_verify(paths: Sequence[Path]) -> list[Path]:

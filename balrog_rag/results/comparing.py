@@ -12,6 +12,7 @@ from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arm
 from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.recorded_provenance import different_packages
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
 from balrog_rag.results.statistics.sentence import between, signed
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
@@ -24,6 +25,8 @@ class ArmComparison(msgspec.Struct, frozen=True):
     whole: Comparison
     environments: dict[str, Comparison]
     tasks: dict[str, Comparison]
+    different_packages: list[str] = []
+    """Packages of which the two arms used other versions, such as `numpy 1.26.4 against 2.1.0`."""
 
     @property
     def sentence(self) -> str:
@@ -52,7 +55,9 @@ def compared(
                 f"--measure {measure}: {lacking} of {len(arm.episodes)} journals of {arm.name} "
                 f"do not tell it; it needs {measures[measure].needs}"
             )
-    return arms, duel(arms[0], arms[1], measures[measure], wanted)
+    verdict = duel(arms[0], arms[1], measures[measure], wanted)
+    different = different_packages(*([run.folder for run in arm.runs] for arm in arms))
+    return arms, msgspec.structs.replace(verdict, different_packages=different)
 
 
 def one_arm(path: Path, partial: bool = False) -> Arm:

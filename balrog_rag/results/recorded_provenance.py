@@ -8,6 +8,9 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.frozen import tree_digest
+from balrog_rag.contracts.errors import JournalError
+from balrog_rag.episode.journal import Header, entries_of
+from balrog_rag.results.run_folder import home_of
 from balrog_rag.util.files import read_file
 
 
@@ -96,3 +99,16 @@ def contradiction(run: Path, versions: Mapping[str, str]) -> str:
     if dict(versions) in claimed:
         return ""
     return f"{path}: names no start of the run with the package versions that its journals name"
+
+
+def contradictions(journals: Iterable[Path]) -> list[str]:
+    """How run.json contradicts the versions that these journals name, once per run; empty where it agrees."""
+    found: dict[str, None] = {}
+    for path in journals:
+        run = home_of(path)
+        if run is not None:
+            with suppress(JournalError):  # a damaged journal is reported by whoever replays it
+                header = next(entries_of(path), None)
+                if isinstance(header, Header) and (what := contradiction(run, header.versions)):
+                    found[what] = None
+    return list(found)

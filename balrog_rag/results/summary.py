@@ -23,7 +23,7 @@ from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun, load
-from balrog_rag.util.files import no_link
+from balrog_rag.util.files import FileNotWritten, replacing
 
 
 class Summary(msgspec.Struct):
@@ -214,10 +214,10 @@ def client_keys(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_derived(path: Path, value: Any) -> None:
     """Whole or not at all, but without waiting for the disk: the journal can make it again."""
-    draft = path.with_name(f".{path.name}.tmp")
     try:
-        with open(draft, "wb", opener=no_link) as file:
+        with replacing(path) as file:
             file.write(msgspec.json.format(msgspec.json.encode(value), indent=4))
-        draft.replace(path)
+    except FileNotWritten as error:
+        raise RunFolderError(str(error)) from error
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import balrog_rag
 from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.episode import main
+from balrog_rag.results.comparing import one_arm
+from balrog_rag.results.report.origins import provenance_section
 from balrog_rag.results.run_folder import journals
 from tests.support import evaluate, unchained
 
@@ -135,3 +138,8 @@ def test_compare_names_package_versions_that_differ(run, tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "package versions that differ: nle 1.3" in said
     assert "against 9.9" in said
+    assert balrog_rag.compare(run, run).different_packages == []
+    (different,) = balrog_rag.compare(run, other).different_packages
+    assert different.endswith("against 9.9")
+    said = provenance_section([one_arm(run), one_arm(other)]).sentences
+    assert [different in sentence for sentence in said if sentence.startswith("Package versions")] == [True]

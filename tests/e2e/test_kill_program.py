@@ -67,7 +67,7 @@ def kill_at(folder: Path, words: list[str], mark: int, kill: Callable[[subproces
                     kill(process)
                     os.killpg(process.pid, signal.SIGCONT)
                     shutil.rmtree(before, ignore_errors=True)
-                    return process.communicate(timeout=250)[1]
+                    return process.communicate()[1]
         shutil.rmtree(run)
         if before.exists():
             shutil.copytree(before, run)

@@ -1,5 +1,6 @@
 """Ranks that admit ties, submissions as BALROG wants them, and proof by replay of real games."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -356,6 +357,13 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     assert main(["verify", str(target)]) == 1
     assert "harness.md: does not follow from the journals" in capsys.readouterr().out
     (target / "harness.md").write_text(card)
+    provenance = (target / "run.json").read_text()
+    changed = json.loads(provenance)
+    changed["attempts"][0]["versions"]["nle"] = "9.9"
+    (target / "run.json").write_text(json.dumps(changed))
+    assert main(["verify", str(target)]) == 1
+    assert "run.json: names no start of the run with the package versions" in capsys.readouterr().out
+    (target / "run.json").write_text(provenance)
     (target / "README.md").write_text((target / "README.md").read_text().replace("0.00", "99.0"))
     assert main(["verify", str(target)]) == 1
     assert "README.md: does not follow from the journals" in capsys.readouterr().out

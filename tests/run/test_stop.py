@@ -33,7 +33,7 @@ def stop_twice(process: "subprocess.Popen[str]") -> str:
         with suppress(subprocess.TimeoutExpired):
             process.wait(40)
             break
-    return process.communicate(timeout=200)[1]
+    return process.communicate()[1]
 
 
 def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> None:
@@ -42,7 +42,7 @@ def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> Non
     with running(tmp_path, *words) as process:
         wait_for_steps(run, 40)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate()
     assert process.returncode == 130
     assert "resume with: python -m balrog_rag.eval resume=results/r" in err
     assert "stopped by Ctrl-C (SIGINT); every answer received is saved" in err
@@ -59,7 +59,7 @@ def test_sigterm_is_ctrl_c_by_another_name(tmp_path: Path) -> None:
     with running(tmp_path, "agent=naive", *scripted(0.02), "env.episodes=2", "run.name=r") as process:
         wait_for_steps(tmp_path / "results/r", 10)
         os.kill(process.pid, signal.SIGTERM)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate()
     assert process.returncode == 143
     assert "stopped by SIGTERM" in err
 
@@ -81,7 +81,7 @@ def test_ctrl_c_again_and_again_still_says_what_was_spent(tmp_path: Path) -> Non
         while process.poll() is None:
             os.kill(process.pid, signal.SIGINT)
             time.sleep(0.02)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate()
     assert process.returncode == 130
     lines = [line.partition(":")[0] for line in err.splitlines()]
     assert lines.count("spent") == lines.count("resume with") == 1
@@ -97,7 +97,7 @@ def test_calls_that_wait_for_a_place_are_not_sent_after_a_stop(tmp_path: Path) -
         wait_for_steps(run, 2)
         sent = int(slow.counts()["requests"])
         os.kill(process.pid, signal.SIGTERM)
-        process.communicate(timeout=200)
+        process.communicate()
     assert process.returncode == 143
     asked_once(run, slow)
     assert int(slow.counts()["requests"]) < sent + 5  # not all eleven; some may go out before it is heard
@@ -113,7 +113,7 @@ def test_a_call_that_waits_to_be_sent_again_is_not_after_a_stop(tmp_path: Path, 
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(2)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate()
     assert process.returncode == 130
     assert "2 episodes are not finished" in err
 
@@ -124,7 +124,7 @@ def test_the_whole_group_gets_ctrl_c(tmp_path: Path) -> None:
     with running(tmp_path, *words) as process:
         wait_for_steps(tmp_path / "results/r", 40)
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=200)
+        process.communicate()
     assert process.returncode == 130
     assert "is replayed" not in (tmp_path / "results/r/eval.log").read_text()
 
@@ -209,7 +209,7 @@ def test_ctrl_c_is_heard_while_an_index_is_built(tmp_path: Path) -> None:
         while process.poll() is None and not list(cache.glob("indexes/.*.lock")):
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "resume with: " in err

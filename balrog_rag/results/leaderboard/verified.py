@@ -21,6 +21,7 @@ from balrog_rag.results.episode_table import episodes_csv
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata, card, readme
+from balrog_rag.results.recorded_provenance import contradictions
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.util.fetch import cache_folder
@@ -67,6 +68,7 @@ def verify(
     wrong += [f"{name}: unfinished" for name in run.unfinished]
     wrong += off_plan(run, planned)
     wrong += wrong_files(run, protocol)
+    wrong += contradictions(run_folder.journals(path))
     heads: dict[str, str] = {}
     wrong += wrong_replays(run, replay, told, heads)
     if not run.episodes:

@@ -11,7 +11,7 @@ from balrog_rag.results.arms import Arm, differences
 from balrog_rag.results.comparability import short
 from balrog_rag.results.comparing import few
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.recorded_provenance import origin
+from balrog_rag.results.recorded_provenance import different_packages, origin
 from balrog_rag.results.report.document import Cell, Link, Section, Table
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
@@ -56,6 +56,11 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
             )
             versions.setdefault(began.versions, []).append(run.name)
             left_out += _left_out(run)
+    for arm in arms[1:]:
+        first, other = ([run.folder for run in each.runs] for each in (arms[0], arm))
+        if different := different_packages(first, other):
+            names = f"{arms[0].name} and {arm.name}"
+            left_out.append(f"Package versions of {names} differ: {'; '.join(different)}.")
     headings = ["arm", "run folder", "configuration", "episodes", "games", "started", "prompts"]
     played_with: list[list[Cell]] = [[", ".join(names), words] for words, names in versions.items()]
     return Section(
