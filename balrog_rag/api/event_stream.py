@@ -31,10 +31,10 @@ def _walk(journal: Path) -> Iterator[Event]:
     thread = Thread(target=replaying.work, name="replay", daemon=True)
     thread.start()
     try:
-        while (told := replaying.told.get()) is not None:
-            if isinstance(told, BaseException):
-                raise told
-            yield told
+        while (event := replaying.queue.get()) is not None:
+            if isinstance(event, BaseException):
+                raise event
+            yield event
     finally:
         replaying.left.set()
         thread.join()
@@ -49,7 +49,7 @@ class _Replaying:
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
-        self.told: Queue[Event | BaseException | None] = Queue(AHEAD)
+        self.queue: Queue[Event | BaseException | None] = Queue(AHEAD)
         self.left = Flag()
 
     def work(self) -> None:
@@ -73,7 +73,7 @@ class _Replaying:
     def _hand_over(self, what: Event | BaseException | None) -> None:
         while not self.left.is_set():
             try:
-                return self.told.put(what, timeout=0.1)
+                return self.queue.put(what, timeout=0.1)
             except Full:
                 continue
         raise _Left

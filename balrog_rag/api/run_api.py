@@ -105,10 +105,10 @@ async def aevaluate(
     with attempt(begun):
         outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
-    told = [*troubles(outcome), *blames([outcome])]
-    for line in told:
+    problems = [*troubles(outcome), *blames([outcome])]
+    for line in problems:
         warnings.warn(line, stacklevel=2)
-    return Run(begun.folder, told)
+    return Run(begun.folder, problems)
 
 
 def begin(words: list[str], trust: bool = False) -> "Begun":

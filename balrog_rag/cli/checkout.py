@@ -1,7 +1,7 @@
-"""The prompts of a user's own BALROG checkout, as prompt files of this project.
+"""Import the prompts of a user's own BALROG checkout as prompt files of this project.
 
-The checkout's Python files are read, never run. What stands in them in another form than BALROG's is left out
-and named.
+The checkout's Python files are parsed, never executed. Code that is not written as in BALROG is skipped and
+reported.
 """
 
 import ast
@@ -23,36 +23,36 @@ ENVIRONMENTS = {
     "crafter": "crafter",
     "textworld": "textworld",
 }
-"""Our environments, and the folders that they have in BALROG."""
+"""Our environments, and their folders in BALROG."""
 ANSWERS = {
     "answer_naive": "naive",
     "answer_cot": "chain_of_thought",
     "answer_robust_naive": "robust_naive",
     "answer_robust_cot": "robust_cot",
 }
-"""Our prompts that say how to answer, and the files of BALROG's agents that hold theirs."""
+"""Our prompts that describe the answer format, and the files of BALROG's agents that contain theirs."""
 
 
 KEEP_BREAK = "{{ '' }}"
-"""Behind a block, whose end would take the line break after it along."""
+"""Placed after a block, whose end tag would otherwise swallow the line break."""
 
 
 class ImportedPrompts(NamedTuple):
-    """What was found, by the names that prompts have here, and why other prompts were not."""
+    """The prompts found, by their names here, and the reason for each one that was skipped."""
 
     prompts: dict[str, str]
     left_out: dict[str, str]
 
 
 class _Unlike(Exception):
-    """A piece of code that is not written as BALROG writes it."""
+    """A piece of code that is not written as in BALROG."""
 
 
 def read(checkout: Path, games: Collection[str]) -> ImportedPrompts:
-    """The prompts of a checkout for these environments, made ready to be written into files."""
+    """Read the prompts of a checkout for these environments, ready to be written to files."""
     root = checkout / "balrog"
     if not (root / "environments").is_dir():
-        raise ConfigError(f"{checkout}: no BALROG checkout; it has no folder balrog/environments")
+        raise ConfigError(f"{checkout}: not a BALROG checkout (no folder balrog/environments)")
     found = ImportedPrompts({}, {})
 
     def keep(name: str, make: Callable[[], str]) -> None:
@@ -73,7 +73,7 @@ def read(checkout: Path, games: Collection[str]) -> ImportedPrompts:
 
 
 def write(found: ImportedPrompts, folder: Path) -> None:
-    """One file a prompt."""
+    """Write one file per prompt."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in found.prompts.items():
@@ -86,7 +86,7 @@ def write(found: ImportedPrompts, folder: Path) -> None:
 
 
 def _instruction(root: Path, env: str, folder: str) -> str:
-    """What `get_instruction_prompt` of an environment puts together."""
+    """Build the text that `get_instruction_prompt` of an environment returns."""
     module = _parsed(root / "environments" / folder / "__init__.py")
     function = _function(module, "get_instruction_prompt")
     tables = _tables(module)
@@ -106,7 +106,7 @@ def _instruction(root: Path, env: str, folder: str) -> str:
 
 
 def _by_task(tables: Mapping[str, dict[str, str]]) -> dict[str, str]:
-    """What `TABLE[task].strip()` stands for: one text for each task, exactly named."""
+    """Translate `TABLE[task].strip()`: one text per task, matched by its exact name."""
     chosen = {}
     for name, table in tables.items():
         word, made = "if", ""
@@ -114,34 +114,34 @@ def _by_task(tables: Mapping[str, dict[str, str]]) -> dict[str, str]:
             made += f"{{% {word} task == {msgspec.json.encode(task).decode()} %}}{_literal(text.strip())}"
             word = "elif"
         otherwise = (
-            "{% else %}{{ instruction_of_this_task }}{% endif %}"  # undefined: a mistake, as in BALROG
+            "{% else %}{{ instruction_of_this_task }}{% endif %}"  # undefined, so an error, as in BALROG
         )
         chosen[f"{name}[task].strip()"] = f"{made}{otherwise}{KEEP_BREAK}"
     return chosen
 
 
 def _other_table(root: Path, env: str) -> dict[str, str]:
-    """Where the actions stand in BALROG's later layout."""
+    """The file of the actions in BALROG's later layout."""
     path = root / "environments" / "nle" / "base.py"
     return _tables(_parsed(path)).get(f"{env.upper()}_ACTIONS_TO_DESCR", {}) if path.is_file() else {}
 
 
 def _listed(joined: ast.expr, tables: Mapping[str, dict[str, str]], described: Mapping[str, str]) -> str:
-    """A list of actions with what each does: as it stands, or those that the game has."""
+    """Translate a list of actions with descriptions: fixed, or built from the actions of the game."""
     match joined:
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str(between))),
             args=[ast.GeneratorExp(elt=ast.JoinedStr() as line, generators=[ast.comprehension() as loop])],
         ):
             return _lines(line, loop, between, tables, described)
-    raise _Unlike(f"its list of actions is made otherwise: {_shown(joined)}")
+    raise _Unlike(f"unsupported list of actions: {_shown(joined)}")
 
 
 def _lines(
     line: ast.JoinedStr, loop: ast.comprehension, between: str,
     tables: Mapping[str, dict[str, str]], described: Mapping[str, str],
 ) -> str:  # fmt: skip
-    """The lines of such a list, by what it goes through: a table, a part of one, or names of actions."""
+    """The lines of such a list; it iterates over a table, a slice of one, or action names."""
     match loop:
         case ast.comprehension(
             target=ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=meaning)]),
@@ -158,13 +158,13 @@ def _lines(
                 if f"{name}[{key}]" in ast.unparse(line):
                     each = _text(line, {key: "{{ name }}", f"{name}[{key}]": "{{ words[name] }}"})
                     return _of_the_game(each, between, table)
-    raise _Unlike(f"it goes through its actions otherwise: {_shown(loop)}")
+    raise _Unlike(f"unsupported loop over actions: {_shown(loop)}")
 
 
 def _of_the_game(line: str, between: str, described: Mapping[str, str]) -> str:
-    """A line for each action of the game, in the game's order."""
+    """One line per action of the game, in the game's order."""
     if not described:
-        raise _Unlike("what its actions do stands nowhere")
+        raise _Unlike("descriptions of its actions not found")
     words = msgspec.json.encode(described).decode()
     after = f"{{{{ '' if loop.last else {msgspec.json.encode(between).decode()} }}}}"
     loop = f"{{% for name in actions if name in words %}}{line}{after}{{% endfor %}}"
@@ -172,7 +172,7 @@ def _of_the_game(line: str, between: str, described: Mapping[str, str]) -> str:
 
 
 def _chosen(statement: ast.If) -> dict[str, str]:
-    """A value chosen by what the task's name holds."""
+    """Translate a value that depends on a substring of the task's name."""
     made, name, node, word = "", "", statement, "if"
     while True:
         match node:
@@ -187,21 +187,21 @@ def _chosen(statement: ast.If) -> dict[str, str]:
                 quoted = msgspec.json.encode(part).decode()
                 made += f"{{% {word} {quoted} in task | lower %}}{_text(value, {})}"
             case _:
-                raise _Unlike(f"it chooses otherwise: {_shown(node.test)}")
+                raise _Unlike(f"unsupported condition: {_shown(node.test)}")
         match node.orelse:
             case [ast.If() as node]:
                 word = "elif"
             case [ast.Assign(targets=[ast.Name(id=other)], value=value)] if other == name:
                 return {name: f"{made}{{% else %}}{_text(value, {})}{{% endif %}}{KEEP_BREAK}"}
             case _:
-                raise _Unlike("it chooses without an else")
+                raise _Unlike("conditional without else")
 
 
 # --- agents ---
 
 
 def _answer(path: Path) -> str:
-    """The words that an agent adds to the newest observation."""
+    """The text that an agent appends to the newest observation."""
     function = _function(_parsed(path), "act")
     for node in ast.walk(function):
         match node:
@@ -211,7 +211,7 @@ def _answer(path: Path) -> str:
 
 
 def _notice(path: Path) -> str:
-    """What the evaluator puts before an observation that follows an invalid answer."""
+    """The text that the evaluator puts before an observation after an invalid answer."""
     for node in ast.walk(_function(_parsed(path), "run_episode")):
         match node:
             case ast.BinOp(left=ast.JoinedStr() as notice, op=ast.Add()):
@@ -225,7 +225,7 @@ def _demonstrations(path: Path, keep: Callable[[str, Callable[[], str]], None]) 
     def said(function: str, place: int) -> str:
         shown = list(_contents(_function(_parsed(path), function)))
         if len(shown) < abs(place):
-            raise _Unlike(f"{function} says nothing there")
+            raise _Unlike(f"{function} has no text there")
         return _text(shown[place], {"len(self.icl_episodes) + 1": "{{ number }}"}).strip()
 
     keep("demonstration_observation", lambda: _before_observations(_function(_parsed(path), "wrap_episode")))
@@ -235,7 +235,7 @@ def _demonstrations(path: Path, keep: Callable[[str, Callable[[], str]], None]) 
 
 
 def _before_observations(function: ast.FunctionDef) -> str:
-    """The word before an observation, and its place."""
+    """The word before an observation, and its position."""
     for node in ast.walk(function):
         match node:
             case ast.BinOp(left=ast.Constant(value=str(before)), op=ast.Add(), right=ast.Subscript()):
@@ -244,7 +244,7 @@ def _before_observations(function: ast.FunctionDef) -> str:
 
 
 def _contents(function: ast.FunctionDef) -> Iterator[ast.expr]:
-    """The texts of the messages that a function makes, in order."""
+    """The texts of the messages that a function creates, in order."""
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         for keyword in call.keywords:
@@ -253,7 +253,7 @@ def _contents(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def _closings(found: ImportedPrompts, path: Path) -> None:
-    """The line that ends NetHack's instruction, and what few_shot says in its place."""
+    """The last line of NetHack's instruction, and its replacement for few_shot."""
     closing = found.prompts.get("instruction_nle", "").rpartition("\n")[2]
     try:
         before, after = _replacement(_function(_parsed(path), "get_icl_prompt"))
@@ -322,7 +322,7 @@ def _tables(module: ast.Module) -> dict[str, dict[str, str]]:
 
 
 def _text(expression: ast.expr, values: Mapping[str, str]) -> str:
-    """A string or f-string as a template; what it names becomes what `values` has for it."""
+    """Convert a string or f-string to a template; `values` maps expressions to template code."""
     match expression:
         case ast.Constant(value=str(text)):
             return _literal(text)
@@ -336,11 +336,11 @@ def _text(expression: ast.expr, values: Mapping[str, str]) -> str:
             return values[ast.unparse(expression)]
         case ast.Call(func=ast.Attribute(value=value, attr="strip"), args=[]):
             return _text(value, values).strip()
-    raise _Unlike(f"not understood: {_shown(expression)}")
+    raise _Unlike(f"unsupported expression: {_shown(expression)}")
 
 
 def _is_text(value: ast.expr) -> bool:
-    """Whether a string is assigned, bare or stripped."""
+    """Whether a string is assigned, with or without `.strip()`."""
     stripped = (
         isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "strip"
     )
@@ -352,7 +352,7 @@ def _is_call(value: ast.expr, name: str) -> bool:
 
 
 def _literal(text: str) -> str:
-    """Text of which a template must not read anything as its own."""
+    """Escape text so that a template reproduces it literally."""
     return re.sub(r"\{[{%#]", lambda found: f"{{{{ '{found.group()}' }}}}", text)
 
 

@@ -1,4 +1,4 @@
-"""What every command shares: how it ends, and how a wrong option is refused before anything is done."""
+"""Shared by all commands: exit codes, error output, and checks of options before any work is done."""
 
 import argparse
 import errno
@@ -17,37 +17,35 @@ from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import terminal_safe
 
 INTERRUPTED = 130
-"""The exit code of Ctrl-C: 128 and the signal's number."""
+"""The exit code after Ctrl-C: 128 plus the signal's number."""
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of writing to a full disk or to a terminal that is gone."""
+"""Errors of writing to a full disk or to a closed terminal."""
 MOST_PORT = 65535
 
 
 prefix = "python -m balrog_rag."
-"""How the command was called, for its usage lines."""
+"""How the command was called, for usage lines."""
 
 
 def called(name: str) -> str:
-    """A command's name as the user wrote it."""
+    """Return a command's name as the user typed it."""
     return f"{prefix}{name}"
 
 
 def resume_with(folder: Path) -> str:
-    """The command that resumes a run or a sweep, in the manner in which this one was called."""
-    if prefix.startswith("python"):
-        return f"{prefix}eval resume={shlex.quote(str(folder))}"
-    return f"{prefix}resume {shlex.quote(str(folder))}"
+    """Return the command that resumes a run or a sweep."""
+    return f"balrog-rag resume {shlex.quote(str(folder))}"
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
-    """Carry a command out; a mistake is one line, Ctrl-C another, a reader that has seen enough is none."""
+    """Run a command: errors and Ctrl-C print one line; a reader that closed the pipe is not an error."""
     code = 0
     open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # where there is no sign such as ±, as in ASCII
+        sys.stdout.reconfigure(errors="replace")  # for encodings without characters such as ±
     try:
         code = command()
-        sys.stdout.flush()  # here, where a pipe that is closed can still be taken for what it is
+        sys.stdout.flush()  # flush here, where a closed pipe can still be recognized
         return code
     except BalrogError as error:
         print(f"error: {terminal_safe(redact(str(error)))}", file=sys.stderr)
@@ -70,9 +68,9 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
 
 
 def open_closed_streams() -> None:
-    """Send to nowhere what goes to a standard stream that the caller has closed, as `>&-` does.
+    """Redirect standard streams that the caller has closed (as `>&-` does) to os.devnull.
 
-    Python has None for such a stream, and its number would go to the next file that is opened.
+    Python has None for such a stream, and its descriptor would be reused for the next file that is opened.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -82,7 +80,7 @@ def open_closed_streams() -> None:
 
 
 def as_far_as_read(stream: TextIO, say: Callable[[], None]) -> None:
-    """Print what is also in a folder; where nobody reads it any more the command ends as it would have."""
+    """Print text that is also stored in a folder; if the reader is gone, end the command as usual."""
     try:
         say()
         stream.flush()
@@ -91,12 +89,12 @@ def as_far_as_read(stream: TextIO, say: Callable[[], None]) -> None:
 
 
 def give_up(stream: TextIO) -> None:
-    """Send to nowhere what is left to write."""
+    """Discard what is still to be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def within(option: str, value: float | None, least: float, most: float | None = None) -> None:
-    """Refuse a number out of its range; None is an option that was left out."""
+    """Reject a number outside its range; None means that the option was not given."""
     if value is None or (value >= least and (most is None or value <= most)):
         return
     bounds = f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
@@ -104,7 +102,7 @@ def within(option: str, value: float | None, least: float, most: float | None = 
 
 
 def folder_to_write(option: str, path: Path) -> None:
-    """Refuse a folder that cannot be made, since a file stands in its way."""
+    """Reject a folder that cannot be created because a file is in its way."""
     for part in (path, *path.parents):
         if part.is_dir():
             return
@@ -113,9 +111,9 @@ def folder_to_write(option: str, path: Path) -> None:
 
 
 def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> None:
-    """Refuse a file that cannot be written or is of no kind that is known."""
+    """Reject a file that cannot be written or has an unknown extension."""
     if endings and path.suffix not in endings:
-        raise ConfigError(f"{option} {path}: no such kind of file; its name ends in {' or '.join(endings)}")
+        raise ConfigError(f"{option} {path}: unknown file type; use {' or '.join(endings)}")
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
     if not path.parent.is_dir():
@@ -125,7 +123,7 @@ def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> Non
 
 
 def carried_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
-    """Do what the words ask for by the parser's `carry_out`; without a command, the help."""
+    """Run the command selected by the arguments; without one, print the help."""
     options = parser.parse_args(words)
     if "carry_out" not in options:
         parser.print_help()

@@ -1,6 +1,6 @@
-"""`python -m balrog_rag.compare A B`: is A better than B, in what do they differ, and where do they part?
+"""`balrog-rag compare A B`: is A better than B, how do their settings differ, where do episodes diverge?
 
-With --values of two files of numbers: is the mean of A higher?"""
+With --values for two files of numbers: is the mean of A higher?"""
 
 import argparse
 from pathlib import Path
@@ -22,46 +22,46 @@ MOST_PAIRS = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     options = parser().parse_args(arguments)
     return ended(lambda: (compare_values if options.values else compare)(options))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     made = Parser(prog=called("compare"), description=__doc__)
     made.add_argument("ours", type=Path, metavar="A", help="a run folder, or a folder of runs of one kind")
-    made.add_argument("theirs", type=Path, metavar="B", help="the one to compare it with")
+    made.add_argument("theirs", type=Path, metavar="B", help="the run or folder to compare with")
     made.add_argument("--measure", default="progression", help="what to compare (default: %(default)s)")
     made.add_argument(
         "--partial", action="store_true",
-        help="compare runs with open or missing episodes, too, over games that both have finished",
+        help="also compare runs with open or missing episodes, over games that both have finished",
     )  # fmt: skip
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
         "--planned", type=int, metavar="N",
-        help="episodes an arm planned in all: judge this as a look before the end, and say whether to stop",
+        help="total planned episodes per arm: treat this as an interim look, and report whether to stop",
     )  # fmt: skip
     made.add_argument(
-        "--look", type=int, default=1, metavar="K", help="which look this is, of equally spaced ones"
+        "--look", type=int, default=1, metavar="K", help="number of this look, of equally spaced ones"
     )
     made.add_argument(
         "--values",
         action="store_true",
-        help="A and B are files of numbers, one a line, with or without a heading: print the verdict on them",
+        help="A and B are files with one number per line, optionally with a heading: compare them",
     )
     made.add_argument(
-        "--paired", action="store_true", help="with --values: line by line the two are of the same game"
+        "--paired", action="store_true", help="with --values: equal lines belong to the same game"
     )
     made.add_argument(
         "--solved", action="store_true",
-        help="with --values: each number is 0 or 1 (or 0 or 100), solved or not; nothing else is possible",
+        help="with --values: each number is 0 or 1 (or 0 or 100), for unsolved or solved",
     )  # fmt: skip
     return made
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print settings, verdicts, tasks and partings."""
+    """Print differing settings, verdicts, tasks and divergences."""
     from balrog_rag.results import terminal
     from balrog_rag.results.arms import departures
     from balrog_rag.results.comparing import compared, compared_statistics
@@ -72,7 +72,7 @@ def compare(options: argparse.Namespace) -> int:
     check_plan(options)
     if options.paired or options.solved:
         raise ConfigError(
-            "--paired and --solved are for --values; runs that share their games are paired anyway"
+            "--paired, --solved: only valid with --values; runs that share games are always paired"
         )
     arms, found = compared((options.ours, options.theirs), options.measure, options.detect, options.partial)
     seen = noted(arms, found.whole)
@@ -81,15 +81,15 @@ def compare(options: argparse.Namespace) -> int:
     console = terminal.console()
     for caveat in (run.caveat for arm in arms for run in arm.runs if run.caveat):
         say(console, f"note: {caveat}.")
-    for told in departures(arms):
-        say(console, f"note on {told}.")
+    for note in departures(arms):
+        say(console, f"note on {note}.")
     show_settings(console, arms)
     show_verdicts(console, found)
     if rows := compared_statistics(*arms):
         headings = ["kind", "statistic", "A", "B", "A - B", "95 %\ninterval", "p"]
         show_table(console, "statistics of your own", headings, rows, words=(0, 1))
-    if told := preventable_sentence(*arms):
-        say(console, told)
+    if note := preventable_sentence(*arms):
+        say(console, note)
     if options.planned is not None and found.whole.made:
         show_look(console, found, options.planned, options.look)
     show_partings(console, arms)
@@ -97,14 +97,14 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def check_plan(options: argparse.Namespace) -> None:
-    """Refuse a plan or a look that cannot be."""
+    """Reject an impossible plan or look."""
     for name, value in (("--planned", options.planned), ("--look", options.look)):
         if value is not None and value < 1:
             raise ConfigError(f"{name} {value}: must be 1 or more")
 
 
 def show_settings(console: "Console", arms: "list[Arm]") -> None:
-    """In which settings the two differ."""
+    """Print the settings in which the two differ."""
     from balrog_rag.results.arms import differences
     from balrog_rag.results.comparability import short
     from balrog_rag.results.recorded_provenance import different_packages
@@ -121,7 +121,7 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
 
 
 def show_verdicts(console: "Console", found: "ArmComparison") -> None:
-    """The verdict, by environment and by task, and the sentence."""
+    """Print the verdict, by environment and by task, and the sentence."""
     from balrog_rag.results.statistics.sentence import between, signed
     from balrog_rag.results.terminal import say, show_table
 
@@ -143,7 +143,7 @@ def show_verdicts(console: "Console", found: "ArmComparison") -> None:
 
 
 def show_look(console: "Console", found: "ArmComparison", planned: int, number: int) -> None:
-    """Whether a sequential design may stop here."""
+    """Print whether a sequential design may stop here."""
     from balrog_rag.results.statistics.sequential import PlannedLook, look
     from balrog_rag.results.terminal import say
 
@@ -152,21 +152,19 @@ def show_look(console: "Console", found: "ArmComparison", planned: int, number: 
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
     now = look(min(found.whole.decisive, found.whole.order_p), count, planned, before)
-    told = (
-        "stop: the verdict is clear" if now.clear else "stop: the plan is played out" if now.stop else "go on"
-    )
-    say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {told}.")
+    note = "stop: the verdict is clear" if now.clear else "stop: plan complete" if now.stop else "continue"
+    say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {note}.")
 
 
 def show_partings(console: "Console", arms: "list[Arm]") -> None:
-    """Where episodes of the same game first differ."""
+    """Print where episodes of the same game first differ."""
     from balrog_rag.results.divergence import partings
     from balrog_rag.results.terminal import say, show_table
     from balrog_rag.util.wording import many
 
     found = partings(arms[0], arms[1])
     if not found:
-        say(console, "no game was played by both.")
+        say(console, "the runs have no game in common.")
         return
     rows = [
         [
@@ -181,4 +179,4 @@ def show_partings(console: "Console", arms: "list[Arm]") -> None:
     headings = ["episode", "step", "in", "A", "B"]
     show_table(console, "where pairs first differ", headings, rows, words=(0, 2, 3, 4))
     same = sum(one.step is None for one in found)
-    say(console, f"{many(len(found), 'pairs')}, {same} the same from beginning to end.")
+    say(console, f"{many(len(found), 'pairs')}, {same} identical from beginning to end.")

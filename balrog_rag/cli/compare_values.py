@@ -9,9 +9,9 @@ from pathlib import Path
 from balrog_rag.contracts.errors import ConfigError
 
 OF_RUNS = {"measure": "progression", "detect": None, "planned": None, "look": 1}
-"""Options that say something of runs alone, and their defaults."""
+"""Options that apply only to runs, and their defaults."""
 MISSING = {"na", "n/a", "none", "null", "nan", "missing"}
-"""Words for a number that is not there: no heading."""
+"""Words for a missing number, which are not headings."""
 
 
 def compare_values(options: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def compare_values(options: argparse.Namespace) -> int:
 
     for name, default in OF_RUNS.items():
         if getattr(options, name) != default:
-            raise ConfigError(f"--{name}: is for runs; leave it out with --values")
+            raise ConfigError(f"--{name}: only valid for runs; remove it or --values")
     ours, theirs = (column(path) for path in (options.ours, options.theirs))
     made = verdict(ours, theirs, paired=options.paired, solved=options.solved)
     terminal.say(terminal.console(), made.sentence)
@@ -29,14 +29,14 @@ def compare_values(options: argparse.Namespace) -> int:
 
 
 def column(path: Path) -> list[float]:
-    """The numbers in this file, one a line; the first line may be their heading."""
+    """Read one number per line; the first line may be a heading."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             return list(islice(_numbers(path, file), _most() + 1))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
     except (UnicodeDecodeError, csv.Error):
-        raise ConfigError(f"{path}: is no text; give a file with one number a line") from None
+        raise ConfigError(f"{path}: not a text file; pass a file with one number per line") from None
 
 
 def _most() -> int:
@@ -53,15 +53,15 @@ def _numbers(path: Path, lines: Iterator[str]) -> Iterator[float]:
             gap = gap or place
             continue
         if gap and gap < place:
-            raise ConfigError(f"{path}, line {gap}: is empty; put a number there or take the line out")
+            raise ConfigError(f"{path}, line {gap}: empty; write a number or remove the line")
         if len(cells) > 1:
-            raise ConfigError(f"{path}, line {place}: has {len(cells)} columns; give a file with one")
+            raise ConfigError(f"{path}, line {place}: {len(cells)} columns; pass a file with one")
         if place > 1 or not heading(word):
             yield number(path, place, word)
 
 
 def heading(word: str) -> bool:
-    """Whether a first line names the column: it begins like a name and stands for no number."""
+    """Whether a first line is a heading: it starts like a name and is not a number."""
     return (word[0].isalpha() or word[0] == "_") and word.lower() not in MISSING and not _is_number(word)
 
 
@@ -74,11 +74,11 @@ def _is_number(word: str) -> bool:
 
 
 def number(path: Path, place: int, word: str) -> float:
-    """The number in a line; a word that is none is refused, with its line."""
+    """Parse the number in a line; raises ConfigError with the line if it is not one."""
     from math import isfinite
 
     if not _is_number(word):
-        raise ConfigError(f"{path}, line {place}: {word[:80]!r} is no number")
+        raise ConfigError(f"{path}, line {place}: {word[:80]!r} is not a number")
     if not isfinite(float(word)):
-        raise ConfigError(f"{path}, line {place}: {word[:80]} cannot be compared; put a finite number there")
+        raise ConfigError(f"{path}, line {place}: {word[:80]} is not finite; use a finite number")
     return float(word)

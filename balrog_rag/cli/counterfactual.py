@@ -1,7 +1,7 @@
-"""`python -m balrog_rag.counterfactual RUN`: at how many steps did retrieval change the action?
+"""`balrog-rag counterfactual RUN`: at how many steps did retrieval change the action?
 
-Replays episodes to sampled steps and asks the model there without reference text, and once more with
-it; both cost model calls.
+Replays episodes to sampled steps and asks the model there without reference text, and once more with it;
+both cost model calls.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     made = Parser(prog=called("counterfactual"), description=__doc__)
     made.add_argument("run", type=Path, metavar="RUN", help="run folder of an agent with retrieval")
     made.add_argument(
-        "--sample", type=int, default=30, metavar="N", help="steps to ask about (default: %(default)s)"
+        "--sample", type=int, default=30, metavar="N", help="number of steps to sample (default: %(default)s)"
     )
-    made.add_argument("--seed", type=int, default=0, help="which steps are drawn (default: %(default)s)")
-    made.add_argument("--json", action="store_true", help="every step asked about, as one JSON object")
-    made.add_argument("--trust", action="store_true", help="though somebody else made the run folder")
+    made.add_argument("--seed", type=int, default=0, help="seed of the sample (default: %(default)s)")
+    made.add_argument("--json", action="store_true", help="print all sampled steps as one JSON object")
+    made.add_argument("--trust", action="store_true", help="accept a run folder that somebody else created")
     options = made.parse_args(arguments)
     return ended(
         lambda: counterfactual(options.run, options.sample, options.seed, options.json, options.trust)
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool = False) -> int:
-    """Ask about the sampled steps, print what was found and keep it in the run folder."""
+    """Ask about the sampled steps, print the result and store it in the run folder."""
     from balrog_rag.results.asked_again import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
     from balrog_rag.run.resume import resumed_config
@@ -53,12 +53,12 @@ def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool 
     asked = asyncio.run(ask_all(run, places))
     found = Counterfactual(tuple(asked))
     keep(run, found)
-    print(msgspec.json.encode(found).decode() if as_json else told(run, found))
+    print(msgspec.json.encode(found).decode() if as_json else report_text(run, found))
     return 0
 
 
-def told(run: Path, found: "Counterfactual") -> str:
-    """The sentence, the steps at which an answer differed, and how to look at one."""
+def report_text(run: Path, found: "Counterfactual") -> str:
+    """Format the sentence, the steps at which an answer differed, and how to view one."""
     from balrog_rag.results.run_folder import journal_path
 
     differing = [one for one in found.asked if one.differs]
@@ -66,12 +66,12 @@ def told(run: Path, found: "Counterfactual") -> str:
     if differing:
         first = differing[0]
         path = journal_path(run, first.episode)
-        lines.append(f"look at one: python -m balrog_rag.episode show {path} --step {first.step}")
+        lines.append(f"view one: balrog-rag show {path} --step {first.step}")
     return "\n".join(lines)
 
 
 async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[AskedAgain]":
-    """Each place twice, one after the other."""
+    """Ask at each place twice, in order."""
     from balrog_rag.run.services import LiveServices
 
     services = LiveServices()
@@ -82,7 +82,7 @@ async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[AskedAgain
 
 
 async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "AskedAgain":
-    """One place: without reference text, then with it."""
+    """Ask at one place: without reference text, then with it."""
     from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
@@ -90,17 +90,17 @@ async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Aske
 
     recording = journal.read(path)
     if recording.header is None:
-        raise JournalError(f"{path}: holds no whole header; nothing can be played")
+        raise JournalError(f"{path}: header missing or truncated; nothing can be played")
     done = recording.steps[at].taken
     spec = planned_spec(run, path, recording.header)
     without = await act(services, recording, without_retrieval(spec, at), at)
-    # The agent itself goes on from its record: one that took over here would lack what it was shown before.
+    # The recorded agent continues: a new one that started here would lack its history.
     again = await act(services, recording, spec, at)
     return AskedAgain(spec.episode, at, done, without.taken, again.taken, again.took.less(without.took))
 
 
 def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
-    """The episode, from step `at` on with the same player, who looks nothing up any more."""
+    """The episode with retrieval turned off for the same player from step `at` on."""
     from balrog_rag.episode.spec import Fork
 
     player = spec.player_at(at)
@@ -111,10 +111,10 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
 
 
 class CounterfactualProgress:
-    """What was done last, and what the answers took that were not recorded."""
+    """The last action, and the cost of answers that were not recorded."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start empty."""
         from balrog_rag.results.asked_again import StepCost
 
         self.taken, self.took = "", StepCost()
@@ -132,7 +132,7 @@ class CounterfactualProgress:
 async def act(
     services: "LiveServices", recording: "Recording", spec: "EpisodeSpec", at: int
 ) -> CounterfactualProgress:
-    """What the player of step `at` does there, everything before it as recorded."""
+    """Return the player's action at step `at`, with everything before it as recorded."""
     from balrog_rag.episode.effects import JournalCursor
     from balrog_rag.episode.journal import Recording, Step, Writer
     from balrog_rag.episode.play import EpisodeContext, play

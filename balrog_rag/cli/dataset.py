@@ -1,4 +1,4 @@
-"""`balrog-rag dataset`: recorded games in the manner of the NetHack Learning Dataset."""
+"""`balrog-rag dataset`: recorded games in the format of the NetHack Learning Dataset."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from balrog_rag.results.report.document import Section
 
 _DESCRIPTION = """Recorded games as in the NetHack Learning Dataset: runs with run.ttyrec, NLD-AA, NLD-NAO.
-Datasets are kept by name in a database that nle.dataset reads (--db, ./ttyrecs.db)."""
+Datasets are registered by name in a database for nle.dataset (--db, ./ttyrecs.db)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
+    """Run a command; every user error is one line with the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: carried_out(_parser(), words))
 
@@ -31,57 +31,53 @@ def _parser() -> ArgumentParser:
 
     def command(name: str, says: str, carry_out: object) -> ArgumentParser:
         made: ArgumentParser = commands.add_parser(name, help=says, description=says)
-        made.add_argument("--db", type=Path, default=DATABASE, help="the database (ttyrecs.db)")
+        made.add_argument("--db", type=Path, default=DATABASE, help="database (default: ttyrecs.db)")
         made.set_defaults(carry_out=carry_out)
         return made
 
-    record = command("record", "record the episodes of a run anew from their journals", _record)
+    record = command("record", "create recordings of a run's episodes from their journals", _record)
     record.add_argument("run", type=Path, metavar="RUN", help="a run folder")
-    bring = command("import", "bring a folder of recordings into the database", _import)
+    bring = command("import", "add a folder of recordings to the database", _import)
     bring.add_argument(
         "folder", type=Path, metavar="DIR", help="a run, NLD-AA's nle_data, or NLD-NAO's folder"
     )
-    bring.add_argument("--name", help="what to call it (default: the folder's name)")
-    bring.add_argument(
-        "--keep-cut", action="store_true", help="keep recordings that are cut short, as they are"
-    )
-    command("list", "the datasets of the database", _list)
-    _named(command("info", "what a dataset holds", _info))
-    move = _named(command("move", "say where a dataset's folder lies now", _move))
+    bring.add_argument("--name", help="name of the dataset (default: the folder's name)")
+    bring.add_argument("--keep-cut", action="store_true", help="keep truncated recordings")
+    command("list", "list the datasets of the database", _list)
+    _named(command("info", "show the contents of a dataset", _info))
+    move = _named(command("move", "change the folder of a dataset", _move))
     move.add_argument("folder", type=Path, metavar="FOLDER")
-    download = command("download", "the published archives: what they hold, and how to get them", _download)
+    download = command("download", "list or download the published archives", _download)
     download.add_argument("archive", nargs="?", metavar="ARCHIVE", help="nld-aa-taster, nld-aa or nld-nao")
-    download.add_argument(
-        "--to", type=Path, help="fetch it into this folder; goes on where it was broken off"
-    )
-    download.add_argument("--site", help="where it lies (default: its authors' address)")
-    download.add_argument("--unpack", action="store_true", help="unpack it there, too")
-    stats = command("stats", "tables of scores, roles, achievements, conducts and deaths", _stats)
+    download.add_argument("--to", type=Path, help="download into this folder; continues a partial download")
+    download.add_argument("--site", help="base URL (default: that of its authors)")
+    download.add_argument("--unpack", action="store_true", help="also unpack it there")
+    stats = command("stats", "print tables of scores, roles, achievements, conducts and deaths", _stats)
     stats.add_argument("names", nargs="+", metavar="NAME", help="datasets, or run folders")
     stats.add_argument("--frames", action="store_true", help="also read every recording and count its frames")
-    stats.add_argument("--out", type=Path, metavar="FOLDER", help="also a page with the tables and box plots")
-    _select_parser(_named(command("select", "choose games by what is known of them", _select)))
-    _stream_parser(_named(command("stream", "read all frames in batches, and say how fast", _stream)))
+    stats.add_argument("--out", type=Path, metavar="FOLDER", help="also write a page with tables and plots")
+    _select_parser(_named(command("select", "select games by their metadata", _select)))
+    _stream_parser(_named(command("stream", "read all frames in batches and report the speed", _stream)))
     _frames_parser(_named(command("frames", "print the frames of one game", _frames)))
     return parser
 
 
 def _stream_parser(stream: ArgumentParser) -> None:
-    stream.add_argument("--batch", type=int, default=12, help="games side by side (12)")
-    stream.add_argument("--length", type=int, default=512, help="frames of each in a batch (512)")
-    stream.add_argument("--threads", type=int, default=2, help="threads that unpack (2)")
-    stream.add_argument("--seed", type=int, help="shuffle the games by this seed")
+    stream.add_argument("--batch", type=int, default=12, help="parallel games (12)")
+    stream.add_argument("--length", type=int, default=512, help="frames per game in a batch (512)")
+    stream.add_argument("--threads", type=int, default=2, help="decompression threads (2)")
+    stream.add_argument("--seed", type=int, help="shuffle the games with this seed")
 
 
 def _frames_parser(frames: ArgumentParser) -> None:
-    frames.add_argument("game", type=int, metavar="GAMEID", help="its number, as `select` shows it")
+    frames.add_argument("game", type=int, metavar="GAMEID", help="number of the game, as listed by `select`")
     frames.add_argument("--from", dest="first", type=int, default=0, help="the first frame (0)")
     frames.add_argument("--to", dest="last", type=int, help="the last frame (default: the game's last)")
     frames.add_argument("--colour", action="store_true", help="with the terminal's colours")
 
 
 def _named(parser: ArgumentParser) -> ArgumentParser:
-    parser.add_argument("name", metavar="NAME", help="a dataset, as `list` shows it")
+    parser.add_argument("name", metavar="NAME", help="a dataset, as listed by `list`")
     return parser
 
 
@@ -89,23 +85,23 @@ def _select_parser(select: ArgumentParser) -> None:
     for name, says in (
         ("role", "roles by their short names: Val,Sam"), ("race", "races: Hum,Elf"), ("gender", "Mal or Fem"),
         ("align", "Law, Neu, Cha"), ("score", "a range: 1000.., ..50, 10..20"), ("turns", "a range"),
-        ("depth", "a range of the deepest level"), ("date", "a range of days: 20260101..20261231"),
-        ("death", "words in how it ended"), ("achieved", "words of an achievement: Sokoban"),
-        ("sql", "any condition on the columns of nle.dataset's table games"),
+        ("depth", "a range of the deepest level reached"), ("date", "a range of days: 20260101..20261231"),
+        ("death", "words in the cause of death"), ("achieved", "words of an achievement: Sokoban"),
+        ("sql", "SQL condition on the columns of nle.dataset's table `games`"),
     ):  # fmt: skip
         select.add_argument(f"--{name}", help=says)
-    select.add_argument("--as", dest="target", metavar="NEW", help="keep them as a dataset of this name")
-    select.add_argument("--limit", type=int, default=20, help="games shown (20)")
-    select.add_argument("--json", action="store_true", help="print every game as a line of JSON")
+    select.add_argument("--as", dest="target", metavar="NEW", help="store the selection as this dataset")
+    select.add_argument("--limit", type=int, default=20, help="number of games to list (20)")
+    select.add_argument("--json", action="store_true", help="print every game as one line of JSON")
 
 
 def _record(options: Namespace) -> int:
     _, notes = record_run(options.run)
-    return _told(notes)
+    return _print_notes(notes)
 
 
 def record_run(run: Path) -> tuple[Path, list[str]]:
-    """Record every episode of a run from its journal; the database, and what was left out of it."""
+    """Record every episode of a run from its journal; return the database and notes on what was left out."""
     import asyncio
 
     from balrog_rag.knowledge.progress import shown_progress
@@ -120,7 +116,7 @@ def record_run(run: Path) -> tuple[Path, list[str]]:
     return run / RECORDINGS / DATABASE, notes
 
 
-def _told(notes: Sequence[str]) -> int:
+def _print_notes(notes: Sequence[str]) -> int:
     for note in notes:
         print(f"note: {terminal_safe(note)}", file=sys.stderr)
     return 0
@@ -131,7 +127,7 @@ def _import(options: Namespace) -> int:
 
     done = import_folder(options.folder, options.db, options.name, options.keep_cut)
     print(f"{terminal_safe(done.name)}: {many(done.games, 'games')} in {options.db}")
-    return _told(done.notes)
+    return _print_notes(done.notes)
 
 
 def _list(options: Namespace) -> int:
@@ -159,8 +155,8 @@ def _info(options: Namespace) -> int:
     )
     print(f"{short_number(found.size)}B, ttyrec{found.version}")
     holds = {1: "frames alone", 2: "frames and key presses"}.get(found.version, "frames, key presses, scores")
-    print(f"folder: {terminal_safe(str(found.root))}; it holds {holds}")
-    print(f"missing: {many(missing, 'recordings')}" if missing else "every recording is there")
+    print(f"folder: {terminal_safe(str(found.root))}; contents: {holds}")
+    print(f"missing: {many(missing, 'recordings')}" if missing else "no recording is missing")
     return 0
 
 
@@ -168,7 +164,7 @@ def _move(options: Namespace) -> int:
     from balrog_rag.dataset.database import move
 
     move(options.db, options.name, options.folder)
-    print(f"{terminal_safe(options.name)}: is looked for in {options.folder.resolve()}")
+    print(f"{terminal_safe(options.name)}: folder set to {options.folder.resolve()}")
     return 0
 
 
@@ -181,7 +177,7 @@ def _select(options: Namespace) -> int:
     within("--limit", options.limit, 0)
     found = selecting.select(options.db, options.name, vars(options))
     if options.target and not found:
-        raise ConfigError(f"--as {options.target}: no game of {options.name} fits, so nothing is kept")
+        raise ConfigError(f"--as {options.target}: no game of {options.name} matches; nothing stored")
     if options.json:
         import msgspec
 
@@ -258,7 +254,7 @@ def _stats(options: Namespace) -> int:
 
 
 def _write_page(sections: "list[Section]", sets: "list[Games]", out: Path) -> None:
-    """Tables and box plots as one HTML page, and each figure as a file."""
+    """Write tables and box plots as one HTML page, and each figure as a file."""
     from balrog_rag.dataset.box_plots import figures
     from balrog_rag.results import run_folder
     from balrog_rag.results.report.document import ReportPage
@@ -284,12 +280,12 @@ def _download(options: Namespace) -> int:
         for name, archive in ARCHIVES.items():
             print(f"{name:<14} {archive.size:>8} in {many(len(archive.files), 'files')}: {archive.holds}")
             print(f"{'':<14} {SITE}/{name}/{archive.files[0]}{' ...' if len(archive.files) > 1 else ''}")
-        print("balrog-rag dataset download NAME --to FOLDER --unpack fetches one; then import FOLDER")
+        print("balrog-rag dataset download NAME --to FOLDER --unpack gets one; then: dataset import FOLDER")
         return 0
     if options.archive not in ARCHIVES:
         raise ConfigError(f"{options.archive}: no such archive{nearest(options.archive, ARCHIVES)}")
     files = fetch(options.archive, options.to, shown_progress, options.site or SITE)
     if options.unpack:
         unpack(files, options.to)
-    print(f"{options.archive}: {many(len(files), 'files')} in {options.to}, each whole")
+    print(f"{options.archive}: {many(len(files), 'files')} in {options.to}, all complete")
     return 0

@@ -1,4 +1,4 @@
-"""Demonstrations of what was played before: our own journals, NLE's ttyrec recordings, BALROG's records."""
+"""Create demonstrations from recorded play: our own journals, NLE's ttyrec recordings, BALROG's records."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from balrog_rag.contracts.errors import ConfigError, ReplayError
 from balrog_rag.episode.journal import Step
 
 Screen: TypeAlias = Any
-"""An array of characters or of places; NumPy is only loaded where there is one."""
+"""An array of characters or coordinates; imported lazily, since NumPy is slow to load."""
 
 _ROWS, _COLUMNS = 24, 80
 _CHUNK = 512
 
 
 def from_any(path: Path) -> Demonstration:
-    """The episode of a record of BALROG's, of a recording, or of a journal."""
+    """Convert a record of BALROG, a recording or a journal."""
     from balrog_rag.dataset.recordings import version_of
 
     if path.suffix == SUFFIX:
@@ -31,7 +31,7 @@ def from_any(path: Path) -> Demonstration:
 
 
 async def from_journal(path: Path) -> Demonstration:
-    """The episode of a journal, with the actions that were really taken; the game is played again for it."""
+    """Convert a journal with the actions that were taken; the game is replayed for it."""
     from balrog_rag.episode.journal import read
     from balrog_rag.workers.inline import InlineGames
 
@@ -46,7 +46,7 @@ async def from_journal(path: Path) -> Demonstration:
             shown, seen = await _shown(game, step, seen)
             if shown and step.obs != seen.digest:
                 raise ReplayError(
-                    f"{path}: step {step.n}: the game shows another screen than the journal says"
+                    f"{path}: step {step.n}: the replayed game shows a different screen than the journal"
                 )
             turns += shown
     finally:
@@ -59,12 +59,12 @@ async def from_journal(path: Path) -> Demonstration:
 async def _shown(
     game: RunningGame, step: Step, seen: Observation
 ) -> tuple[list[DemonstrationTurn], Observation]:
-    """What was seen and done in a step, press by press where a program played, and what is seen after it.
+    """The observations and actions of a step, press by press for a program, and the observation after it.
 
-    A program itself is never run: its recorded presses are made one by one.
+    The program itself is not run: its recorded key presses are replayed one by one.
     """
     if step.stopped and not step.pressed and not game.view.takes(step.taken):
-        return [], seen  # the program failed before it pressed anything
+        return [], seen  # the program failed before its first key press
     if not step.pressed:
         (after,) = await game.play([step.taken])
         return [DemonstrationTurn(seen.long_term, step.taken)], after.observation
@@ -77,19 +77,19 @@ async def _shown(
 
 
 def from_ttyrec(path: Path) -> Demonstration:
-    """The game of a recording by NLE. It holds the screen alone, so language and inventory are missing."""
+    """Convert a recording by NLE. It only contains the screen, so language and inventory are missing."""
     turns = tuple(
         DemonstrationTurn(_seen(screen, cursor), _action(key, text_message_of(screen)))
         for screen, cursor, key in _frames(path)
         if key
     )
     if not turns:
-        raise ConfigError(f"{path}: no key presses in it; NLE writes them from ttyrec version 2 on")
+        raise ConfigError(f"{path}: contains no key presses; use a recording of ttyrec version 2 or later")
     return Demonstration(f"nle/{RECORDING}", f"recording {path.name}", turns)
 
 
 def _frames(path: Path) -> Iterator[tuple[Screen, Screen, int]]:
-    """Every screen with its cursor and the key pressed in answer to it; 0 for the last."""
+    """Yield every screen with its cursor and the key pressed in response; 0 for the last."""
     import numpy as np
     from nle import _pyconverter
 
@@ -110,14 +110,14 @@ def _frames(path: Path) -> Iterator[tuple[Screen, Screen, int]]:
 
 
 def text_message_of(screen: Screen) -> str:
-    """The game's message on a screen."""
+    """Return the game's message on a screen."""
     from balrog_rag.envs.nethack.language import text_message
 
     return text_message(screen)
 
 
 def _seen(screen: Screen, cursor: Screen) -> str:
-    """What an agent would have read of the screen, as its long part."""
+    """The long part of the observation that an agent would have read."""
     rows = [bytes(row).decode("latin-1") for row in screen[1:]]
     parts = (
         Part("message", text_message_of(screen)),
@@ -129,7 +129,7 @@ def _seen(screen: Screen, cursor: Screen) -> str:
 
 
 def _action(key: int, message: str) -> str:
-    """The name of a pressed key: a letter where the game asks for a thing, else the command."""
+    """Name a pressed key: a letter if the game asks for an item, otherwise the command."""
     from balrog_rag.envs.nethack.actions import nethack_actions
 
     actions = nethack_actions("full")

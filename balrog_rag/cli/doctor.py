@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     made = Parser(prog=called("doctor"), description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter)
     made.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="overrides of the run to check")
     return made

@@ -1,4 +1,4 @@
-"""`--dry-run`: what the words would play and what it may cost at most; nothing is played or written."""
+"""`--dry-run`: what the overrides would play and the maximum cost; nothing is played or written."""
 
 from collections.abc import Sequence
 
@@ -16,33 +16,33 @@ from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 SHOWN_SEEDS = 3
-HEADINGS = ("run", "player", "episodes", "steps at most", "dollars at most")
+HEADINGS = ("run", "player", "episodes", "max steps", "max dollars")
 
 
 def dry_run(words: list[str], multirun: bool) -> int:
-    """Check everything that a run checks and say what it would be; returns the exit code."""
+    """Make all checks of a real run and print the plan; return the exit code."""
     if any(word.startswith("resume=") for word in words):
-        raise ConfigError("--dry-run: goes with the words of a new run, not with resume=")
+        raise ConfigError("--dry-run: only valid for a new run; remove resume=")
     if multirun or is_sweep(None, words):
         _, runs = checked(words)
         title = str(runs[0].folder.parent)
     else:
         runs = [checked_run(composed(words))]
         title = str(runs[0].folder)
-    tell(title, runs)
+    print_plan(title, runs)
     return 0
 
 
-def tell(title: str, runs: Sequence[PlannedRun]) -> None:
-    """Print the runs as a table, then their games, limits and departures, and what bounds their cost."""
+def print_plan(title: str, runs: Sequence[PlannedRun]) -> None:
+    """Print the runs as a table, then their games, limits and departures, and the maximum cost."""
     console = terminal.console()
     terminal.show_table(console, f"not played: {title}", HEADINGS, [cells(run) for run in runs], (0, 1))
-    for line in [*_told(runs), *costs(runs)]:
+    for line in [*_notes(runs), *costs(runs)]:
         terminal.say(console, terminal_safe(line))
 
 
-def _told(runs: Sequence[PlannedRun]) -> list[str]:
-    """What is to be known of the runs, with the names of those that it concerns, unless it is all of them."""
+def _notes(runs: Sequence[PlannedRun]) -> list[str]:
+    """Notes on the runs, with the names of the runs concerned unless it is all of them."""
     found = []
     for what in (games, limits, departures):
         said = [what(run) for run in runs]
@@ -52,7 +52,7 @@ def _told(runs: Sequence[PlannedRun]) -> list[str]:
 
 
 def cells(run: PlannedRun) -> list[str]:
-    """A run as a row of the table."""
+    """One row of the table."""
     bound = most_dollars(run)
     return [
         run.label or run.folder.name,
@@ -64,7 +64,7 @@ def cells(run: PlannedRun) -> list[str]:
 
 
 def games(run: PlannedRun) -> str:
-    """How often each task is played, with which seeds first."""
+    """Number of episodes per task, with the first seeds."""
     seeds: dict[str, list[int]] = {}
     for spec in run.specs:
         seeds.setdefault(spec.episode.rpartition("/")[0], []).append(spec.game.seeds.core)
@@ -85,12 +85,12 @@ def limits(run: PlannedRun) -> str:
 
 
 def departures(run: PlannedRun) -> str:
-    """In what a run of an experiment is not that experiment."""
+    """How a run of an experiment departs from that experiment."""
     return departure(plain(run.config))
 
 
 def most_dollars(run: PlannedRun) -> float | None:
-    """What the run may spend by its caps; None where nothing bounds it."""
+    """Maximum cost of the run by its caps; None if it is unbounded."""
     config = run.config
     if not agents.asks_model(config.agent) or config.model.backend != "litellm":
         return 0.0
@@ -100,11 +100,11 @@ def most_dollars(run: PlannedRun) -> float | None:
 
 
 def costs(runs: Sequence[PlannedRun]) -> list[str]:
-    """What to know of the largest cost."""
+    """Notes on the maximum cost."""
     bounds = [most_dollars(run) for run in runs]
     if None in bounds:
-        return ["no cap on dollars: set one with limits.run.dollars=..., which holds for each run"]
+        return ["dollars: no cap; set one per run with limits.run.dollars=..."]
     if any(bounds):
         total = sum(bound for bound in bounds if bound is not None)
-        return [f"at most ${total:,.2f} in all, and the calls that are under way when a cap is reached"]
-    return ["no model is paid for"]
+        return [f"at most ${total:,.2f} in total, plus the calls in flight when a cap is reached"]
+    return ["no paid model is called"]

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.envs`: what the environments offer, and the levels and games some of them need."""
+"""`balrog-rag envs`: tasks and options of the environments, and the levels and games that some need."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code."""
+    """Run the command; return the exit code."""
     options = _parser().parse_args(arguments)
     return ended(lambda: _carry_out(options))
 
@@ -48,7 +48,7 @@ def _build(source: Path | None, workers: int) -> int:
     print(f"{many(len(wanted), 'games')} of TextWorld to build into {games_folder()}")
     with shown_progress("building games", len(wanted)) as done:
         build(wanted, workers, source, done=done)
-    print("all 75 games are there")
+    print("all 75 games are built")
     return 0
 
 
@@ -95,7 +95,7 @@ def _print_comparison(results: Mapping[str, "ComparisonCount"], pictures: bool) 
             f"{env}: {many(result.episodes, 'episodes')}, {many(result.states, 'states')} compared, "
             f"{result.differing:,} differing"
             + (
-                " (pictures are our own; they differ where the recorded ones do)"
+                " (images are rendered by this package; they differ if the recorded ones do)"
                 if pictures and env in OWN_PICTURES
                 else ""
             )
@@ -110,35 +110,33 @@ def _print_comparison(results: Mapping[str, "ComparisonCount"], pictures: bool) 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog=called("envs"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    fetch = commands.add_parser("fetch", help="bring level files into the cache folder")
+    fetch = commands.add_parser("fetch", help="download level files to the cache folder")
     fetch.add_argument("what", choices=["boxoban"], help="what to fetch")
     fetch.add_argument(
         "--from",
         dest="source",
         default=boxoban.URL,
         metavar="URL|PATH",
-        help=f"where from: a URL, a zip file or a folder (default: {boxoban.URL})",
+        help=f"source: a URL, a zip file or a folder (default: {boxoban.URL})",
     )
-    build = commands.add_parser("build", help="build the games that BALROG plays of TextWorld")
+    build = commands.add_parser("build", help="build BALROG's TextWorld games")
     build.add_argument("what", choices=["textworld"], help="what to build")
     build.add_argument(
         "--from",
         dest="source",
         type=Path,
         metavar="FOLDER",
-        help="BALROG's folder tw_games: building from its descriptions takes a second a game "
-        "(default: from the games' seeds, which can take minutes for one)",
+        help="BALROG's folder tw_games: building from its descriptions takes one second per game "
+        "(default: build from seeds, which can take minutes per game)",
     )
     build.add_argument(
-        "--workers", type=int, default=0, metavar="N", help="so many at a time (default: one a core)"
+        "--workers", type=int, default=0, metavar="N", help="parallel builds (default: one per core)"
     )
     conform = commands.add_parser(
-        "conform", help="play recordings of BALROG's own games again; exit 1 where a state differs"
+        "conform", help="replay recordings of BALROG's own games; exit 1 if a state differs"
     )
     conform.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help="recorded episodes")
-    conform.add_argument(
-        "--no-pictures", dest="pictures", action="store_false", help="leave the pictures uncompared"
-    )
+    conform.add_argument("--no-pictures", dest="pictures", action="store_false", help="do not compare images")
     tasks = commands.add_parser("tasks", help="list the tasks of an environment")
     tasks.add_argument("env", choices=registry.environments.names(), help="the environment")
     settings = commands.add_parser("options", help="list the options of an environment's games")

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.episode`: journals shown, verified, exported and forked, by playing them again."""
+"""`python -m balrog_rag.episode`: show, verify, export and fork journals by replaying them."""
 
 import argparse
 import asyncio
@@ -15,14 +15,14 @@ from balrog_rag.util.wording import many
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command; return its exit code."""
     options, words = parser().parse_known_args(arguments)
     options.overrides = overrides(words)
     return ended(lambda: options.run(options))
 
 
 def overrides(words: Sequence[str]) -> list[str]:
-    """What is left of a command line: KEY=VALUE words, or a mistake."""
+    """Return the KEY=VALUE overrides of a command line; anything else is an error."""
     for word in words:
         if "=" not in word or word.startswith("-"):
             parser().error(f"unrecognized argument: {word}")
@@ -30,37 +30,37 @@ def overrides(words: Sequence[str]) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     own = "episode" if command_line.prefix.startswith("python") else ""
     top = Parser(prog=called(own).strip(), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    show = commands.add_parser("show", help="every step's exact prompt, answer, action and screen")
+    show = commands.add_parser("show", help="print every step's exact prompt, answer, action and screen")
     show.add_argument("journal", type=Path)
-    show.add_argument("--step", type=int, help="this step alone")
-    show.add_argument("--brief", action="store_true", help="one line a step: action, numbers, message")
+    show.add_argument("--step", type=int, help="only this step")
+    show.add_argument("--brief", action="store_true", help="one line per step: action, numbers, message")
     show.set_defaults(run=_show)
-    verify = commands.add_parser("verify", help="play journals again and compare every digest")
+    verify = commands.add_parser("verify", help="replay journals and compare every digest")
     verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_SWEEP_OR_JOURNAL")
     verify.set_defaults(run=_verify)
-    export = commands.add_parser("export", help="an episode's events, for other programs")
+    export = commands.add_parser("export", help="write an episode's events for other programs")
     export.add_argument("journal", type=Path)
     export.add_argument(
         "--format",
         choices=("jsonl", "atif"),
         default="jsonl",
-        help="an event a line as JSON, or an Agent Trajectory Interchange Format document (default: jsonl)",
+        help="one event per line as JSON, or an Agent Trajectory Interchange Format file (default: jsonl)",
     )
-    export.add_argument("--out", type=Path, metavar="FILE", help="where to (default: standard output)")
+    export.add_argument("--out", type=Path, metavar="FILE", help="output file (default: standard output)")
     export.set_defaults(run=_export)
     fork = commands.add_parser(
         "fork",
-        help="play on from a step with another agent or model",
-        epilog="followed by KEY=VALUE words for the new player, e.g. agent=cot model.name=...",
+        help="continue from a step with another agent or model",
+        epilog="followed by KEY=VALUE overrides for the new player, e.g. agent=cot model.name=...",
     )
     fork.add_argument("journal", type=Path)
     fork.add_argument("--at", type=int, required=True, help="first step that the new player decides")
     fork.add_argument("--out", type=Path, required=True, help="new run folder")
-    fork.add_argument("--trust", action="store_true", help="though somebody else made the run folder")
+    fork.add_argument("--trust", action="store_true", help="accept a run folder that somebody else created")
     fork.set_defaults(run=_fork)
     return top
 
@@ -79,14 +79,14 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def refuse_step(path: Path, step: int | None) -> None:
-    """Say so where the journal has no such step."""
+    """Raise an error if the journal has no such step."""
     from balrog_rag.episode.journal import read
 
     if step is None:
         return
     count = len(read(path).steps)
     if not 0 <= step < count:
-        raise ConfigError(f"--step {step}: the journal holds {many(count, 'steps')}, counted from 0")
+        raise ConfigError(f"--step {step}: the journal has {many(count, 'steps')}, counted from 0")
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -129,7 +129,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _to_verify(paths: Sequence[Path]) -> list[Path]:
-    """The journals of runs and sweeps, and those named; what else `RUN/*` brings is left out with a word."""
+    """The journals in runs, sweeps and files; other paths, as from `RUN/*`, are reported and skipped."""
     from balrog_rag.results.run_folder import is_journal, journals
 
     found: list[Path] = []
@@ -141,18 +141,18 @@ def _to_verify(paths: Sequence[Path]) -> list[Path]:
         found += here
         others += [] if here else [path]
     if not found:
-        raise RunFolderError(f"{others[0]}: holds no journal; give a run, a sweep or a *.journal.jsonl")
+        raise RunFolderError(f"{others[0]}: contains no journal; pass a run, a sweep or a *.journal.jsonl")
     for path in others:
-        print(f"skipped\tno run and no journal\t{terminal_safe(str(path))}")
+        print(f"skipped\tneither a run nor a journal\t{terminal_safe(str(path))}")
     return found
 
 
 UNVERIFIED = (
     "of run.json, only the package versions are compared with the journals; "
-    "its times, commands, prompts and machine are what the folder claims"
+    "its times, commands, prompts and machine are not verified"
 )
 UNCHAINED = (
-    "of version 1, whose lines are not chained: screens, actions, prompts and scores are proved, "
+    "of version 1 without hash chain: screens, actions, prompts and scores are verified, "
     "costs, tokens, times, model names and search scores are not"
 )
 

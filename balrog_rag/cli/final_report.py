@@ -1,4 +1,4 @@
-"""What a run prints when it ends: the results table, or its summary as JSON."""
+"""Output at the end of a run: the results table, or the summary as JSON."""
 
 from pathlib import Path
 
@@ -17,6 +17,6 @@ def print_results(run: Path, summary: Summary) -> None:
 
 
 def print_finished(run: Path, outcome: RunOutcome, summary: Summary) -> None:
-    """The same for a program: the summary as one JSON line."""
+    """Print the summary as one JSON line, for programs."""
     facts = {"event": "finished", "folder": str(run), "exit_code": outcome.exit_code, **summary.overall}
     print(msgspec.json.encode(facts).decode())

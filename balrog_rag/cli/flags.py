@@ -1,4 +1,4 @@
-"""Command lines with flags: --help and -m are ours; --cfg, --info and shell completion are Hydra's own."""
+"""Command-line flags: --help and -m are ours; --cfg, --info and shell completion are Hydra's own."""
 
 import sys
 from typing import Any
@@ -23,7 +23,7 @@ FLAGS = (*OURS, "--log", "--help", "-h", "--version", *HYDRA_SAYS)
 
 
 def with_flags(words: list[str]) -> int:
-    """Sort out the flags; returns the exit code."""
+    """Handle the flags; return the exit code."""
     words = _log_format(words)
     if "--help" in words or "-h" in words:
         from balrog_rag.cli.help import text
@@ -39,7 +39,7 @@ def with_flags(words: list[str]) -> int:
     trust = TRUST in words
     words = [word for word in words if word != TRUST]
     if trust and not any(word.startswith("resume=") for word in words):
-        raise ConfigError("--trust: goes with resume=FOLDER, a folder that somebody else has made")
+        raise ConfigError("--trust: only valid with resume=FOLDER")
     if DRY_RUN in words:
         from balrog_rag.cli.dry_run import dry_run
 
@@ -58,7 +58,7 @@ def with_flags(words: list[str]) -> int:
 
 
 def _refuse_keys_as_flags(words: list[str]) -> None:
-    """`--agent naive`, `--episodes 3`: a key, or the end of one, written as other programs want it."""
+    """Reject `--agent naive`, `--episodes 3`: keys, or their last parts, written as flags."""
     keys = [*group_options(), *(key for key, _ in documented_keys())]
     for word, after in zip(words, [*words[1:], ""], strict=True):
         name, equals, value = word.lstrip("-").partition("=")
@@ -69,19 +69,19 @@ def _refuse_keys_as_flags(words: list[str]) -> None:
         given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
         if meant:
             raise ConfigError(
-                f"{word}: keys are no flags; write {' or '.join(f'{key}={given}' for key in meant)}"
+                f"{word}: a key, not a flag; write {' or '.join(f'{key}={given}' for key in meant)}"
             )
 
 
 def _refuse_unknown(words: list[str]) -> None:
-    """A flag that nobody knows; with Hydra's own flags, Hydra judges."""
+    """Reject an unknown flag; Hydra itself checks flags if one of its own is given."""
     for word in words:
         if word.startswith("-") and word not in OURS:
             raise ConfigError(f"{word}: no such flag{nearest(word, FLAGS)}")
 
 
 def _log_format(words: list[str]) -> list[str]:
-    """`--log json` is short for runner.log=json."""
+    """Expand `--log json` to runner.log=json."""
     words = [f"runner.{word[2:]}" if word.startswith("--log=") else word for word in words]
     if "--log" not in words:
         return words
@@ -90,7 +90,7 @@ def _log_format(words: list[str]) -> list[str]:
 
 
 def _hydra_says(words: list[str]) -> int:
-    """What Hydra itself answers, from our configuration; wrong words still end in one line."""
+    """Let Hydra answer, with our configuration; invalid overrides are still one line."""
     import hydra
 
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
@@ -100,8 +100,8 @@ def _hydra_says(words: list[str]) -> int:
     register_schema()
 
     def nothing(config: Any) -> None:
-        """Only flags that end before a job is run come here."""
+        """Never called: these flags end before a job runs."""
 
-    sys.argv = ["python -m balrog_rag.eval", *map(as_hydra_wants, words)]
+    sys.argv = ["balrog-rag run", *map(as_hydra_wants, words)]
     hydra.main(config_path=str(data("conf")), config_name="config", version_base="1.3")(nothing)()
     return 0

@@ -1,4 +1,4 @@
-"""A fork: an episode replayed to a step, and played on from there by another agent or model."""
+"""Fork an episode: replay it to a step, and continue from there with another agent or model."""
 
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,17 @@ from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_stranger
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
-"""What a fork may change: who plays and where, never the game."""
+"""What a fork may change: player and runner, never the game."""
 
 
 def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> int:
-    """Make the new run folder and play on; returns the exit code."""
+    """Create the new run folder and play; return the exit code."""
     recording = journal.read(path)
     if recording.header is None:
-        raise JournalError(f"{path}: holds no whole header; nothing can be forked")
+        raise JournalError(f"{path}: header missing or truncated; nothing can be forked")
     held = recording.count
     if at > held:
-        raise ConfigError(f"--at {at}: the journal holds {held} steps")
+        raise ConfigError(f"--at {at}: the journal has {held} steps")
     run = run_of(path, recording.header.spec.episode)
     config = with_other_player(run, overrides)
     refuse_stranger(run, config, overrides, trust)
@@ -50,32 +50,32 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     run_folder.create(out, plain(config))
     run_folder.write_json(out / run_folder.FORKED, [spec])
     mark_new(out, "config.json", run_folder.FORKED)
-    version = max(recording.header.v, journal.SPARSE)  # what is copied lacks what it lacked
+    version = max(recording.header.v, journal.SPARSE)  # copied entries have the fields of their version
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
     copy_until(recording, at, header, out)
     return play_run(PlannedRun(out, config, [spec]))
 
 
 def run_of(path: Path, episode: str) -> Path:
-    """The run folder a journal lies in."""
+    """Return the run folder of a journal."""
     run = run_folder.home_of(path)
     if run is None or run_folder.journal_path(run, episode).resolve() != path.resolve():
-        raise JournalError(f"{path}: lies in no run folder, so its configuration is not known")
+        raise JournalError(f"{path}: not in a run folder, so its configuration is unknown")
     return run
 
 
 def with_other_player(run: Path, overrides: list[str]) -> Config:
-    """The run's configuration with another player: whole groups, or single keys of the run's own."""
+    """The run's configuration with another player: whole groups, or single keys."""
     config = plain(resumed_config(run, []))
     for key, nothing in (("run.experiment", None), ("run.departures", [])):
-        config = with_value(config, key, nothing)  # whose first steps others decided is no experiment's run
+        config = with_value(config, key, nothing)  # a fork does not belong to an experiment
     own = config["model"]
     if not overrides:
         return thaw(config, Config)
     asked = plain(compose(overrides))
     foreign = sorted(key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST))
     if foreign:
-        raise ConfigError(f"a fork cannot change {', '.join(foreign)}: the game stays the same")
+        raise ConfigError(f"{', '.join(foreign)}: a fork cannot change the game; remove it")
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
@@ -88,30 +88,30 @@ def with_other_player(run: Path, overrides: list[str]) -> Config:
 
 
 def planned_spec(run: Path, path: Path, header: Header) -> EpisodeSpec:
-    """The spec of a journal as its run folder has it: a journal alone may say otherwise whom it asks."""
+    """The spec of a journal according to its run folder: an untrusted journal could name another model."""
     planned = {spec.episode: spec for spec in specs_of(run, resumed_config(run, []))}
     spec = planned.get(header.spec.episode)
     if spec is None or spec.digest != header.spec_digest or spec.digest != header.spec.digest:
-        raise JournalError(f"{path}: is no episode that {run}'s configuration asks for")
+        raise JournalError(f"{path}: not an episode of {run}'s configuration")
     return spec
 
 
 def _of_provider(like: str, model: dict[str, Any]) -> str:
-    """The name of another model of the same provider, which may be given without it."""
+    """The full name of another model of the same provider, which may be given without it."""
     name: str = model["name"]
     provider, slash, _ = like.partition("/")
     return with_provider(name, provider) if slash and model["backend"] == "litellm" else name
 
 
 def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:
-    """The new journal: the old one's entries before step `at`."""
+    """Copy the entries of the old journal before step `at` to the new one."""
     with Writer(run_folder.journal_path(out, header.spec.episode)) as writer:
         writer.append(header)
         steps = 0
         for entry in recording.before_end().entries:
             steps += entry.count if isinstance(entry, Step) else 0
             if steps > at:
-                break  # within a program's burst: the program plays the rest of it again
+                break  # inside a program's burst, which the program repeats
             writer.append(entry)
             if steps == at and isinstance(entry, Step):
                 break

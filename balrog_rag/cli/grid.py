@@ -1,4 +1,4 @@
-"""The combinations of a sweep, by Hydra's own grammar: `a,b`, `choice(...)`, `range(...)`, `glob(...)`."""
+"""The combinations of a sweep in Hydra's grammar: `a,b`, `choice(...)`, `range(...)`, `glob(...)`."""
 
 import re
 from itertools import product
@@ -19,22 +19,22 @@ LONGEST_NAME = 120
 
 
 class Combination(msgspec.Struct, frozen=True):
-    """One run of a sweep: its name, and the words that make it."""
+    """One run of a sweep: its name and its overrides."""
 
     name: str
     words: list[str]
     arm: str = ""
-    """The arm of the experiment that the words name; its own words stand last."""
+    """The arm of the experiment; its overrides come last."""
 
 
 def combinations(words: list[str]) -> list[Combination]:
-    """Every run of a sweep: each combination of swept values, in each arm that is meant."""
+    """Every run of a sweep: each combination of swept values in each selected arm."""
     runs = of_values(words)
     return [arm for run in runs for arm in _arms(run, alone=len(runs) == 1)]
 
 
 def of_values(words: list[str]) -> list[Combination]:
-    """Every combination of the swept values, the last key changing fastest."""
+    """Every combination of the swept values; the last key varies fastest."""
     fixed: dict[str, list[str]] = {}
     swept: dict[str, list[str]] = {}
     for override in _parsed(words):
@@ -44,9 +44,9 @@ def of_values(words: list[str]) -> list[Combination]:
         elif override.is_discrete_sweep():
             swept[key] = [f"{key}={value}" for value in override.sweep_string_iterator()]
         else:
-            raise ConfigError(f"{override.input_line}: has no end; name the values, e.g. {key}=1,2,3")
+            raise ConfigError(f"{override.input_line}: unbounded; list the values, e.g. {key}=1,2,3")
     if empty := [key for key, values in swept.items() if not values]:
-        raise ConfigError(f"{empty[0]}: no value fits; the sweep would hold no run")
+        raise ConfigError(f"{empty[0]}: no option matches; the sweep would be empty")
     always = [word for values in fixed.values() for word in values]
     chosen = [list(choice) for choice in product(*swept.values())]
     return [
@@ -55,7 +55,7 @@ def of_values(words: list[str]) -> list[Combination]:
 
 
 def _arms(run: Combination, alone: bool) -> list[Combination]:
-    """A run for each arm of the experiment that the words mean; the run itself where they name none."""
+    """One run per selected arm of the experiment; the run itself if there is no experiment."""
     experiment = experiment_of(run.words)
     if experiment is None or not experiment.arms:
         return [run]
@@ -79,12 +79,12 @@ def _parsed(words: list[str]) -> list["Override"]:
 
 
 def _names(choices: list[list[str]]) -> list[str]:
-    """Folder names that say what differs; numbered where two would be the same."""
+    """Folder names that show the differences; numbered if two would be equal."""
     names = [_safe(",".join(choice)) or "run" for choice in choices]
     return [f"{name}-{number}" if names.count(name) > 1 else name for number, name in enumerate(names)]
 
 
 def _safe(text: str) -> str:
-    """Fit for a folder."""
+    """Make a text usable as a folder name."""
     name = re.sub(r"[^\w.,=@+-]+", "_", text.replace("'", "").replace('"', "")).strip("._")
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]}-{digest(text)[:8]}"

@@ -1,4 +1,4 @@
-"""`--help`: how to start a run, the groups to choose from, and every key with its default and meaning."""
+"""`--help`: usage, the groups to choose from, and every key with its default and description."""
 
 from typing import Any
 
@@ -8,36 +8,36 @@ from balrog_rag.config.groups import group_options
 from balrog_rag.config.schema import documented_keys
 
 USAGE = """\
-usage: python -m balrog_rag.eval [GROUP=OPTION ...] [KEY=VALUE ...]
+usage: balrog-rag run [GROUP=OPTION ...] [KEY=VALUE ...]
 
-Plays language-model agents in text games and shows their progression.
+Play language-model agents in text games and report their progression.
 
-  python -m balrog_rag.eval                                     the embedded model, no key needed
-  python -m balrog_rag.eval model=openai model.name=openai/gpt-4o-mini limits.run.dollars=5
-  python -m balrog_rag.eval agent=naive env=minihack env.episodes=2
-  python -m balrog_rag.eval resume=results/RUN                  go on where a run was cut
-  python -m balrog_rag.eval -m agent=naive,robust_star_rag      a sweep: one run for each combination
-  python -m balrog_rag.eval +experiment=paper_figure3  an experiment (docs/reference/experiments.md)
+  balrog-rag run                                  the embedded model, no API key needed
+  balrog-rag run model=openai model.name=openai/gpt-4o-mini limits.run.dollars=5
+  balrog-rag run agent=naive env=minihack env.episodes=2
+  balrog-rag run resume=results/RUN               resume an interrupted run
+  balrog-rag run -m agent=naive,robust_star_rag   a sweep: one run per combination
+  balrog-rag run +experiment=paper_figure3        an experiment (docs/reference/experiments.md)
 
 flags:
-  --version             this program's version
+  --version             print the version
   -m, --multirun        play every combination of comma-separated values
-  --dry-run             check the words, print what they would play and cost at most, and play nothing
-  --log json            machine-readable progress, one JSON object a line
-  --cfg job             print the configuration that these words make, and stop
-  --info defaults       how Hydra put it together; --hydra-help for all of Hydra's flags
+  --dry-run             check the overrides and print the plan and its maximum cost; play nothing
+  --log json            machine-readable progress, one JSON object per line
+  --cfg job             print the resulting configuration and exit
+  --info defaults       show how Hydra composed it; --hydra-help lists all of Hydra's flags
 """
 
 
 def text(words: list[str]) -> str:
-    """The whole help; the defaults shown are those that these words make."""
+    """Return the whole help; it shows the values that result from these overrides."""
     values = plain(compose(words))
     groups = [
         f"  {name + '=':<12} {' '.join(options)}" for name, options in group_options().items() if options
     ]
     keys = [f"  {key:<34} {_short(value_at(values, key)):<22} {doc}" for key, doc in documented_keys()]
     return "\n".join(
-        [USAGE, "groups (folders in conf/):", *groups, "", "keys, with the value they have now:", *keys]
+        [USAGE, "groups (folders in conf/):", *groups, "", "keys, with their current values:", *keys]
     )
 
 

@@ -1,4 +1,4 @@
-"""The commands of `python -m balrog_rag.knowledge`."""
+"""The commands of `balrog-rag knowledge`."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """The knowledge base: corpora, indexes, search.
 
-Settings are given as for a run: knowledge=OPTION picks a file of conf/knowledge, knowledge.KEY=VALUE
+Settings are given as for a run: knowledge=OPTION selects a file of conf/knowledge, knowledge.KEY=VALUE
 changes one key, e.g. knowledge.corpus=embedded knowledge.index=bm25."""
 
 _EXAMPLES = """examples:
-  python -m balrog_rag.knowledge search "dip a dagger in a fountain?"
-  python -m balrog_rag.knowledge search "floating eye" --json knowledge.index=flat_ip
-  python -m balrog_rag.knowledge index build knowledge.corpus=notes/ knowledge.folder=my_index
-  python -m balrog_rag.knowledge eval --split dev
-  python -m balrog_rag.knowledge serve --port 8321"""
+  balrog-rag knowledge search "dip a dagger in a fountain?"
+  balrog-rag knowledge search "floating eye" --json knowledge.index=flat_ip
+  balrog-rag knowledge index build knowledge.corpus=notes/ knowledge.folder=my_index
+  balrog-rag knowledge eval --split dev
+  balrog-rag knowledge serve --port 8321"""
 
 
-STOPPED = "stopped; what was being built is thrown away, what was there before is untouched"
+STOPPED = "stopped; the unfinished build was discarded, existing files are unchanged"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
+    """Run a command; every user error is one line with the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: run(words), STOPPED)
 
 
 def run(arguments: list[str]) -> int:
-    """Parse and carry out one command."""
+    """Parse and run one command."""
     if arguments and registered(name := f"knowledge {arguments[0]}"):
         return carry_out(name, arguments[1:])
     parser = _parser()
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
     if "carry_out" not in options:
         parser.print_help()
         return 2
-    options.settings = [*options.settings, *rest]  # settings may stand between options
+    options.settings = [*options.settings, *rest]  # settings may be mixed with options
     code: int = options.carry_out(options)
     return code
 
@@ -61,25 +61,25 @@ def _parser() -> ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _corpus_parser(commands.add_parser("corpus", help="build, fetch or import a corpus"))
     _index_parser(commands.add_parser("index", help="build an index"))
-    search = commands.add_parser("search", help="search by hand")
-    search.add_argument("query", help="what to look for; - reads it from standard input")
-    search.add_argument("-k", type=int, default=5, help="how many passages (5)")
+    search = commands.add_parser("search", help="search the knowledge base")
+    search.add_argument("query", help="query; - reads it from standard input")
+    search.add_argument("-k", type=int, default=5, help="number of passages (5)")
     search.add_argument("--json", action="store_true", help="print JSON")
     search.add_argument("--full", action="store_true", help="print whole passages")
     _with_settings(search, _search)
-    evaluate = commands.add_parser("eval", help="regression test of the search, on wiki_index/queries.jsonl")
+    evaluate = commands.add_parser("eval", help="run the search regression test on wiki_index/queries.jsonl")
     evaluate.add_argument(
-        "--split", choices=("dev", "test", "all"), default="test", help="which queries (test)"
+        "--split", choices=("dev", "test", "all"), default="test", help="which queries to use (test)"
     )
     evaluate.add_argument("--queries", type=Path, help="another file of queries")
-    evaluate.add_argument("--index", action="append", help="an index to measure; again for more (all)")
+    evaluate.add_argument("--index", action="append", help="index to measure; repeatable (all)")
     evaluate.add_argument("--plot", type=Path, help="write a plot to this .png or .svg")
     evaluate.add_argument("--json", action="store_true", help="print JSON")
     evaluate.add_argument(
-        "--misses", action="store_true", help="list queries without an answer among the first five"
+        "--misses", action="store_true", help="list queries without an answer in the top five"
     )
     _with_settings(evaluate, _evaluate)
-    serve = commands.add_parser("serve", help="offer the search over HTTP on loopback")
+    serve = commands.add_parser("serve", help="serve the search over HTTP on loopback")
     serve.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8321, help="port (8321; 0: a free one)")
     _with_settings(serve, _serve)
@@ -90,7 +90,7 @@ def _parser() -> ArgumentParser:
 
 def _corpus_parser(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="build the committed corpus from installed packages")
+    build = actions.add_parser("build", help="build the embedded corpus from installed packages")
     build.add_argument("name", choices=("embedded",))
     build.add_argument("--guidebook", type=Path, help="Guidebook.txt.gz of Debian's nethack-common")
     _with_settings(build, _build_corpus)
@@ -111,24 +111,22 @@ def _corpus_parser(parser: ArgumentParser) -> None:
         "--from",
         dest="address",
         metavar="ADDRESS",
-        help="where the file is (default: MiniHack's address)",
+        help="URL or path of the file (default: MiniHack's URL)",
     )
     _with_settings(fetch, _fetch_corpus)
     bring = actions.add_parser(
-        "import", help="read a downloaded corpus: minihack, nethackwiki or a plug-in's"
+        "import", help="import a downloaded corpus: minihack, nethackwiki or a plug-in's"
     )
     bring.add_argument("name", help="minihack, nethackwiki, spoilers, nethack_common or a plug-in's")
     bring.add_argument("path", type=Path, help="the downloaded file")
-    bring.add_argument("--talk", action="store_true", help="nethackwiki: discussion pages too")
-    bring.add_argument(
-        "--version", default="", help="nethackwiki: the game's version that the dump's pages speak of"
-    )
+    bring.add_argument("--talk", action="store_true", help="nethackwiki: include discussion pages")
+    bring.add_argument("--version", default="", help="nethackwiki: game version that the dump describes")
     _with_settings(bring, _import_corpus)
 
 
 def _index_parser(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="build the index that the settings name")
+    build = actions.add_parser("build", help="build the index of these settings")
     _with_settings(build, _build_index)
 
 
@@ -146,7 +144,7 @@ def _config(options: Namespace) -> "KnowledgeConfig":
 
 
 def _cut(options: Namespace) -> "Cut":
-    """As the settings say; where they say nothing, MiniHack's pages stay whole, as in the paper."""
+    """How to split pages, as configured; by default MiniHack's pages stay whole, as in the paper."""
     from balrog_rag.knowledge.passages import Cut
 
     if options.name == "minihack" and not any(word.startswith("knowledge=") for word in options.settings):
@@ -182,11 +180,9 @@ def _import_corpus(options: Namespace) -> int:
     from balrog_rag.knowledge.corpus.bringing import import_corpus
 
     if options.talk and options.name != "nethackwiki":
-        raise ConfigError(f"--talk: corpus {options.name} has no discussion pages; leave it out")
+        raise ConfigError(f"--talk: corpus {options.name} has no discussion pages; remove the option")
     if options.version and options.name != "nethackwiki":
-        raise ConfigError(
-            f"--version: corpus {options.name} says itself of which version it is; leave it out"
-        )
+        raise ConfigError(f"--version: corpus {options.name} already contains its version; remove the option")
     given = {"talk": options.talk, "version": options.version}
     import_corpus(options.name, options.path, _cut(options), {k: v for k, v in given.items() if v})
     return 0
@@ -214,7 +210,7 @@ def _search(options: Namespace) -> int:
     config = _config(options)
     query = sys.stdin.read() if options.query == "-" else options.query
     if not query.strip():
-        raise ConfigError("search: the query is empty; say what to look for")
+        raise ConfigError("search: the query is empty; pass search terms")
     found = open_searcher(config).search([query], options.k)[0]
     covered = config.cover > 0 and config.reranker is None
     if options.json:

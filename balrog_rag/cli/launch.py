@@ -1,4 +1,4 @@
-"""A sweep handed over to a Hydra launcher, SLURM's say: each run is a job that plays its run folder on."""
+"""Run a sweep through a Hydra launcher, e.g. for SLURM: each run is a job that plays in its run folder."""
 
 import sys
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from balrog_rag.util.extras import require
 from balrog_rag.util.paths import data
 
 JOBS = ".jobs"
-"""Where the launcher keeps its own files, in the sweep's folder."""
+"""The launcher's own files, in the sweep's folder."""
 
 
 def check_launcher(hydra_words: list[str]) -> None:
-    """Say what is wrong with Hydra's own words before a folder is made for them."""
+    """Report errors in Hydra's own overrides before a folder is created for them."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
 
@@ -36,7 +36,7 @@ def check_launcher(hydra_words: list[str]) -> None:
 
 
 def launch(runs: Sequence[PlannedRun], hydra_words: Sequence[str]) -> int:
-    """Give the runs, whose folders exist, to Hydra's multirun; returns the exit code."""
+    """Pass the runs, whose folders exist, to Hydra's multirun; return the exit code."""
     import hydra
 
     register_schema()
@@ -53,18 +53,18 @@ def launch(runs: Sequence[PlannedRun], hydra_words: Sequence[str]) -> int:
     ]
     try:
         hydra.main(config_path=str(data("conf")), config_name="config", version_base="1.3")(job)()
-    except SystemExit as ending:  # Hydra has told on stderr why a job or the launcher failed
+    except SystemExit as ending:  # Hydra has printed why a job or the launcher failed
         if ending.code in (None, 0):
             raise
     outcomes = outcomes_on_disk(runs)
     try:
         return print_and_write(runs, outcomes)
-    finally:  # on a full disk, too, it is said what to do next
+    finally:  # print how to continue even if the disk is full
         as_far_as_read(sys.stderr, lambda: print_sweep_troubles(runs, outcomes))
 
 
 def job(config: Any) -> int:
-    """One run, wherever the launcher runs it; an error is one line, and the job's alone."""
+    """Play one run, wherever the launcher starts it; an error is one line and affects only this job."""
     from hydra.core.global_hydra import GlobalHydra
 
     GlobalHydra.instance().clear()  # the run composes its own configuration

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.leaderboard build|submit|verify`: rank runs, hand one in, prove one by replay."""
+"""`balrog-rag leaderboard build|submit|verify`: rank runs, prepare a submission, verify one by replay."""
 
 import argparse
 import time
@@ -16,47 +16,47 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     options = parser().parse_args(arguments)
     return ended(lambda: options.run(options))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     top = Parser(prog=called("leaderboard"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    build = commands.add_parser("build", help="rank many run folders, published results beside them")
+    build = commands.add_parser("build", help="rank run folders, beside published results")
     build.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
     )
     build.add_argument(
         "--by",
-        help="environment to rank by, or average, or a measure such as held or score "
+        help="rank by this environment, by `average`, or by a measure such as held or score "
         "(default: the environment that was played, else average)",
     )
     build.add_argument(
         "--out", type=Path, default=Path("reports/leaderboard"), help="folder (default: %(default)s)"
     )
     build.add_argument(
-        "--partial", action="store_true", help="rank runs with open or missing episodes, too, marked as such"
+        "--partial", action="store_true", help="also rank runs with open or missing episodes, marked as such"
     )
     build.set_defaults(run=_build)
     submit = commands.add_parser(
-        "submit", help="make the folder that BALROG's leaderboard asks for, and check it"
+        "submit", help="create and check the folder that BALROG's leaderboard requires"
     )
     submit.add_argument("folder", type=Path, metavar="RUN")
     submit.add_argument("--name", help="the entry's name on the board (default: its agent and model)")
     submit.add_argument(
         "--out", type=Path, default=Path("reports/submissions"), help="folder (default: %(default)s)"
     )
-    submit.add_argument("--site", help="where to read more about the agent")
+    submit.add_argument("--site", help="URL of a page about the agent")
     submit.add_argument("--date", default=time.strftime("%Y-%m-%d"), help="YYYY-MM-DD (default: today)")
     submit.add_argument(
-        "--closed", action="store_true", help="the agent or its model cannot be had by others"
+        "--closed", action="store_true", help="the agent or its model is not publicly available"
     )
     submit.set_defaults(run=_submit)
     verify = commands.add_parser(
-        "verify", help="replay every journal of run folders or submissions, compare everything"
+        "verify", help="replay every journal of run folders or submissions and compare all results"
     )
     verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     verify.set_defaults(run=_verify)
@@ -80,10 +80,10 @@ def _build(options: argparse.Namespace) -> int:
     played = [order.env for order in known.values() if order.measure is PROGRESSION]
     chosen = options.by or played[0 if len(played) == 2 else -1]
     if chosen not in known:
-        raise ConfigError(f"--by {chosen}: no run played it; choose {', '.join(known)}")
+        raise ConfigError(f"--by {chosen}: not played by any run; choose {', '.join(known)}")
     by = known[chosen]
     notes += [
-        f"{arm.name}: not ranked, since {count} of its journals do not tell it; it needs {by.measure.needs}"
+        f"{arm.name}: not ranked, since {count} of its journals lack it; it needs {by.measure.needs}"
         for arm in arms
         if (count := lacking(arm, by))
     ]
@@ -106,11 +106,11 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _unranked(arm: "Arm") -> str:
-    """Why an arm has no rank; empty where it has one."""
+    """Why an arm has no rank; empty if it has one."""
     if arm.forked:
-        return "not ranked, since its player did not play from the first step on"
+        return "not ranked, since its player did not play from the first step"
     if arm.withheld:
-        return "not ranked, since episodes are open or missing; finish it with resume=RUN, or say --partial"
+        return "not ranked, since episodes are open or missing; finish it with resume=RUN, or pass --partial"
     return ""
 
 
@@ -120,19 +120,19 @@ def _submit(options: argparse.Namespace) -> int:
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name or "", not options.closed, options.site, False, options.date)
     run = options.folder
-    target, told = submit(run, options.out, metadata, _planned(run), _balrogs(run))
+    target, messages = submit(run, options.out, metadata, _planned(run), _balrogs(run))
     print(f"submission: {target}")
-    for line in told:
+    for line in messages:
         print(terminal_safe(line))
     return 0
 
 
 BALROGS = ("naive", "cot", "robust_naive", "robust_cot", "few_shot", "dummy")
-"""The agents that are BALROG's own."""
+"""BALROG's own agents."""
 
 
 def _balrogs(run: Path) -> dict[str, Any]:
-    """BALROG's stock configuration, with the run's agent where that is one of BALROG's."""
+    """BALROG's stock configuration, with the run's agent if it is one of BALROG's."""
     from balrog_rag.config.compose import compose
     from balrog_rag.config.frozen import plain
     from balrog_rag.results.run_folder import frozen_config
@@ -155,7 +155,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _differences(path: Path) -> list[str]:
-    """What does not fit in this folder; that it cannot be read is such a thing, and no reason to stop."""
+    """All differences in this folder; an unreadable folder counts as a difference."""
     from balrog_rag.results.leaderboard.verified import verify
 
     try:

@@ -1,4 +1,4 @@
-"""`balrog-rag learn`: players from recorded games."""
+"""`balrog-rag learn`: train players from recorded games."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -16,36 +16,36 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; every mistake a user can make ends in one line and the error's exit code."""
+    """Run a command; every user error is one line with the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     return ended(
-        lambda: carried_out(_parser(), words), "stopped; the same command goes on from the last save"
+        lambda: carried_out(_parser(), words), "stopped; the same command continues from the last save"
     )
 
 
 def _parser() -> ArgumentParser:
     parser = Parser(prog=called("learn"), description=__doc__)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    says = "behavioural cloning: learn to press what was pressed"
+    says = "behavioural cloning: learn the recorded key presses"
     raw = RawDescriptionHelpFormatter
     bc = commands.add_parser("bc", help=says, description=says, epilog=_EXAMPLES, formatter_class=raw)
     bc.add_argument(
-        "name", nargs="?", metavar="DATASET", help="a dataset, as `balrog-rag dataset list` shows it"
+        "name", nargs="?", metavar="DATASET", help="a dataset, as listed by `balrog-rag dataset list`"
     )
     bc.add_argument(
-        "--from", dest="run", type=Path, metavar="RUN", help="learn from a run's own episodes instead"
+        "--from", dest="run", type=Path, metavar="RUN", help="learn from the episodes of a run instead"
     )
     bc.add_argument(
-        "--out", type=Path, required=True, metavar="CKPT", help="folder of the checkpoint; goes on there"
+        "--out", type=Path, required=True, metavar="CKPT", help="checkpoint folder, new or to be continued"
     )
-    bc.add_argument("--db", type=Path, default=DATABASE, help="the database (ttyrecs.db)")
-    bc.add_argument("--minutes", type=float, help="stop after so many minutes")
-    bc.add_argument("--frames", type=int, help="stop after so many frames")
-    bc.add_argument("--seed", type=int, default=0, help="of the weights and of the games' order (0)")
-    bc.add_argument("--batch", type=int, default=24, help="games side by side (24)")
-    bc.add_argument("--length", type=int, default=64, help="frames of each in a batch (64)")
+    bc.add_argument("--db", type=Path, default=DATABASE, help="database (default: ttyrecs.db)")
+    bc.add_argument("--minutes", type=float, help="stop after this many minutes")
+    bc.add_argument("--frames", type=int, help="stop after this many frames")
+    bc.add_argument("--seed", type=int, default=0, help="seed of the weights and of the games' order (0)")
+    bc.add_argument("--batch", type=int, default=24, help="parallel games (24)")
+    bc.add_argument("--length", type=int, default=64, help="frames per game in a batch (64)")
     bc.add_argument("--rate", type=float, default=1e-3, help="learning rate (0.001)")
-    bc.add_argument("--threads", type=int, default=2, help="threads that learn and unpack (2)")
+    bc.add_argument("--threads", type=int, default=2, help="threads for training and decompression (2)")
     bc.set_defaults(carry_out=_clone)
     return parser
 
@@ -64,9 +64,9 @@ def _clone(options: Namespace) -> int:
     ):
         within(f"--{option}", getattr(options, option), least)
     if (options.name is None) == (options.run is None):
-        raise ConfigError("learn bc: name a dataset, or a run with --from, and not both")
+        raise ConfigError("learn bc: pass either a dataset or a run with --from")
     if options.minutes is None and options.frames is None:
-        raise ConfigError("learn bc: say how long with --minutes or --frames")
+        raise ConfigError("learn bc: no limit given; pass --minutes or --frames")
     folder_to_write("--out", options.out)
     for library in ("torch", "safetensors"):
         require(library, "learn", "learn bc")
@@ -74,7 +74,7 @@ def _clone(options: Namespace) -> int:
 
 
 def _source(options: Namespace) -> tuple[Path, str]:
-    """The database and the dataset to learn from; a run's is made of its journals first."""
+    """Return the database and the dataset to learn from; for a run, record its journals first."""
     if options.run is None:
         return options.db, options.name
     from balrog_rag.cli.dataset import record_run
@@ -101,5 +101,5 @@ def _learnt(options: Namespace, database: Path, name: str) -> int:
     print(
         f"{terminal_safe(name)}: {about.frames:,} frames learnt; loss {loss:.3f}, {right:.1%} of keys right"
     )
-    print(f"play it: balrog-rag run agent=checkpoint agent.options.path={options.out}")
+    print(f"play with it: balrog-rag run agent=checkpoint agent.options.path={options.out}")
     return 0

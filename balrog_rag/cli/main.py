@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.eval`: compose the configuration, plan, play, summarise."""
+"""`balrog-rag run`: compose the configuration, plan, play, summarise."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from balrog_rag.contracts.errors import ConfigError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; every mistake a user can make ends in one line and the error's exit code."""
+    """Run the command; every user error is one line with the error's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: _evaluate(words))
 

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.models`: the embedded model and the test server from the command line."""
+"""`balrog-rag models`: the embedded model and the test server."""
 
 import argparse
 import asyncio
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; what goes wrong is one line."""
+    """Run one command; an error is one line on stderr."""
     chosen = parser().parse_args(arguments)
     return ended(lambda: chosen.run(chosen))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """Build the argument parser."""
     top = Parser(prog=called("models"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="command")
-    _serve_options(commands.add_parser("serve", help="serve a GGUF model on loopback, as OpenAI does"))
-    fetch = commands.add_parser("fetch", help="fetch the embedded model's weights into the cache")
+    _serve_options(commands.add_parser("serve", help="serve a GGUF model on loopback like OpenAI"))
+    fetch = commands.add_parser("fetch", help="download the embedded model's weights to the cache")
     fetch.set_defaults(run=_fetch)
     _testserver_options(commands.add_parser("testserver", help="an OpenAI-compatible server for tests"))
     return top
@@ -37,9 +37,9 @@ def _serve_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--port", type=int, default=8080, help="port on 127.0.0.1 (default 8080; 0: a free one)"
     )
-    command.add_argument("--slots", type=int, default=2, help="calls answered at once (default 2)")
-    command.add_argument("--context", type=int, default=8192, help="tokens a call may have (default 8192)")
-    command.add_argument("--threads", type=int, default=0, help="threads (default 0: one a core)")
+    command.add_argument("--slots", type=int, default=2, help="parallel calls (default 2)")
+    command.add_argument("--context", type=int, default=8192, help="maximum tokens per call (default 8192)")
+    command.add_argument("--threads", type=int, default=0, help="threads (default 0: one per core)")
 
 
 def _fetch(chosen: argparse.Namespace) -> int:
@@ -60,7 +60,7 @@ def _serve(chosen: argparse.Namespace) -> int:
     )
     print(f"{server.listening_address}/v1", flush=True)
     print(
-        f"play with it: python -m balrog_rag.eval model=vllm model.name=hosted_vllm/{path.stem} "
+        f"play with it: balrog-rag run model=vllm model.name=hosted_vllm/{path.stem} "
         f"model.base_url={server.listening_address}/v1",
         flush=True,
     )
@@ -69,7 +69,7 @@ def _serve(chosen: argparse.Namespace) -> int:
 
 
 def _refuse_taken(port: int) -> None:
-    """llama.cpp aborts the process where its port is taken; this is one line instead."""
+    """Report a port that is in use: llama.cpp would abort the process."""
     within("--port", port, 0, MOST_PORT)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,13 +84,13 @@ def _refuse_taken(port: int) -> None:
 def _testserver_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_testserver)
     command.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (0: a free one)")
-    command.add_argument("--latency", type=float, default=0.0, help="seconds from a request to its answer")
-    command.add_argument("--tokens", type=int, nargs=3, metavar=("IN", "OUT", "CACHED"), help="claimed usage")
-    command.add_argument("--per-second", type=int, help="requests a second, 429 beyond")
-    command.add_argument("--fault", action="append", default=[], help="what goes wrong (again for more)")
-    command.add_argument("--fault-rate", type=float, default=1.0, help="share of prompts that are struck")
-    command.add_argument("--fault-times", type=int, default=1, help="askings that fail; -1: all")
-    command.add_argument("--answer", help="answer this text always")
+    command.add_argument("--latency", type=float, default=0.0, help="seconds of delay per answer")
+    command.add_argument("--tokens", type=int, nargs=3, metavar=("IN", "OUT", "CACHED"), help="usage sent")
+    command.add_argument("--per-second", type=int, help="requests per second; 429 above")
+    command.add_argument("--fault", action="append", default=[], help="fault to inject (repeatable)")
+    command.add_argument("--fault-rate", type=float, default=1.0, help="share of prompts that fail")
+    command.add_argument("--fault-times", type=int, default=1, help="failing attempts per prompt; -1: all")
+    command.add_argument("--answer", help="fixed answer text")
 
 
 def _testserver(chosen: argparse.Namespace) -> int:

@@ -16,8 +16,8 @@ from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.services import LiveServices
 
 REAL_MODEL = """\
-The embedded model only shows that everything runs. For a real one, set its key and name it:
-  OPENAI_API_KEY=... python -m balrog_rag.eval model=openai model.name=openai/<model> limits.run.dollars=5
+The embedded model only shows that everything works. To use a real model, set its key and name:
+  OPENAI_API_KEY=... balrog-rag run model=openai model.name=openai/<model> limits.run.dollars=5
   (or model=anthropic, gemini, vllm, ollama, ...: docs/reference/models.md)"""
 
 
@@ -55,7 +55,7 @@ class OneRun:
 
 
 def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:
-    """Write the summaries and print the results; what this needs is imported only now."""
+    """Write the summaries and print the results; the needed modules are imported only now."""
     from balrog_rag.cli.final_report import print_finished, print_results
     from balrog_rag.results.summary import write_all
 

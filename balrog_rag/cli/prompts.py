@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.prompts`: prompt files, exact prompts for a real game, demonstration files."""
+"""`balrog-rag prompts`: prompt files, exact prompts for a real game, demonstration files."""
 
 import argparse
 import asyncio
@@ -18,43 +18,43 @@ PASSAGE = Passage("0", "(title of a passage)", "(its text)", score=1.0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command; return its exit code."""
     options = parser().parse_args(arguments)
     return ended(lambda: options.run(options))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     top = Parser(prog=called("prompts"), description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    files = commands.add_parser("list", help="every prompt file, its content hash and the values it uses")
+    files = commands.add_parser("list", help="list prompt files, content hashes and the values used")
     files.set_defaults(run=_list)
     show = commands.add_parser(
         "show",
-        help="the exact messages that an agent sends in a real game",
+        help="print the exact messages that an agent sends in a real game",
         description="Plays the first episode of the configuration with the actions given and prints every "
-        "message of the last step. No model is asked: queries and summaries are stand-ins in parentheses.",
+        "message of the last step. No model is called: queries and summaries are placeholders.",
     )
-    show.add_argument("--actions", default="", help="actions taken first, with commas: 'far east,search'")
+    show.add_argument("--actions", default="", help="actions to take first: 'far east,search'")
     show.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="e.g. agent=cot env=minihack")
     show.set_defaults(run=_show)
     demonstrate = commands.add_parser(
         "demonstrate",
-        help="make a demonstration file for few_shot from a journal, a recording or a record of BALROG",
+        help="create a demonstration file for few_shot from a journal, a recording or a record of BALROG",
     )
     demonstrate.add_argument(
         "source",
         type=Path,
-        help="a journal, a recording that holds keys (*.ttyrec3.bz2, *.ttyrec2.bz2), records/ENV/TASK/*.npz",
+        help="a journal, a recording with keys (*.ttyrec3.bz2, *.ttyrec2.bz2), records/ENV/TASK/*.npz",
     )
     demonstrate.add_argument("file", type=Path, help="the file to write")
-    demonstrate.add_argument("--steps", type=int, help="the first so many steps alone")
+    demonstrate.add_argument("--steps", type=int, help="only the first N steps")
     demonstrate.set_defaults(run=_demonstrate)
     bring = commands.add_parser(
         "import",
-        help="the prompts of your own BALROG checkout, as files for agent.prompts=@FOLDER",
-        description="Reads the texts out of the checkout's Python files, without running them, and writes "
-        "one file a prompt. agent.prompts=@FOLDER then plays with exactly these words.",
+        help="import the prompts of your own BALROG checkout as files for agent.prompts=@FOLDER",
+        description="Extracts the texts from the checkout's Python files, without running them, and writes "
+        "one file per prompt. agent.prompts=@FOLDER then plays with exactly these texts.",
     )
     bring.add_argument("checkout", type=Path, metavar="CHECKOUT", help="a clone of BALROG's repository")
     bring.add_argument(
@@ -105,13 +105,13 @@ def _import(options: argparse.Namespace) -> int:
     for name, text in found.prompts.items():
         print(f"{name:<22} {len(text):>6,} characters")
     for name, why in found.left_out.items():
-        print(one_line(f"left out: {name}: {why}"))
+        print(one_line(f"skipped: {name}: {why}"))
     print(f"play with them: agent.prompts=@{options.out}")
     return 0
 
 
 class PromptPrinter:
-    """A model's handle that keeps what it is asked and answers with stand-ins."""
+    """A model handle that records requests and answers with placeholders."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -120,7 +120,7 @@ class PromptPrinter:
     async def complete(
         self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
     ) -> Reply:
-        """The stand-in for an answer of that purpose."""
+        """Return the placeholder answer for the request's purpose."""
         self.requests.append(Request(tuple(messages), purpose, answer))
         if purpose in STAND_INS:
             return Reply(STAND_INS[purpose])
@@ -129,15 +129,15 @@ class PromptPrinter:
 
 
 class OnePassage:
-    """A knowledge base's handle that finds the same stand-in for everything."""
+    """A knowledge base handle that returns the same placeholder passage for every query."""
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """The stand-in."""
+        """Return the placeholder."""
         return (PASSAGE,)
 
 
 async def _perform(overrides: list[str], actions: list[str]) -> None:
-    """Play the first episode and print what is asked at its last step."""
+    """Play the first episode and print the requests of its last step."""
     from balrog_rag import agents
     from balrog_rag.agents.demonstration_choice import for_game
     from balrog_rag.config.compose import compose
@@ -147,7 +147,7 @@ async def _perform(overrides: list[str], actions: list[str]) -> None:
 
     config = compose(overrides)
     if plays(config.agent.name):
-        raise ConfigError(f"agent={config.agent.name}: a program sees no prompt")
+        raise ConfigError(f"agent={config.agent.name}: a program has no prompts; choose an agent")
     task = config.env.tasks[0]
     spec = game_spec(config, task, 0)
     game = await InlineGames().open(spec)
@@ -171,7 +171,7 @@ def _refuse(action: str, view: TaskView, task: str) -> None:
 
     if not view.takes(action):
         near = nearest(action, [*view.accepted, *(each.form for each in view.programs)])
-        raise ConfigError(f"--actions: {task} takes no {action!r}{near}")
+        raise ConfigError(f"--actions: {action!r} is not an action of {task}{near}")
 
 
 def _print(requests: Sequence[Request]) -> None:

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.report RUN...`: verdicts, tables and figures on one run or many."""
+"""`balrog-rag report RUN...`: verdicts, tables and figures for one or more runs."""
 
 import argparse
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     options = parser().parse_args(arguments)
     return ended(lambda: report(options))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     made = Parser(prog=called("report"), description=__doc__)
     made.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="run folders, or folders of run folders"
@@ -31,26 +31,26 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--baseline", metavar="ARM", help="the arm to compare with (default: the first)")
     made.add_argument(
         "--partial", action="store_true",
-        help="verdicts and intervals for runs with open or missing episodes, too, marked as such",
+        help="include verdicts and intervals for runs with open or missing episodes, marked as such",
     )  # fmt: skip
     made.add_argument(
         "--beside", action="append", metavar="DATASET",
-        help="also count the games beside this dataset's (`balrog-rag dataset list`); again for more",
+        help="also compare the games with this dataset's (`balrog-rag dataset list`); repeatable",
     )  # fmt: skip
     made.add_argument(
-        "--db", type=Path, default=Path("ttyrecs.db"), help="the database of --beside (ttyrecs.db)"
+        "--db", type=Path, default=Path("ttyrecs.db"), help="database of --beside (default: ttyrecs.db)"
     )
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
     made.add_argument(
         "--formats",
-        help="any of html, md, png, svg, pdf, csv, parquet, with commas "
-        "(default: html,md,png,csv, and parquet where pyarrow is installed)",
+        help="comma-separated list of html, md, png, svg, pdf, csv, parquet "
+        "(default: html,md,png,csv, and parquet if pyarrow is installed)",
     )  # fmt: skip
     return made
 
 
 def report(options: argparse.Namespace) -> int:
-    """Write the report and say where it lies."""
+    """Write the report and print its location."""
     from balrog_rag.results.arms import load_arms
     from balrog_rag.results.episode_table import has_parquet
     from balrog_rag.results.experiments import of_sweep
@@ -60,7 +60,7 @@ def report(options: argparse.Namespace) -> int:
     usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
     if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise ConfigError(f"--formats {unknown[0]}: no such format; valid ones: {', '.join(KINDS)}")
+        raise ConfigError(f"--formats {unknown[0]}: unknown format; valid formats: {', '.join(KINDS)}")
     name, arms = name_of(options.runs), load_arms(options.runs, partial=options.partial)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     folder_to_write("--out", out)
@@ -82,7 +82,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "ReportExtras":
-    """The runs' games and the datasets' in one set of tables."""
+    """The runs' games and the datasets' games in one set of tables."""
     from balrog_rag.dataset.box_plots import figures
     from balrog_rag.dataset.recorded_statistics import sections
     from balrog_rag.dataset.sets import of_arms, of_dataset
@@ -93,10 +93,10 @@ def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "ReportExtras
 
 
 LONGEST_NAME = 80
-"""Characters of a folder's name that is made of many."""
+"""Maximum length of a folder name made from several names."""
 
 
 def name_of(runs: Sequence[Path]) -> str:
-    """All their names, so that no report takes the place of another on fewer runs."""
+    """Join all names, so that a report does not replace another one on fewer runs."""
     names = "+".join(dict.fromkeys(run.resolve().name for run in runs))
     return names if len(names) <= LONGEST_NAME else f"{names[: LONGEST_NAME - 9]}-{digest(names)[:8]}"

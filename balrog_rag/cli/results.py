@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.results rebuild RUN...`: make everything of a run folder anew from its journals."""
+"""`balrog-rag results rebuild RUN...`: recreate the derived files of a run folder from its journals."""
 
 import argparse
 from pathlib import Path
@@ -7,10 +7,10 @@ from balrog_rag.cli.command_line import Parser, called, ended
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     parser = Parser(prog=called("results"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    rebuild = commands.add_parser("rebuild", help="read every journal anew and rewrite summaries and tables")
+    rebuild = commands.add_parser("rebuild", help="reread every journal and rewrite summaries and tables")
     rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
     rebuild.set_defaults(command=_rebuild)
     chosen = parser.parse_args(arguments)

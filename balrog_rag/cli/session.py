@@ -1,4 +1,4 @@
-"""Play in this process and report: what was spent and how to resume is printed, however it was stopped."""
+"""Play in this process, and always report costs and how to resume, however play ended."""
 
 import asyncio
 import signal
@@ -47,6 +47,6 @@ def played(session: Session) -> int:
 
 
 def _ignore_ctrl_c() -> None:
-    """Users press it again and again; only the last lines of a stopped command are left to print."""
+    """Ignore further Ctrl-C: only the last lines of a stopped command remain to be printed."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

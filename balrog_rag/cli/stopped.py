@@ -1,4 +1,4 @@
-"""What a run says last: what kept episodes from ending, what was spent, and how to resume."""
+"""The last lines of a run: what kept episodes from ending, the costs, and how to resume."""
 
 import sys
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def print_troubles(run: Path, outcome: RunOutcome, interrupted: bool = False) ->
 def print_sweep_troubles(
     runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome], interrupted: bool = False
 ) -> None:
-    """Print them for a sweep, what several runs share once."""
+    """Print them for a sweep; errors shared by several runs only once."""
     top = runs[0].folder.parent
     said: dict[str, list[str]] = {}
     for run, outcome in zip(runs, outcomes, strict=True):

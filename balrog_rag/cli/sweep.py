@@ -77,7 +77,7 @@ class SeveralRuns:
 
 
 def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
-    """The runs that can share workers and a gate: those of equal runner settings."""
+    """Group runs that can share workers and scheduling: those with equal runner settings."""
     groups: dict[bytes, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(msgspec.json.encode(plain(run.config.runner)), []).append(run)

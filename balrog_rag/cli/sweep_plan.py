@@ -1,4 +1,4 @@
-"""Sweeps: `-m key=a,b` plays one run for each combination, in one process, with shared services.
+"""Sweeps: `-m key=a,b` plays one run per combination, in one process, with shared services.
 
 SWEEP/sweep.json      the words of the sweep, and the names of its runs in order
 SWEEP/<run>/          a run folder like any other
@@ -18,7 +18,7 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
 from balrog_rag.results.experiments import Experiment
-from balrog_rag.results.run_seal import made_here, mark_new
+from balrog_rag.results.run_seal import is_local_run, mark_new
 from balrog_rag.run.arms_of_words import experiment_of, meant, named
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.begin import SWEEP, continued, planned
@@ -39,12 +39,12 @@ class PlannedSweep(msgspec.Struct, frozen=True):
 
 
 def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
-    """The runs of a new sweep, every one composed and checked, and nothing written."""
+    """Compose and check every run of a new sweep, without writing anything."""
     chosen = combinations(words)
     tell_arms(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
         raise ConfigError(
-            f"{swept[0]}: names the sweep, and so cannot be swept over; each run has its own name"
+            f"{swept[0]}: cannot be swept over, since it names the sweep; runs are named automatically"
         )
     top = folder_for(compose(chosen[0].words).run, "sweep")
     runs = []
@@ -55,12 +55,12 @@ def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
 
 
 def begun(words: list[str]) -> list[PlannedRun]:
-    """The runs of a new sweep, their folders made once all of them are known to be possible."""
+    """Plan a new sweep and create its folders, after checking that all runs are possible."""
     chosen, runs = checked(words)
     while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
         if compose(chosen[0].words).run.name:
             raise run_folder.taken(top)
-        chosen, runs = checked(words)  # another sweep was begun in the same second
+        chosen, runs = checked(words)  # another sweep was started in the same second
     mark_new(top, SWEEP)
     for run in runs:
         run_folder.create(run.folder, plain(run.config))
@@ -69,7 +69,7 @@ def begun(words: list[str]) -> list[PlannedRun]:
 
 
 def _made(top: Path, sweep: PlannedSweep) -> bool:
-    """Make its folder, with its record first, so that half a sweep can be gone on with.
+    """Create its folder, starting with its record, so that an incomplete sweep can be resumed.
 
     False where something is there, be it since a moment ago.
     """
@@ -78,7 +78,7 @@ def _made(top: Path, sweep: PlannedSweep) -> bool:
 
 
 def tell_arms(words: list[str]) -> None:
-    """Say what is played otherwise than every arm of the experiment with all the words."""
+    """Print in what way all runs differ from every arm of the experiment."""
     told: list[str] = []
     for run in of_values(words):
         experiment = experiment_of(run.words)
@@ -91,11 +91,11 @@ def tell_arms(words: list[str]) -> None:
 
 
 def left_out(experiment: Experiment) -> Iterator[str]:
-    """Which arms are not played, for want of an extra."""
+    """Messages about arms that are not played because an extra is not installed."""
     for arm in experiment.arms:
         if experiment.lacks(arm.name):
             need = f"pip install 'balrog_rag[{arm.name}]'"
-            yield f"{arm.name} is left out, since it needs an extra: {need}"
+            yield f"{arm.name} skipped: its extra is not installed; {need}"
 
 
 def _swept(chosen: Sequence[Combination], key: str) -> bool:
@@ -107,27 +107,27 @@ def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRu
     try:
         record = msgspec.json.decode(read_file(top / SWEEP), type=PlannedSweep)
     except OSError as error:
-        raise RunFolderError(f"{top}: no sweep here ({SWEEP}: {error.strerror})") from error
+        raise RunFolderError(f"{top}: not a sweep ({SWEEP}: {error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
     runs = []
     for combination in record.runs:
         run = top / combination.name
         if not run_folder.is_part(combination.name) or run.is_symlink():
-            raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is no folder of this sweep")
-        if not (run / "config.json").exists():  # the sweep was cut before it had made them all
+            raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is not a folder of this sweep")
+        if not (run / "config.json").exists():  # the sweep was interrupted before it had created all folders
             make_missing(top, combination, words, trust)
         runs.append(continued(run, words, trust, combination.name))
     return runs
 
 
 def make_missing(top: Path, combination: Combination, words: list[str], trust: bool) -> None:
-    """Make a run's folder by the words in the sweep's own file; a stranger's are not even composed."""
-    if not made_here(top) and not trust:
+    """Create a run's folder from the overrides in sweep.json; untrusted ones are not even composed."""
+    if not is_local_run(top) and not trust:
         said = one_line(redact(" ".join(combination.words)))
         raise RunFolderError(
-            f"{top}: was not made by you on this machine, or was changed since; it would begin "
-            f"{combination.name} with: {said}; add --trust once to go on with that"
+            f"{top}: was not made by you on this machine, or was changed since; it would start "
+            f"{combination.name} with: {said}; add --trust once to allow that"
         )
     config = of_sweep(top, combination)
     refuse_stranger(top, config, words, trust)

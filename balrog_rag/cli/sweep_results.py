@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def print_and_write(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
-    """Write every run's results and the sweep's table; print the table; the exit code."""
+    """Write every run's results and the sweep's table; print the table; return the exit code."""
     from balrog_rag.cli.sweep_table import rows, write_tables
 
     top = runs[0].folder.parent
@@ -40,7 +40,7 @@ def _print_results(top: Path, table: "Sequence[SweepRow]", code: int, log: str) 
 
 
 def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:
-    """What became of runs that other processes have played: an episode whose journal has no end is open."""
+    """Outcomes of runs that other processes have played: an episode whose journal has no end is open."""
     from balrog_rag.results.runs import load
 
     found = []

@@ -1,4 +1,4 @@
-"""The results of a sweep: one row a run, on the terminal, as CSV and as Markdown."""
+"""The results of a sweep: one row per run, on the terminal, as CSV and as Markdown."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class SweepRow(msgspec.Struct, frozen=True):
     ended: int
     planned: int
     progression: float | None
-    """In percent; None where nothing has ended, which is no 0 %."""
+    """In percent; None, not 0, if no episode has ended."""
     standard_error: float | None
     low: float | None
     high: float | None
@@ -32,14 +32,14 @@ class SweepRow(msgspec.Struct, frozen=True):
     tokens: int
     dollars: float
     partial: str
-    """'partial: 7 of 204' where episodes are open or missing, and so no interval; empty where none is."""
+    """'partial: 7 of 204' if episodes are open or missing, which means no interval; otherwise empty."""
     departure: str
-    """In what it is not the experiment that it is named after; empty where it is that, or of none."""
+    """How it departs from its experiment; empty if it does not, or belongs to none."""
     shown_costs: tuple[str, str, str]
 
 
 def rows(runs: Sequence[tuple[str, Path, int]]) -> list[SweepRow]:
-    """Of runs given by name, folder and planned episodes; each run's own results are written on the way."""
+    """Rows for runs given by name, folder and planned episodes; also writes each run's own results."""
     found = []
     for name, path, planned in runs:
         summary = write_all(path)
@@ -73,7 +73,7 @@ HEADINGS = ("run", "ended", "progress % ± SE", "95 % interval", "steps", "token
 
 
 def cells(row: SweepRow) -> list[str]:
-    """A row as it is shown."""
+    """A row as displayed."""
     return [
         terminal_safe(f"{row.run} ({row.partial})" if row.partial else row.run),
         f"{row.ended}/{row.planned}",
@@ -87,7 +87,7 @@ def cells(row: SweepRow) -> list[str]:
 
 
 def print_table(title: str, table: Sequence[SweepRow]) -> None:
-    """On stdout."""
+    """Print the table to stdout."""
     headings = [heading.replace(" ± SE", "\n± SE") for heading in HEADINGS]
     console = terminal.console()
     terminal.show_table(console, title, headings, [cells(row) for row in table])
@@ -96,12 +96,12 @@ def print_table(title: str, table: Sequence[SweepRow]) -> None:
 
 
 def notes(table: Sequence[SweepRow]) -> list[str]:
-    """What is to be known of some of the runs."""
+    """Notes on some of the runs."""
     return grouped((row.run, row.departure) for row in table)
 
 
 def write_tables(top: Path, table: Sequence[SweepRow]) -> None:
-    """sweep.csv with plain numbers, sweep.md as shown."""
+    """Write sweep.csv with plain numbers and sweep.md as displayed."""
     run_folder.write_bytes(top / "sweep.csv", _csv(table).encode())
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *map(cells, table)]
     text = "\n".join(f"| {' | '.join(cell.replace('|', '¦') for cell in line)} |" for line in lines)

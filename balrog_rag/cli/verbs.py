@@ -1,4 +1,4 @@
-"""The one command `balrog-rag`, a verb for each thing that can be done; also `python -m balrog_rag`."""
+"""The command `balrog-rag` with one verb per task; also `python -m balrog_rag`."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from balrog_rag.util.stopping import leave
 
 
 class Verb(NamedTuple):
-    """What a verb does: `words` makes the words of the module's `main` of those behind the verb."""
+    """A verb: `words` converts the arguments after the verb to those of the module's `main`."""
 
     says: str
     module: str
@@ -37,25 +37,25 @@ def _resumed(rest: list[str]) -> list[str]:
 
 VERBS = {
     "run": Verb("play a run: [GROUP=OPTION ...] [KEY=VALUE ...]", "main"),
-    "resume": Verb("go on with a run or a sweep: RUN [KEY=VALUE ...]", "main", _resumed),
-    "sweep": Verb("a run for every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
-    "view": Verb("episodes in a browser, beside what the model read", "view"),
-    "show": Verb("an episode's prompts, answers and screens, step by step", "episode", _of_episode("show")),
-    "verify": Verb("play journals again and compare everything", "episode", _of_episode("verify")),
-    "fork": Verb("play on from a step with another agent or model", "episode", _of_episode("fork")),
-    "export": Verb("an episode's events, for other programs", "episode", _of_episode("export")),
-    "report": Verb("one page of verdicts, tables and figures", "report"),
-    "compare": Verb("two runs, or two lists of numbers, and a verdict", "compare"),
-    "leaderboard": Verb("build a board, submit a run, verify a submission", "leaderboard"),
-    "counterfactual": Verb("at how many steps retrieval changed the action", "counterfactual"),
-    "results": Verb("make a run's summaries anew from its journals", "results"),
+    "resume": Verb("resume a run or a sweep: RUN [KEY=VALUE ...]", "main", _resumed),
+    "sweep": Verb("play every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
+    "view": Verb("show episodes in a browser, with prompts and answers", "view"),
+    "show": Verb("print an episode's prompts, answers and screens", "episode", _of_episode("show")),
+    "verify": Verb("replay journals and compare everything", "episode", _of_episode("verify")),
+    "fork": Verb("continue from a step with another agent or model", "episode", _of_episode("fork")),
+    "export": Verb("write an episode's events for other programs", "episode", _of_episode("export")),
+    "report": Verb("write a page of verdicts, tables and figures", "report"),
+    "compare": Verb("compare two runs or two lists of numbers", "compare"),
+    "leaderboard": Verb("build a leaderboard, submit a run, verify a submission", "leaderboard"),
+    "counterfactual": Verb("measure at how many steps retrieval changed the action", "counterfactual"),
+    "results": Verb("recreate a run's summaries from its journals", "results"),
     "knowledge": Verb("search, index and measure the knowledge base", "knowledge"),
-    "dataset": Verb("recorded games: bring in, choose, stream, count", "dataset"),
-    "learn": Verb("a player from recorded games: behavioural cloning", "learn"),
-    "prompts": Verb("what models read, and demonstrations for them", "prompts"),
-    "envs": Verb("tasks and options of the games, and their levels", "envs"),
-    "doctor": Verb("what this machine has, and what a run would lack", "doctor"),
-    "models": Verb("serve and fetch the embedded model; a test server", "models"),
+    "dataset": Verb("import, select, stream and count recorded games", "dataset"),
+    "learn": Verb("train a player from recorded games: behavioural cloning", "learn"),
+    "prompts": Verb("list prompts, and create demonstrations", "prompts"),
+    "envs": Verb("list tasks and options of the games; get their levels", "envs"),
+    "doctor": Verb("check this machine, and list what a run would lack", "doctor"),
+    "models": Verb("serve or download the embedded model; run a test server", "models"),
 }
 
 
@@ -113,9 +113,9 @@ def _help() -> str:
         "usage: balrog-rag VERB ...\n\n"
         "Benchmarks language-model agents in text games, with retrieval plug-ins.\n\n"
         f"{listed}\n"
-        "  completion      print what makes a shell complete these words: bash, zsh or fish\n\n"
+        "  completion      print a shell completion script: bash, zsh or fish\n\n"
         f"commands of plug-ins and studies:\n{more}\n\n"
-        "balrog-rag VERB --help says more. python -m balrog_rag.eval and its sisters do the same."
+        "See balrog-rag VERB --help. The `python -m balrog_rag.*` modules do the same."
     )
 
 
@@ -131,14 +131,14 @@ SCRIPTS = {
 def _completion(rest: Sequence[str]) -> int:
     shell = rest[0] if rest else ""
     if shell not in SCRIPTS:
-        raise ConfigError(f"completion {shell}".strip() + f": name a shell{nearest(shell, SCRIPTS)}")
+        raise ConfigError(f"completion {shell}".strip() + f": unknown shell{nearest(shell, SCRIPTS)}")
     bash = SCRIPTS["bash"].format()
     print(SCRIPTS[shell].format(bash=bash))
     return 0
 
 
 def candidates(words: Sequence[str]) -> list[str]:
-    """What the last of these words may become."""
+    """Possible completions of the last word."""
     if len(words) <= 1:
         return [*VERBS, *_own_commands(), "completion"]
     if words[0] not in ("run", "sweep", "resume", "fork"):
@@ -153,5 +153,5 @@ def candidates(words: Sequence[str]) -> list[str]:
 
 
 def script() -> None:
-    """What `balrog-rag` runs."""
+    """Entry point of the `balrog-rag` script."""
     leave(main())

@@ -1,4 +1,4 @@
-"""`balrog-rag view`: episodes played in a browser, beside what the model read and wrote."""
+"""`balrog-rag view`: episodes played back in a browser, beside what the model read and wrote."""
 
 import argparse
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from balrog_rag.viewer.listing import ListedEpisode
 
 EPILOG = """examples:
-  balrog-rag view results/RUN                       in the browser; goes on while the run is played
+  balrog-rag view results/RUN                       in the browser; follows a running run
   balrog-rag view results/RUN --out run.html        one file that opens without a server
   balrog-rag view JOURNAL --out death.gif --steps 400:450
-  balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to be set side by side
+  balrog-rag view JOURNAL JOURNAL --out pair.html   two episodes, to compare side by side
   balrog-rag view results/RUN/nld                   recordings (*.ttyrec*.bz2), one or a folder of them"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; a mistake is one line on stderr."""
+    """Run the command; an error is one line on stderr."""
     options = parser().parse_args(arguments)
     return ended(lambda: view(options))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the argument parser."""
     made = Parser(
         prog=called("view"),
         description=__doc__,
@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write one HTML file instead of serving it; NAME.cast or NAME.gif: the screens of one episode",
     )
-    made.add_argument("--steps", metavar="A:B", help="with a .cast or .gif: from one position to another")
+    made.add_argument("--steps", metavar="A:B", help="with .cast or .gif: range of positions")
     made.add_argument(
         "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)", metavar="PORT"
     )
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--no-token",
         action="store_true",
-        help="leave the token out of the address; every account on this machine can then read the page and "
+        help="omit the token from the address; every account on this machine can then read the page and "
         "write notes",
     )
     return made
@@ -78,18 +78,18 @@ def view(options: argparse.Namespace) -> int:
     if options.out.suffix in ENDINGS:
         return record(options, episodes)
     if options.steps is not None:
-        raise ConfigError(f"--steps: goes with --out NAME{' or NAME'.join(ENDINGS)}")
+        raise ConfigError(f"--steps: only valid with --out NAME{' or NAME'.join(ENDINGS)}")
     failures = bundle.write(episodes, options.out)
-    print(terminal_safe(bundle.told(options.out, episodes, failures)))
+    print(terminal_safe(bundle.summary_line(options.out, episodes, failures)))
     return 0
 
 
 def record(options: argparse.Namespace, episodes: "Sequence[ListedEpisode]") -> int:
-    """Write the screens of the one episode."""
+    """Write the screens of a single episode."""
     from balrog_rag.viewer import screen_recording
 
     if len(episodes) != 1:
-        raise ConfigError(f"--out {options.out}: holds one episode; name one of these {len(episodes)}")
+        raise ConfigError(f"--out {options.out}: takes a single episode; select one of these {len(episodes)}")
     source = episodes[0].source()
     source.run()
     if source.failure:

@@ -55,7 +55,7 @@ class PlainLog:
     def __init__(self, board: Scoreboard, gate: EpisodeSlots, out: Lines) -> None:
         self._board, self._gate, self._out = board, gate, out
         self._noted = 0
-        self._told: tuple[object, ...] = ()
+        self._printed: tuple[object, ...] = ()
         self._quiet = 0
 
     def see(self, event: Event) -> None:
@@ -84,9 +84,9 @@ class PlainLog:
         board = self._board
         self.begin()
         troubles = board.model_troubles()
-        told = (board.done, len(board.rows), board.steps, spending(board), board.retries, board.errors)
-        self._quiet = self._quiet + 1 if told == self._told and not troubles else 0
-        self._told = told
+        state = (board.done, len(board.rows), board.steps, spending(board), board.retries, board.errors)
+        self._quiet = self._quiet + 1 if state == self._printed and not troubles else 0
+        self._printed = state
         if self._quiet % QUIET:
             return
         self._say(

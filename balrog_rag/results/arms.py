@@ -1,4 +1,4 @@
-"""Arms of a comparison: runs of one configuration belong together, named by what tells them apart."""
+"""Arms of a comparison: runs of one configuration form an arm, named by the settings that distinguish it."""
 
 import filecmp
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,15 +18,15 @@ from balrog_rag.results.runs import LoadedRun, load, partial
 
 
 class Arm(msgspec.Struct):
-    """One kind of player on one set of games, in one run folder or several."""
+    """One kind of player on one set of games, in one or more run folders."""
 
     name: str
     runs: list[LoadedRun]
     settings: dict[str, Any]
     plain: str = ""
-    """Its name without what is said of it."""
+    """Its name without marks."""
     allowed: bool = False
-    """Whether --partial was said: conclusions from a part of its plan are wanted."""
+    """Whether --partial was given: conclusions from incomplete runs are wanted."""
 
     @property
     def episodes(self) -> list[Episode]:
@@ -35,32 +35,32 @@ class Arm(msgspec.Struct):
 
     @property
     def forked(self) -> bool:
-        """Whether others than its player decided some of its steps."""
+        """Whether some of its steps were decided by other players."""
         return any(run.is_fork for run in self.runs)
 
     @property
     def partial(self) -> str:
-        """'partial: 7 of 204' where episodes of its runs are open or missing; empty where none is."""
+        """'partial: 7 of 204' if episodes of its runs are open or missing, otherwise empty."""
         cut = sum(len(run.cut) for run in self.runs)
         return partial(len(self.episodes) - cut, sum(run.holes for run in self.runs))
 
     @property
     def withheld(self) -> bool:
-        """Whether nothing is concluded from it: no verdict, no rank, no interval."""
+        """Whether conclusions are suppressed: no verdict, no rank, no interval."""
         return bool(self.partial) and not self.allowed
 
     def marked(self, name: str) -> str:
-        """A name for it that hides neither a fork nor a hole."""
+        """Mark a name as forked or partial."""
         marks = [mark for mark in ("forked" if self.forked else "", self.partial) if mark]
         return f"{name} ({', '.join(marks)})" if marks else name
 
     def by_env(self) -> dict[str, list[Episode]]:
-        """Its episodes by environment, in the order in which these are shown."""
+        """Its episodes by environment, in display order."""
         return by_env(self.episodes)
 
 
 def by_env(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:
-    """Episodes by environment, in the order in which these are shown."""
+    """Group episodes by environment, in display order."""
     grouped: dict[str, list[Episode]] = {}
     for episode in episodes:
         grouped.setdefault(episode.env, []).append(episode)
@@ -68,19 +68,19 @@ def by_env(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:
 
 
 def in_order(envs: Iterable[str]) -> list[str]:
-    """Environments as they are shown: in the order in which they are registered, plug-ins' last by name."""
+    """Sort environments for display: in registration order, those of plug-ins last by name."""
     return sorted(set(envs), key=lambda env: (registry.environments.rank(env), env))
 
 
 def departures(arms: Iterable[Arm]) -> list[str]:
-    """Which of them are not the experiment that they are named after, and in what."""
+    """Notes on the arms that depart from the experiment they are named after."""
     return grouped((arm.name, departure(run.config)) for arm in arms for run in arm.runs)
 
 
 def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = False) -> list[Arm]:
-    """The arms in these folders, each a run folder or a folder of run folders; none counts twice.
+    """Load the arms in these folders (run folders or folders of run folders); no run counts twice.
 
-    `partial`: conclusions are wanted even from arms that have open or missing episodes.
+    `partial`: draw conclusions even from arms that have open or missing episodes.
     """
     folders = {found.resolve(): found for path in paths for found in run_folders(path)}
     grouped: dict[str, list[LoadedRun]] = {}
@@ -94,7 +94,7 @@ def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = Fal
 
 
 def refuse_copies(arm: Arm) -> None:
-    """The same episode in two folders is one episode; counted twice, it would feign certainty."""
+    """Raise an error if an episode occurs in two folders: counting it twice would overstate certainty."""
     seen: dict[tuple[str, str], list[Path]] = {}
     for run in arm.runs:
         for episode in run.episodes:
@@ -102,12 +102,12 @@ def refuse_copies(arm: Arm) -> None:
             others = seen.setdefault((episode.name, episode.spec_digest), [])
             for other in others:
                 if filecmp.cmp(path, other, shallow=False):
-                    raise RunFolderError(f"{path}: is a copy of {other}; name one of the two runs")
+                    raise RunFolderError(f"{path}: is a copy of {other}; pass only one of the two runs")
             others.append(path)
 
 
 def run_folders(path: Path) -> list[Path]:
-    """The folder itself, where it is a run folder, or the run folders in it."""
+    """Return the run folder itself, or the run folders in a folder."""
     if (path / "config.json").exists():
         return [path]
     found = sorted(config.parent for config in path.glob("*/config.json")) if path.is_dir() else []
@@ -120,7 +120,7 @@ def run_folders(path: Path) -> list[Path]:
 
 
 def names(arms: Sequence[Arm]) -> list[str]:
-    """A name for each arm: its run folder's where it has but one, else agent, model asked, what differs."""
+    """Name each arm: by its run folder if it has only one, otherwise by agent, model and differences."""
     folders = [arm.runs[0].name for arm in arms]
     if all(len(arm.runs) == 1 for arm in arms) and len(set(folders)) == len(folders):
         return folders
@@ -140,7 +140,7 @@ _IN_THE_NAME = ("agent.name", "model.name")
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Any]]]:
-    """The dotted keys in which these settings are not all the same, with each one's value."""
+    """Return the dotted keys in which these settings differ, with the value of each."""
     plain = [flat(each) for each in settings]
     keys = sorted({key for each in plain for key in each})
     rows = [(key, [each.get(key) for each in plain]) for key in keys]
@@ -148,7 +148,7 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[A
 
 
 def _differ(key: str, plain: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether not all whom it concerns have the same there."""
+    """Whether the settings to which the key applies differ in it."""
     of_models = key != "model.name" and key.startswith(("model.", "knowledge."))
     concerned = [each for each in plain if not (of_models and each.get("model.name") == NO_MODEL)]
     return any(each.get(key) != concerned[0].get(key) for each in concerned[1:])

@@ -1,6 +1,6 @@
-"""Did retrieval change the action? A sample of steps asked again without it, and once more with it.
+"""Did retrieval change the action? A sample of steps is asked again without it, and again with it.
 
-The second question is the measure of the first: a model that answers by chance changes its mind anyway.
+The second answer is the control: a model that samples its answers changes its action by chance anyway.
 """
 
 import random
@@ -23,14 +23,14 @@ FILE = "counterfactual.json"
 
 
 class StepCost(msgspec.Struct, frozen=True):
-    """What the calls of a step took; `dollars` only where every price is known."""
+    """Cost of a step's calls; `dollars` only if every price is known."""
 
     tokens: int = 0
     dollars: float | None = 0.0
     seconds: float = 0.0
 
     def plus(self, reply: Reply) -> "StepCost":
-        """That and one more answer."""
+        """Add the cost of one more answer."""
         return StepCost(
             self.tokens + reply.usage.input + reply.usage.output,
             None if self.dollars is None or reply.cost is None else self.dollars + reply.cost,
@@ -38,14 +38,14 @@ class StepCost(msgspec.Struct, frozen=True):
         )
 
     def less(self, other: "StepCost") -> "StepCost":
-        """How much more this is."""
+        """The difference between two costs."""
         unpriced = self.dollars is None or other.dollars is None
         dollars = None if unpriced else (self.dollars or 0.0) - (other.dollars or 0.0)
         return StepCost(self.tokens - other.tokens, dollars, self.seconds - other.seconds)
 
 
 class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step: what was done, what is done without reference text, what when asked again with it."""
+    """One step: the recorded action, and those when asked without and again with reference text."""
 
     episode: str
     step: int
@@ -53,7 +53,7 @@ class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
     without: str
     again: str
     more: StepCost | None = None
-    """What asking with reference text took beyond asking without; None in records that do not know."""
+    """Additional cost of asking with reference text over asking without; None in older records."""
 
     @property
     def line(self) -> str:
@@ -65,7 +65,7 @@ class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def differs(self) -> bool:
-        """Whether one of the two answers was another than the recorded one."""
+        """Whether at least one of the two answers differs from the recorded one."""
         return self.without != self.action or self.again != self.action
 
 
@@ -76,7 +76,7 @@ class Counterfactual(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What the sample says."""
+        """The result of the sample in words."""
         changed = [one.without != one.action for one in self.asked]
         noise = [one.again != one.action for one in self.asked]
         return (
@@ -92,7 +92,7 @@ def _share(hits: Sequence[bool]) -> str:
 
 
 def sample(run: LoadedRun, count: int, seed: int) -> list[tuple[Path, int]]:
-    """Steps whose prompt held reference text, drawn at random from all episodes: journal and step."""
+    """Draw steps whose prompt contained reference text at random from all episodes: journal and step."""
     places = [
         (path, step.n)
         for episode in run.episodes
@@ -102,18 +102,18 @@ def sample(run: LoadedRun, count: int, seed: int) -> list[tuple[Path, int]]:
     ]
     if not places:
         raise ConfigError(
-            f"{run.folder}: no step's prompt held reference text; nothing can be asked without it"
+            f"{run.folder}: no prompt contained reference text; use a run with agent.retrieval.enabled=true"
         )
     return sorted(random.Random(seed).sample(places, min(count, len(places))))
 
 
 def keep(run: Path, made: Counterfactual) -> None:
-    """Write what was found, for reports."""
+    """Store the result for reports."""
     run_folder.write_json(run / FILE, made)
 
 
 def kept(run: Path) -> Counterfactual | None:
-    """What was found earlier; None where nothing was."""
+    """Load an earlier result; None if there is none."""
     try:
         return msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What episodes were made of: how they ended, what killed them, what calls and look-ups were for."""
+"""Breakdown of episodes: how they ended, causes of death, and the purposes of calls and look-ups."""
 
 import re
 from collections import Counter
@@ -15,26 +15,26 @@ _KILLED = re.compile(r"^killed by (?:an? |the )?", re.IGNORECASE)
 
 
 def outcome_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
-    """How episodes ended, most frequent first."""
+    """Count outcomes, most frequent first."""
     return _ranked(Counter(episode.outcome for episode in episodes))
 
 
 def killer_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
-    """What killed them, most frequent first, in the game's words without circumstances."""
+    """Count killers, most frequent first, in the game's words without circumstances."""
     return _ranked(
         Counter(killer(str(death)) for episode in episodes if (death := episode.facts.get("death")))
     )
 
 
 def cause_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
-    """Of which class their ends were, most frequent first."""
+    """Count classes of ends, most frequent first."""
     return _ranked(Counter(cause for episode in episodes if (cause := episode.cause)))
 
 
 def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> Shares | None:
-    """The shares of ends that a paragraph would have prevented, of the episodes of kinds that know such ends.
+    """Compare the shares of preventable ends over episodes of kinds that define them.
 
-    A game that was cut off is not counted as saved: it counts only as long as it lasted. None where an arm
+    A game that was cut off does not count as saved: it only counts for as long as it lasted. None if an arm
     has no such episode.
     """
     mine, yours = (
@@ -45,14 +45,14 @@ def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> S
 
 
 def _lasted(episode: Episode) -> CensoredGame:
-    """How long the hero lived in the game's own time, or in steps where the kind has none."""
+    """How long the hero lived in game time, or in steps if the kind has no clock."""
     clock = kind_of(episode.env).display.timeline
     time = episode.most.get(clock.clock, episode.steps) if clock else episode.steps
     return CensoredGame(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
 
 
 def killer(death: str) -> str:
-    """'killed by an invisible jackal, while fainted' as 'jackal'."""
+    """Extract the killer: 'killed by an invisible jackal, while fainted' gives 'jackal'."""
     return _KILLED.sub("", death.partition(", while ")[0]).removeprefix("invisible ").strip()
 
 
@@ -61,7 +61,7 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def calls_by_purpose(episodes: Sequence[Episode]) -> dict[str, Calls]:
-    """All model calls summed by what they were for."""
+    """Sum all model calls by purpose."""
     summed: dict[str, Calls] = {}
     for episode in episodes:
         for purpose, calls in episode.calls.items():
@@ -70,18 +70,18 @@ def calls_by_purpose(episodes: Sequence[Episode]) -> dict[str, Calls]:
 
 
 class RetrievalShare(msgspec.Struct, frozen=True):
-    """Retrieval's part in a run."""
+    """How much retrieval was used in a run, and its share of the costs."""
 
     steps: int
     """Steps of all episodes."""
     lookups: Lookups
     call_share: float
-    """Of all model calls, those made for retrieval alone: not those whose prompts it made longer."""
+    """Share of model calls made for retrieval only, excluding calls whose prompts became longer."""
     token_share: float
     dollar_share: float | None
-    """None where no price is known, or nothing was paid."""
+    """None if no price is known, or if nothing was paid."""
     free: bool = False
-    """Every call has a known price, and it is nothing."""
+    """Whether every call has a known price of zero."""
 
     @property
     def asked(self) -> float:
@@ -90,22 +90,22 @@ class RetrievalShare(msgspec.Struct, frozen=True):
 
     @property
     def hit(self) -> float:
-        """Share of searches that found anything."""
+        """Share of searches with results."""
         return self.lookups.hits / self.lookups.count if self.lookups.count else 0.0
 
     @property
     def used(self) -> float:
-        """Share of steps whose prompt held reference material."""
+        """Share of steps whose prompt contained reference material."""
         return self.lookups.used / self.steps if self.steps else 0.0
 
     @property
     def different(self) -> float:
-        """Share of searches with a query that the episode had not asked before."""
+        """Share of searches with a query that was new in the episode."""
         return self.lookups.queries / self.lookups.count if self.lookups.count else 0.0
 
 
 def never_searched(episodes: Sequence[Episode]) -> str:
-    """Warn that retrieval was on and nothing was ever searched, with the reasons; empty otherwise."""
+    """Warn, with reasons, if retrieval was on but never searched; otherwise empty."""
     on = [episode for episode in episodes if (episode.agent.get("retrieval") or {}).get("enabled")]
     steps = sum(episode.steps for episode in on)
     if not steps or any(episode.lookups.count for episode in on):
@@ -126,7 +126,7 @@ def never_searched(episodes: Sequence[Episode]) -> str:
 
 
 def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
-    """What retrieval did in these episodes; None where nothing was looked up."""
+    """Summarise retrieval in these episodes; None if there were no look-ups."""
     lookups = Lookups()
     for episode in episodes:
         lookups.add(episode.lookups)

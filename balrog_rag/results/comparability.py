@@ -1,9 +1,9 @@
-"""What makes runs comparable, decided here for compare, report and leaderboard alike.
+"""Define when runs are comparable, for compare, report and leaderboard alike.
 
-Runs with the same *settings* are one arm, and their episodes are pooled. Arms played under the same
-*conditions* (which game, and how many steps, tokens, dollars or seconds it may take) can be ranked. Where
-conditions differ, a comparison says in what, since they may explain the difference, and the leaderboard ranks
-such arms apart.
+Runs with the same *settings* form one arm, and their episodes are pooled. Arms played under the same
+*conditions* (the game, and its limits on steps, tokens, dollars or seconds) can be ranked. If conditions
+differ, a comparison lists the differences, which may explain the result, and the leaderboard ranks such arms
+separately.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,16 +19,16 @@ NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
     "run": (), "runner": (), "resume": (),
     "limits": ("run",), "env": ("episodes", "seeds"), **CONNECTION_KEYS,
 }  # fmt: skip
-"""Sections, or keys in a section, that say where, how fast and how often, not who played what."""
+"""Sections or keys that only affect where, how fast and how often to play, not who plays what."""
 
 Task = tuple[str, str]
 """Environment and task."""
 
 
 def settings_of(run: LoadedRun) -> dict[str, Any]:
-    """The part of a run's configuration that makes an arm, and what it was forked from.
+    """The part of a run's configuration that defines an arm, and the origin of a fork.
 
-    A policy's runs have a model in their configuration like any other, and nobody asks it.
+    The model is excluded for policies: their configuration names one, but it is never called.
     """
     kept: dict[str, Any] = {}
     for name, value in run.config.items():
@@ -48,7 +48,7 @@ def settings_of(run: LoadedRun) -> dict[str, Any]:
 
 
 def _caps(run: LoadedRun, frozen: Mapping[str, Any]) -> dict[str, Any]:
-    """An episode's caps; where a resumed run had others than before, each in turn, as in `5, then null`."""
+    """An episode's caps; if a resumed run changed them, all values in order, as in `5, then null`."""
     attempts = [frozen, *origin(run.folder).caps]
     found = {}
     for name in frozen:
@@ -58,14 +58,14 @@ def _caps(run: LoadedRun, frozen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tasks_of(runs: Sequence[LoadedRun]) -> set[Task]:
-    """The tasks that these runs were planned with or have played."""
+    """The tasks that these runs planned or played."""
     planned = {task for run in runs for task in run.config.get("env", {}).get("tasks", ())}
     found = {(env, task) for env, _, task in (name.partition("/") for name in planned)}
     return found | {(episode.env, episode.task) for run in runs for episode in run.episodes}
 
 
 def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, str]:
-    """Under which conditions these runs of one arm played these tasks, by dotted key."""
+    """The conditions under which these runs of one arm played these tasks, by dotted key."""
     found: dict[str, set[str]] = {}
     for run in runs:
         limits = flat(settings_of(run).get("limits", {}), "limits.")
@@ -81,7 +81,7 @@ def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, 
 
 
 def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> Collection[Episode]:
-    """One episode for each combination of environment, its own steps and options."""
+    """One episode per combination of environment, step limit and options."""
     return {
         (episode.env, episode.game.max_steps, repr(episode.game.options)): episode
         for run in runs
@@ -91,19 +91,19 @@ def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> Collection[
 
 
 def different_conditions(ours: Sequence[LoadedRun], theirs: Sequence[LoadedRun]) -> str:
-    """In which conditions two arms differ on the tasks that both played; empty where in none."""
+    """Describe the conditions in which two arms differ on the tasks that both played; empty if none."""
     shared = tasks_of(ours) & tasks_of(theirs)
     mine, yours = conditions(ours, shared), conditions(theirs, shared)
-    told = [
+    differing = [
         f"{key} {mine.get(key, 'none')} against {yours.get(key, 'none')}"
         for key in sorted({*mine, *yours})
         if mine.get(key) != yours.get(key)
     ]
-    return f"different conditions, which may explain a difference: {'; '.join(told)}" if told else ""
+    return f"different conditions may explain a difference: {'; '.join(differing)}" if differing else ""
 
 
 def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A nested mapping as one mapping from dotted keys."""
+    """Flatten a nested mapping to dotted keys."""
     made: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, Mapping) and value:
@@ -114,6 +114,6 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def short(value: Any, most: int = 60) -> str:
-    """A setting's value as a reader sees it."""
+    """Format a setting's value for display."""
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Arms against each other: one verdict on the average, one for each environment, one for each task."""
+"""Compare arms: one verdict on the average, one per environment, one per task."""
 
 from collections.abc import Collection, Sequence
 from math import isnan
@@ -13,14 +13,14 @@ from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import different_packages
-from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, measures_of, scores, untold
+from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_lacking, measures_of, scores
 from balrog_rag.results.statistics.sentence import between, signed
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 from balrog_rag.results.user_statistics import across_episodes, of_episodes
 
 
 class ArmComparison(msgspec.Struct, frozen=True):
-    """One arm against another: the verdict on their average, then by environment and by task."""
+    """A comparison of two arms: the verdict on their average, then by environment and by task."""
 
     whole: Comparison
     environments: dict[str, Comparison]
@@ -37,7 +37,7 @@ class ArmComparison(msgspec.Struct, frozen=True):
 def compared(
     paths: Sequence[Path], measure: str, wanted: float | None, partial: bool = False
 ) -> tuple[list[Arm], ArmComparison]:
-    """The arms in two folders, and the verdict on them; a ConfigError where they cannot be compared."""
+    """Load the arms in two folders and compare them; raises ConfigError if they cannot be compared."""
     arms = [one_arm(path, partial) for path in paths]
     refuse_strangers(arms)
     envs = in_order(env for arm in arms for env in arm.by_env())
@@ -48,12 +48,12 @@ def compared(
             "out to see it in the table of statistics"
         )
     if measure not in measures:
-        raise ConfigError(f"--measure {measure}: no such measure{nearest(measure, measures)}")
+        raise ConfigError(f"--measure {measure}: unknown measure{nearest(measure, measures)}")
     for arm in arms:
-        if lacking := untold(arm.episodes, measures[measure]):
+        if lacking := count_lacking(arm.episodes, measures[measure]):
             raise ConfigError(
                 f"--measure {measure}: {lacking} of {len(arm.episodes)} journals of {arm.name} "
-                f"do not tell it; it needs {measures[measure].needs}"
+                f"do not contain it; it needs {measures[measure].needs}"
             )
     verdict = duel(arms[0], arms[1], measures[measure], wanted)
     different = different_packages(*([run.folder for run in arm.runs] for arm in arms))
@@ -61,20 +61,20 @@ def compared(
 
 
 def one_arm(path: Path, partial: bool = False) -> Arm:
-    """The runs in this folder as one arm."""
+    """Load the runs in a folder, which must form a single arm."""
     arms = load_arms([path], partial=partial)
     if len(arms) > 1:
         keys = [key for key, _ in differences([arm.settings for arm in arms])]
         raise ConfigError(
-            f"{path}: contains {len(arms)} arms, which differ in {few(keys)}; name the folder of one, "
-            f"or see all of them with balrog-rag report {path}"
+            f"{path}: contains {len(arms)} arms, which differ in {few(keys)}; pass the folder of one, "
+            f"or compare them with balrog-rag report {path}"
         )
     arms[0].name = arms[0].marked(path.resolve().name)
     return arms[0]
 
 
 def refuse_strangers(arms: Sequence[Arm]) -> None:
-    """Two arms without a task in common have nothing that could be compared."""
+    """Raise an error if two arms have no task in common."""
     ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
     if ours and theirs and not ours & theirs:
         raise ConfigError(
@@ -84,13 +84,13 @@ def refuse_strangers(arms: Sequence[Arm]) -> None:
 
 
 def few(tasks: Collection[str]) -> str:
-    """Some of the names, and how many more there are."""
+    """List some of the names, and the number of the others."""
     named = sorted(tasks)
     return ", ".join(named[:2]) + (f" and {len(named) - 2} more" if len(named) > 2 else "")
 
 
 def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | None = None) -> ArmComparison:
-    """Compare two arms; differences are ours less theirs."""
+    """Compare two arms; differences are ours minus theirs."""
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
         return ArmComparison(withheld(names, measure), {}, {})
@@ -108,30 +108,30 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
 
 
 def noting_conditions(made: Comparison, ours: Arm, theirs: Arm) -> Comparison:
-    """The verdict with a note on the conditions in which the arms differ."""
-    told = different_conditions(ours.runs, theirs.runs)
-    return msgspec.structs.replace(made, notes=(told, *made.notes)) if told else made
+    """Add a note on the conditions in which the arms differ."""
+    note = different_conditions(ours.runs, theirs.runs)
+    return msgspec.structs.replace(made, notes=(note, *made.notes)) if note else made
 
 
 def withheld(names: tuple[str, str], measure: Scale = PROGRESSION) -> Comparison:
-    """No verdict, since episodes are open or missing."""
+    """The result without a verdict, because episodes are open or missing."""
     return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=WITHHELD, notes=())
 
 
 WITHHELD = (
-    "the episodes that have ended are no random sample of those planned; "
-    "finish the run with resume=RUN, or say --partial"
+    "the ended episodes are not a random sample of those planned; "
+    "finish the run with resume=RUN, or pass --partial"
 )
 
 
 def comparable(ours: Arm, theirs: Arm) -> tuple[list[Episode], list[Episode]]:
-    """Their episodes; where either is partial only of games that both have finished and neither left open."""
+    """Select comparable episodes; if either arm is partial, only games that both have finished."""
     mine, yours = all_comparable((ours, theirs))
     return mine, yours
 
 
 def all_comparable(arms: Sequence[Arm]) -> list[list[Episode]]:
-    """The same of any number of arms."""
+    """Select comparable episodes of any number of arms."""
     if not any(arm.partial for arm in arms):
         return [arm.episodes for arm in arms]
     finished = set.intersection(*({game_of(episode) for episode in arm.episodes} for arm in arms))
@@ -148,15 +148,15 @@ def judged(
     ours: Sequence[Episode], theirs: Sequence[Episode], names: tuple[str, str],
     measure: Scale = PROGRESSION, wanted: float | None = None, family: int = 1,
 ) -> Comparison:  # fmt: skip
-    """The verdict on two sets of episodes, one of a family of so many."""
+    """The verdict on two sets of episodes, in a family of `family` comparisons."""
     envs = sorted({episode.env for episode in (*ours, *theirs)})
     bounds = bounds_by_env(envs, measure)
     mine, yours = scores(ours, measure), scores(theirs, measure)
     made = compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family)
     warned = [
-        f"{name}: {told}"
+        f"{name}: {note}"
         for name, arm in zip(names, (ours, theirs), strict=True)
-        if (told := never_searched(arm))
+        if (note := never_searched(arm))
     ]
     return msgspec.structs.replace(made, notes=(*made.notes, *warned))
 
@@ -182,7 +182,7 @@ def compared_statistics(ours: Arm, theirs: Arm) -> list[list[str]]:
 
 
 def _tested(ours: Sequence[Episode], theirs: Sequence[Episode], measure: Scale) -> list[str]:
-    if untold([*ours, *theirs], measure):
+    if count_lacking([*ours, *theirs], measure):
         return ["unknown"] * 2 + [""] * 3
     made = judged(ours, theirs, ("A", "B"), measure)
     figures = [f"{made.our_mean:.2f}", f"{made.their_mean:.2f}", signed(made.difference, made)]
@@ -209,7 +209,7 @@ def _by_task(
 
 
 def against_baseline(arms: Sequence[Arm], baseline: Arm, wanted: float | None = None) -> list[Comparison]:
-    """Every other arm against the baseline, corrected for their number by Holm's method."""
+    """Compare every other arm with the baseline, with Holm's correction for their number."""
     others = [arm for arm in arms if arm is not baseline]
     return adjust([_whole(arm, baseline, wanted, len(others)) for arm in others])
 

@@ -1,4 +1,4 @@
-"""Where two episodes of the same game first go apart."""
+"""Find where two episodes of the same game first differ."""
 
 from itertools import zip_longest
 from pathlib import Path
@@ -19,15 +19,15 @@ class Divergence(msgspec.Struct, frozen=True):
     ours: str
     theirs: str
     step: int | None
-    """None: they are the same from beginning to end."""
+    """None: they are identical."""
     our_action: str = ""
     their_action: str = ""
     difference: str = ""
-    """What differs there: action, screen, or that one has ended."""
+    """What differs: action, screen, or that one has ended."""
 
 
 def partings(ours: Arm, theirs: Arm) -> list[Divergence]:
-    """Every pair of episodes that played the same game, in order; a pair with a lost journal is left out."""
+    """Compare all pairs of episodes of the same game, in order; pairs with a missing journal are skipped."""
     theirs_by_game: dict[tuple[str, str, str], list[tuple[Path, Episode]]] = {}
     for path, episode in _journals(theirs):
         theirs_by_game.setdefault(_game(episode), []).append((path, episode))

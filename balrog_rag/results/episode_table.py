@@ -1,4 +1,4 @@
-"""Every episode as one row, for spreadsheets and data frames: CSV, and Parquet where pyarrow is there."""
+"""Every episode as one row for spreadsheets and data frames: CSV, and Parquet if pyarrow is installed."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ PURPOSES = ("act", "query", "summary", "rerank", "other")
 
 
 def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
-    """One episode's numbers by name, the same names in the same order for every episode of these kinds."""
+    """One episode's values by name; names and order are the same for all episodes of these kinds."""
     found = _own_columns(episode, kinds)
     return {**found, **user_statistics.columns(episode, [kind.name for kind in kinds], found)}
 
@@ -69,7 +69,7 @@ def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str
 
 
 def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
-    """What these kinds of game count; blank where the episode's kind does not."""
+    """The measures of these kinds of game; blank for an episode of another kind."""
     own = {measure.name: measure for measure in kind_of(episode.env).scoring.measures}
     names = dict.fromkeys(measure.name for kind in kinds for measure in kind.scoring.measures)
     found = {name: episode.measured(own[name]) for name in names if name in own}
@@ -77,12 +77,12 @@ def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, A
 
 
 def json_text(value: Any) -> str:
-    """Any plain value on one line, its keys in order."""
+    """Encode a plain value on one line with sorted keys."""
     return msgspec.json.encode(value, order="sorted").decode()
 
 
 def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
-    """The kinds of game of these episodes, each once."""
+    """The distinct kinds of game of these episodes."""
     return [kind_of(name) for name in dict.fromkeys(episode.env for episode in episodes)]
 
 
@@ -92,7 +92,7 @@ def _count(episode: Episode, purpose: str) -> int:
 
 
 def csv_text(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows as CSV; texts do nothing in a terminal or a spreadsheet."""
+    """Format rows as CSV that is safe for terminals and spreadsheets."""
     rows = list(rows)
     out = io.StringIO()
     if rows:
@@ -107,26 +107,26 @@ def _cell(value: Any) -> Any:
 
 
 def episodes_csv(episodes: Iterable[Episode]) -> str:
-    """The rows of these episodes as CSV."""
+    """Format these episodes as CSV."""
     every = list(episodes)
     kinds = kinds_of(every)
     return csv_text(row(episode, kinds) for episode in every)
 
 
 def write_csv(path: Path, episodes: Iterable[Episode]) -> None:
-    """Write the rows of these episodes as CSV."""
+    """Write these episodes as CSV."""
     run_folder.write_bytes(path, episodes_csv(episodes).encode())
 
 
 def has_parquet() -> bool:
-    """Whether Parquet can be written here."""
+    """Whether Parquet can be written."""
     return find_spec("pyarrow") is not None
 
 
 def require_parquet() -> None:
-    """A ConfigError where it cannot."""
+    """Raise a ConfigError if Parquet cannot be written."""
     if not has_parquet():
-        raise ConfigError("Parquet needs pyarrow: pip install 'balrog_rag[parquet]'")
+        raise ConfigError("Parquet: pyarrow is not installed; pip install 'balrog_rag[parquet]'")
 
 
 def write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""What a run folder says of each episode: every score, cost and count, made from its journal alone."""
+"""The results of an episode: every score, cost and count, derived from its journal only."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -22,17 +22,17 @@ ENDED_BY_GAME = frozenset(
         Outcome.NO_PROGRESS,
     }
 )
-"""Outcomes by which the environment itself ended the episode."""
+"""Outcomes for which the environment itself ended the episode."""
 ENDED_BY_ITSELF = ENDED_BY_GAME - {Outcome.NO_PROGRESS}
-"""Outcomes that end a game; after any other it could have gone on."""
+"""Outcomes that end a game; after any other outcome it could have continued."""
 
 
 IN_THE_PROMPT = ("fresh", "reused", "kept")
-"""Words by which an agent notes that reference material stood in its prompt."""
+"""Values of an agent's note that mean that its prompt contained reference material."""
 
 
 class Calls(msgspec.Struct):
-    """Model calls of one purpose, summed."""
+    """Totals of the model calls of one purpose."""
 
     count: int = 0
     input: int = 0
@@ -41,44 +41,44 @@ class Calls(msgspec.Struct):
     reasoning: int = 0
     dollars: float = 0.0
     unpriced: int = 0
-    """Calls whose price is unknown, and which `dollars` therefore leaves out."""
+    """Calls of unknown price, which `dollars` therefore excludes."""
     seconds: float = 0.0
     repeats: int = 0
-    """Attempts beyond the first."""
+    """Attempts after the first."""
     empty: int = 0
     cut: int = 0
-    """Answers that ended at the token limit."""
+    """Answers that were cut at the token limit."""
     trimmed: int = 0
-    """Calls whose prompt had to lose old turns."""
+    """Calls whose prompt was trimmed by old turns."""
 
     def add(self, other: "Calls") -> None:
-        """Count these in."""
+        """Add these totals."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class Lookups(msgspec.Struct):
-    """Searches in the knowledge base, summed."""
+    """Totals of searches in the knowledge base."""
 
     count: int = 0
     hits: int = 0
-    """Searches that found anything."""
+    """Searches with results."""
     passages: int = 0
     queries: int = 0
-    """Different queries."""
+    """Distinct queries."""
     steps: int = 0
     """Steps with a search."""
     seconds: float = 0.0
     ends: dict[str, int] = {}
-    """What became of each look-up that was due, as the agent noted it: steps by word."""
+    """The result of each due look-up as noted by the agent: steps by word."""
 
     @property
     def used(self) -> int:
-        """Steps whose prompt held what retrieval found."""
+        """Steps whose prompt contained retrieved passages."""
         return sum(self.ends.get(word, 0) for word in IN_THE_PROMPT)
 
     def add(self, other: "Lookups") -> None:
-        """Count these in."""
+        """Add these totals."""
         for name in ("count", "hits", "passages", "queries", "steps", "seconds"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for word, steps in other.ends.items():
@@ -86,7 +86,7 @@ class Lookups(msgspec.Struct):
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
-    """Progression at a moment of an episode: after so many steps, tokens and dollars."""
+    """Progression at a moment of an episode: after this many steps, tokens and dollars."""
 
     step: int
     tokens: int
@@ -106,19 +106,19 @@ class Episode(msgspec.Struct, dict=True):
     config_digest: str
     outcome: str = ""
     progression: float = 0.0
-    """BALROG's, from 0 to 1."""
+    """BALROG's progression, from 0 to 1."""
     highest: str | None = None
-    """What gave it, in the words of the kind of game."""
+    """The achievement that determined it, in the words of the kind of game."""
     milestones: dict[str, list[str]] = {}
-    """What was reached in turn, by the names that BALROG's record has for such lists."""
+    """Milestones in order, by their list names in BALROG's record."""
     last: dict[str, int] = {}
-    """Every number of the game as it last stood."""
+    """The last value of every number of the game."""
     most: dict[str, int] = {}
-    """The highest that each of them was."""
+    """The maximum of every number of the game."""
     followed: dict[str, float | None] = {}
-    """The kind's measures that no single number tells; null where the journal lacks what they need."""
+    """The kind's measures over whole episodes; null if the journal lacks the data."""
     course: list[tuple[int, int]] = []
-    """The kind's timeline: the game's own time and what was reached, wherever that rose, and at the end."""
+    """The kind's timeline: game time and height at every new maximum, and at the end."""
     steps: int = 0
     keys: int = 0
     invalid: int = 0
@@ -127,20 +127,20 @@ class Episode(msgspec.Struct, dict=True):
     failed_candidates: list[str] = []
     calls: dict[str, Calls] = {}
     answered_by: list[str] = []
-    """What the models that answered called themselves."""
+    """The names that the answering models reported."""
     asked_again: Calls = msgspec.field(default_factory=Calls)
-    """Those of `calls` that asked for an action once more, since the first answer wanted a look-up."""
+    """The part of `calls` that asked for an action again after the first answer had requested a look-up."""
     lookups: Lookups = msgspec.field(default_factory=Lookups)
     readings: dict[str, int] = {}
-    """How answers were read: steps by strict, lenient, none."""
+    """How answers were parsed: steps by strict, lenient, none."""
     loops: int = 0
-    """Steps at which the agent was told that it repeats itself."""
+    """Steps at which the agent was warned that it repeats itself."""
     curve: list[Point] = []
     facts: Mapping[str, Any] = {}
     cut: bool = False
-    """Whether a cap of the whole run cut it off."""
+    """Whether a cap of the whole run ended it."""
     forked: str = ""
-    """Who decided the first steps, and how many, where that was another player."""
+    """Which other player decided the first steps, and how many."""
 
     @property
     def env(self) -> str:
@@ -164,50 +164,50 @@ class Episode(msgspec.Struct, dict=True):
 
     @property
     def game_name(self) -> str:
-        """Names the game played: equal names are the same world."""
+        """Identifies the game: equal names are the same game."""
         return kind_of(self.game.env).sampling.identity(self.game)
 
     @property
     def world_name(self) -> str:
-        """Names the world that its game shares with others; empty where the kind declares none."""
+        """Identifies the world that its game shares with others; empty if the kind defines none."""
         shared = kind_of(self.game.env).sampling.world
         return "" if shared is None else shared(self.game)
 
     def measured(self, measure: Measure) -> float:
-        """One of the kind's own measures; not a number where the journal does not tell it."""
+        """The value of one of the kind's measures; NaN if the journal lacks it."""
         if measure.follow is not None:
-            told = self.followed.get(measure.name)
-            return nan if told is None else told
+            value = self.followed.get(measure.name)
+            return nan if value is None else value
         return (self.last if measure.taken == "last" else self.most).get(measure.number, 0)
 
     @property
     def ended_by(self) -> str:
-        """How the game ended in its own words, such as what killed the player."""
+        """How the game ended in its own words, e.g. what killed the player."""
         return kind_of(self.game.env).display.ending(self.facts)
 
     @property
     def cause(self) -> str:
-        """The class of what ended the game, as its kind has it; empty where nothing did."""
+        """The class of the game's end according to its kind; empty if there is none."""
         return kind_of(self.game.env).retrospect.cause(self.outcome, self.facts)
 
     @property
     def preventable(self) -> bool:
-        """Whether a paragraph read in time would have prevented that end."""
+        """Whether a passage read in time would have prevented that end."""
         return self.cause in kind_of(self.game.env).retrospect.preventable
 
     @property
     def seconds(self) -> float:
-        """Spent waiting for answers and searches, in all attempts: what a journal knows of time."""
+        """Seconds spent waiting for answers and searches, over all attempts."""
         return self.total.seconds + self.lookups.seconds
 
     @property
     def agent_name(self) -> str:
-        """The name of its arm."""
+        """The agent's name for display."""
         return agent_name(self.agent)
 
     @property
     def asked_model(self) -> Mapping[str, Any]:
-        """The settings of the model that was asked; empty where a program played without one."""
+        """The settings of the model; empty for a program that plays without one."""
         return self.model if self.calls else {}
 
     @property
@@ -217,7 +217,7 @@ class Episode(msgspec.Struct, dict=True):
 
     @cached_property
     def total(self) -> Calls:
-        """All calls together; not to be asked before the last is counted."""
+        """Totals of all calls; only valid once all have been added."""
         together = Calls()
         for calls in self.calls.values():
             together.add(calls)
@@ -225,21 +225,21 @@ class Episode(msgspec.Struct, dict=True):
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:
-    """An agent's registered name by its settings, with `_rag` where retrieval is on."""
+    """An agent's registered name, with the suffix `_rag` if retrieval is on."""
     retrieval = agent.get("retrieval")
     enabled = isinstance(retrieval, Mapping) and bool(retrieval.get("enabled"))
     return str(agent.get("name", "?")) + ("_rag" if enabled else "")
 
 
 NO_MODEL = "no model"
-"""Stands for the model's name where none was asked anything."""
+"""Replaces the model's name if no model was called."""
 
 
 def any_asked(episodes: Iterable[Episode]) -> bool:
-    """Whether any model was asked anything: a policy plays without one."""
+    """Whether any model was called: policies play without one."""
     return any(episode.calls for episode in episodes)
 
 
 def answering(episodes: Iterable[Episode]) -> list[str]:
-    """What the models that answered in these episodes called themselves."""
+    """The names that the answering models reported in these episodes."""
     return sorted({name for episode in episodes for name in episode.answered_by})

@@ -1,7 +1,7 @@
-"""Experiments as data: eval/experiments/NAME.yaml has the arms, conf/experiment/NAME.yaml what they share.
+"""Experiments as data: eval/experiments/NAME.yaml has the arms, conf/experiment/NAME.yaml common settings.
 
-What a run changed of the experiment that it is named after stands in its configuration (`run.departures`), so
-that every output can say it.
+How a run departs from the experiment it is named after is stored in its configuration (`run.departures`), so
+that every output can report it.
 """
 
 import re
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 
 class ExperimentArm(msgspec.Struct, frozen=True):
-    """One run of an experiment: its folder's name, and the words that make it."""
+    """One run of an experiment: its folder's name, and its overrides."""
 
     name: str
     overrides: tuple[str, ...]
@@ -34,19 +34,19 @@ class Experiment(msgspec.Struct, frozen=True):
     question: str
     baseline: str = ""
     arms: tuple[ExperimentArm, ...] = ()
-    """None: it is one run."""
+    """None: a single run."""
     whose: str = ""
-    """Whose experiment it is, as in "not the paper's"; empty: one of ours."""
+    """The authors, as in "not the paper's"; empty: one of ours."""
     free: tuple[str, ...] = ()
-    """Words that it leaves to whoever plays it; those that end in = . or @ are how such words begin."""
+    """Overrides that are left to the user; an entry that ends in = . or @ is a prefix."""
     passages: Mapping[str, int] = {}
-    """How many passages each corpus had there."""
+    """Number of passages in each corpus at that time."""
     needs: Mapping[str, str] = {}
-    """Of arms that need an extra: the package by which it is known to be there."""
+    """For arms that need an extra: the package whose presence is checked."""
 
     @property
     def playable(self) -> tuple[ExperimentArm, ...]:
-        """The arms that can be played here."""
+        """The arms whose extras are installed."""
         return tuple(arm for arm in self.arms if not self.lacks(arm.name))
 
     def lacks(self, arm: str) -> bool:
@@ -54,7 +54,7 @@ class Experiment(msgspec.Struct, frozen=True):
         return arm in self.needs and find_spec(self.needs[arm]) is None
 
     def arm(self, name: str) -> ExperimentArm:
-        """The arm of that name; one without words where it is none."""
+        """Return the arm of that name; one without overrides if there is none."""
         return next((arm for arm in self.arms if arm.name == name), ExperimentArm(name, ()))
 
 
@@ -70,28 +70,30 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def folder() -> Path:
-    """Where experiments are described."""
+    """The folder of experiment descriptions."""
     return data("eval") / "experiments"
 
 
 def names() -> list[str]:
-    """Every experiment that is described."""
+    """Names of all described experiments."""
     return sorted(path.stem for path in folder().glob("*.yaml"))
 
 
 def find(name: str) -> Experiment | None:
-    """The experiment of that name; None where it is not described (a plain preset of settings)."""
+    """Return the experiment of that name; None if it is not described (a plain preset of settings)."""
     if name not in names():
         return None
     path = folder() / f"{name}.yaml"
     try:
         read = msgspec.yaml.decode(path.read_bytes(), type=_File)
     except (OSError, msgspec.DecodeError) as error:
-        raise ConfigError(f"{path}: is no description of an experiment ({error})") from error
+        raise ConfigError(f"{path}: not a valid experiment ({error})") from error
     if wrong := [arm for arm in read.arms if not _NAME.fullmatch(arm)]:
-        raise ConfigError(f"{path}: arm {wrong[0]!r}: a name is letters, digits and _ . + - only")
+        raise ConfigError(f"{path}: arm {wrong[0]!r}: invalid name; use only letters, digits and _ . + -")
     if read.baseline not in (read.arms or [""]):
-        raise ConfigError(f"{path}: baseline {read.baseline!r} is none of its arms: {', '.join(read.arms)}")
+        raise ConfigError(
+            f"{path}: baseline {read.baseline!r} is not an arm; use one of {', '.join(read.arms)}"
+        )
     arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
         name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages, read.needs
@@ -99,7 +101,7 @@ def find(name: str) -> Experiment | None:
 
 
 def departure(config: Mapping[str, Any]) -> str:
-    """In what a run is not the experiment that it is named after; empty where it is that, or of none."""
+    """Describe how a run departs from the experiment it is named after; empty if it does not."""
     run = config.get("run") or {}
     name, departures = run.get("experiment"), run.get("departures")
     if not name or not departures:
@@ -109,15 +111,15 @@ def departure(config: Mapping[str, Any]) -> str:
     return f"{whose}experiment {name} with {'; '.join(map(str, departures))}"
 
 
-def grouped(told: Iterable[tuple[str, str]]) -> list[str]:
-    """Sentences on things given by name, each said once, with the names of all whom it concerns."""
+def grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Merge equal sentences, each prefixed with all the names that it applies to."""
     names: dict[str, list[str]] = {}
-    for name, sentence in told:
+    for name, sentence in pairs:
         if sentence:
             names.setdefault(sentence, []).append(name)
     return [f"{', '.join(dict.fromkeys(whom))}: {sentence}" for sentence, whom in names.items()]
 
 
 def of_sweep(path: Path) -> Experiment | None:
-    """The experiment that a sweep's folder was made by; None where it was none."""
+    """The experiment that a sweep's folder was created from, or None."""
     return find(sweeps.read(path).experiment)

@@ -1,4 +1,4 @@
-"""Runs as pandas data frames, for notebooks and for questions that no table here answers.
+"""Runs as pandas data frames, for notebooks and custom analyses.
 
 from balrog_rag.results.frames import episodes, steps
 episodes("results/A", "results/SWEEP").groupby("agent").progression_percent.describe()
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def episodes(*runs: str | Path) -> "DataFrame":
-    """One row a finished episode: the columns of episodes.csv, and the run's name.
+    """Return one row per finished episode: the columns of episodes.csv, and the run's name.
 
     Each of `runs` is a run folder, or a folder of run folders such as a sweep.
     """
@@ -33,7 +33,7 @@ def episodes(*runs: str | Path) -> "DataFrame":
 
 
 def steps(path: str | Path) -> "DataFrame":
-    """One row a step of a journal: what was done, every number of the game, what it cost."""
+    """Return one row per step of a journal: the action, every number of the game, and the cost."""
     from pandas import DataFrame
 
     rows: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
-"""How often two arms were compared before, while their episodes came in.
+"""Count how often two arms were compared while their episodes came in.
 
-A test at 5 % at every look finds differences that are not there far more often than one time in twenty. So
-`compare` notes each look in the folder of the first run, if that folder is this user's own, and the next
-sentence says how many there were. A look at the same episodes as before is not another one.
+Testing at 5 % at every look finds false differences far more often than one time in twenty. So `compare`
+records each look in the folder of the first run, if that folder belongs to this user, and the next sentence
+states the number. Comparing the same episodes again is not a new look.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ import msgspec
 from balrog_rag.contracts.data import digest
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.run_seal import made_here
+from balrog_rag.results.run_seal import is_local_run
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.util.files import read_file
 
 LOOKS = ".looks"
 MOST = 1_000
-"""Looks noted in a folder; older ones are dropped."""
+"""Maximum number of looks kept in a folder; older ones are dropped."""
 LARGEST = 1_000_000
 
 
@@ -33,9 +33,9 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def noted(arms: Sequence[Arm], made: Comparison) -> Comparison:
-    """The comparison with the looks before it, which is noted as one more."""
+    """Add earlier looks to the comparison, and record this one."""
     home = arms[0].runs[0].folder
-    if not made.made or not made_here(home):
+    if not made.made or not is_local_run(home):
         return made
     settings = msgspec.json.encode([made.measure, *(arm.settings for arm in arms)], order="sorted")
     this = Look(digest(settings), made.our_count, made.their_count)
@@ -56,5 +56,5 @@ def _read(home: Path) -> list[Look]:
 def _write(home: Path, looks: Sequence[Look]) -> None:
     try:
         run_folder.write_json(home / LOOKS, looks)
-    except OSError:  # a folder that cannot be written to can still be compared
+    except OSError:  # read-only folders can still be compared
         return

@@ -1,4 +1,4 @@
-"""What run.json says of where a run's numbers come from, as far as it is there."""
+"""The provenance of a run's results, as recorded in run.json."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -15,14 +15,14 @@ from balrog_rag.util.files import read_file
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """When a run was started, by which versions, with which prompts."""
+    """When a run was started, with which versions and prompts."""
 
     started: str = "unknown"
     versions: str = "unknown"
     prompts: str = "unknown"
     attempts: int = 0
     caps: tuple[Mapping[str, int | float | None], ...] = ()
-    """The caps of an episode in each attempt that noted them."""
+    """An episode's caps in each attempt that recorded them."""
 
 
 class _Attempt(msgspec.Struct):
@@ -41,7 +41,7 @@ def _attempts(run: Path) -> list[_Attempt]:
 
 
 def origin(run: Path) -> Origin:
-    """Read run.json; a lost or damaged one costs this knowledge and nothing else."""
+    """Read run.json; if it is missing or damaged, provenance is unknown."""
     try:
         attempts = _attempts(run)
     except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError):
@@ -57,7 +57,7 @@ def origin(run: Path) -> Origin:
 
 
 def packages(run: Path) -> dict[str, set[str]]:
-    """The versions of each package that played the run, as run.json names them; empty if it is unreadable."""
+    """The versions of each package that played the run, from run.json; empty if it is unreadable."""
     found: dict[str, set[str]] = {}
     with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
         for attempt in _attempts(run):
@@ -67,7 +67,7 @@ def packages(run: Path) -> dict[str, set[str]]:
 
 
 def different_packages(ours: Iterable[Path], theirs: Iterable[Path]) -> list[str]:
-    """Packages of which the runs of two arms used other versions, e.g. 'numpy 1.26.4 against 2.1.0'."""
+    """Packages whose versions differ between two arms, e.g. 'numpy 1.26.4 against 2.1.0'."""
     one, other = (_together(map(packages, runs)) for runs in (ours, theirs))
     if not one or not other:
         return []
@@ -88,7 +88,7 @@ def _listed(numbers: set[str] | None) -> str:
 
 
 def contradiction(run: Path, versions: Mapping[str, str]) -> str:
-    """How run.json contradicts the versions in a journal of its run; empty where it agrees."""
+    """How run.json contradicts the versions in a journal of its run; empty if it agrees."""
     path = run / "run.json"
     try:
         claimed = [attempt.versions for attempt in _attempts(run)]
@@ -98,16 +98,16 @@ def contradiction(run: Path, versions: Mapping[str, str]) -> str:
         return f"{path}: damaged ({error})"
     if dict(versions) in claimed:
         return ""
-    return f"{path}: names no start of the run with the package versions that its journals name"
+    return f"{path}: no attempt has the package versions recorded in its journals"
 
 
 def contradictions(journals: Iterable[Path]) -> list[str]:
-    """How run.json contradicts the versions that these journals name, once per run; empty where it agrees."""
+    """Contradictions between run.json and the versions in these journals, once per run."""
     found: dict[str, None] = {}
     for path in journals:
         run = home_of(path)
         if run is not None:
-            with suppress(JournalError):  # a damaged journal is reported by whoever replays it
+            with suppress(JournalError):  # a damaged journal is reported by the replay
                 header = next(entries_of(path), None)
                 if isinstance(header, Header) and (what := contradiction(run, header.versions)):
                     found[what] = None

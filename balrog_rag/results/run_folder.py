@@ -1,11 +1,11 @@
-"""The run folder: BALROG's layout with journals beside it.
+"""The run folder: BALROG's layout with added journals.
 
 RUN/config.json                                  the frozen configuration and its digest
 RUN/run.json                                     provenance: versions, prompts, machine, attempts
-RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the truth
+RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the source of all results
 RUN/<env>/<task>/<task>_run_NN.{json,csv}        BALROG's record of the same episode
-RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec, its recording in the game's own form
-a slash in the name of a task A/B is a folder, twice: ENV/A/B/A/B_run_00.json
+RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec: a recording in the game's native format
+a slash in a task name A/B becomes folders: ENV/A/B/A/B_run_00.json
 RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 """
 
@@ -38,24 +38,24 @@ _EPISODE = re.compile(rf"{_PART}(?:/{_PART})+/[0-9]{{1,9}}")
 
 
 def is_part(name: str) -> bool:
-    """Whether a name read from a folder may be that of a file or folder in it."""
+    """Whether a name read from a folder is a single valid path component."""
     return re.fullmatch(_PART, name) is not None
 
 
 def is_episode(name: str) -> bool:
-    """Whether a name is env/task/number, and so means a place in a run folder and nowhere else."""
+    """Whether a name is env/task/number, and so cannot refer to a path outside of a run folder."""
     return _EPISODE.fullmatch(name) is not None
 
 
 def episode_stem(run: Path, episode: str) -> Path:
-    """Where an episode's files lie, without their endings: every name of an episode becomes a path here."""
+    """The path of an episode's files without extension; all episode names are converted to paths here."""
     env, task, number = _parts(run, episode)
     return run / env / task / f"{task}_run_{number}"
 
 
 def _parts(run: Path, episode: str) -> list[str]:
     if not is_episode(episode):
-        raise RunFolderError(f"{run}: {episode!r} is no episode's name, which is env/task/number")
+        raise RunFolderError(f"{run}: {episode!r} not an episode name; expected env/task/number")
     task, _, number = episode.rpartition("/")
     env, _, task = task.partition("/")
     return [env, task, number]
@@ -67,11 +67,11 @@ def journal_path(run: Path, episode: str) -> Path:
 
 
 RECORDINGS = "nld"
-"""The folder of a run's recordings, one folder an episode."""
+"""The folder of a run's recordings, with one folder per episode."""
 
 
 def recording_path(run: Path, episode: str) -> Path | None:
-    """The recording of an episode; None where its kind of game makes none."""
+    """The recording of an episode; None if its kind of game does not record."""
     env, task, number = _parts(run, episode)
     name = kind_of(env).retrospect.recording
     folder = run / RECORDINGS / f"{env}_{task}_{number}".replace("/", "_")
@@ -79,12 +79,12 @@ def recording_path(run: Path, episode: str) -> Path | None:
 
 
 def journals(run: Path) -> list[Path]:
-    """Every journal of a run or of a sweep's runs, in the order of their names."""
+    """Every journal of a run or of a sweep's runs, sorted by name."""
     return sorted(run.glob("*/**/*_run_*.journal.jsonl"))
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is one by its name, or by how it begins."""
+    """Whether a file is a journal, judged by its name or its first bytes."""
     if path.name.endswith(".journal.jsonl") or not path.is_file():
         return path.is_file()
     with open(path, "rb") as file:
@@ -95,68 +95,68 @@ _BEGINNING = b'{"t":"header"'
 
 
 def one_journal(path: Path) -> Path:
-    """The journal named; a run folder stands for the only one that it holds."""
+    """Return the given journal, or the only journal of the given run folder."""
     if path.is_file() and not is_journal(path):
-        raise RunFolderError(f"{path}: is no journal; give a run folder or a *.journal.jsonl")
+        raise RunFolderError(f"{path}: not a journal; pass a run folder or a *.journal.jsonl")
     if not path.is_dir():
         return path
     found = journals(path)
     if len(found) == 1:
         return found[0]
     if not found:
-        raise RunFolderError(f"{path}: holds no journal; give a run folder or a *.journal.jsonl")
-    raise ConfigError(f"{path}: holds {len(found)} journals; name one, e.g. {found[0]}")
+        raise RunFolderError(f"{path}: contains no journal; pass a run folder or a *.journal.jsonl")
+    raise ConfigError(f"{path}: contains {len(found)} journals; pass one, e.g. {found[0]}")
 
 
 def home_of(journal: Path) -> Path | None:
-    """The run folder in which a journal lies; None where it lies in none."""
+    """The run folder that contains a journal, or None."""
     above = journal.resolve().parents[2:12]  # RUN/<env>/<task, perhaps some folders deep>/<file>
     return next((place for place in above if (place / "config.json").is_file()), None)
 
 
 def create(run: Path, config: dict[str, Any]) -> None:
-    """Make a new run folder with its frozen configuration; an error where one is there."""
+    """Create a new run folder with its frozen configuration; raises an error if it exists."""
     if not made(run, config):
         raise taken(run)
 
 
 def made(run: Path, config: dict[str, Any]) -> bool:
-    """The same, but for a folder that holds something; of two processes that begin at once one makes it."""
+    """Create a run folder unless it has content; if two processes try at once, one succeeds."""
     if run.exists() and any(not path.name.endswith(DRAFT) for path in run.iterdir()):
         return False
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RunFolderError(f"{run}: cannot be made ({error.strerror}); set run.folder") from error
+        raise RunFolderError(f"{run}: cannot be created ({error.strerror}); set run.folder") from error
     return write_new_json(run / "config.json", {"digest": config_digest(config), "config": config})
 
 
 def taken(run: Path) -> RunFolderError:
-    """What is said where a new run or sweep would be mixed with another."""
-    return RunFolderError(f"{run}: not empty; go on with it by resume={run}, or choose another name")
+    """The error if a new run or sweep would be mixed with an existing one."""
+    return RunFolderError(f"{run}: not empty; resume it with resume={run}, or choose another name")
 
 
 def frozen_config(run: Path) -> FrozenConfig:
-    """The configuration a run was started with."""
+    """Read the configuration that a run was started with."""
     path = run / "config.json"
     try:
         frozen = msgspec.json.decode(read_file(path), type=FrozenConfig)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise RunFolderError(f"{run}: no run folder here (config.json: {error.strerror})") from error
+        raise RunFolderError(f"{run}: not a run folder (config.json: {error.strerror})") from error
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{path}: is no frozen configuration ({error})") from error
+        raise RunFolderError(f"{path}: not a frozen configuration ({error})") from error
     if frozen.digest != config_digest(frozen.config):
         raise RunFolderError(
-            f"{path}: was changed by hand or written by another version (its digest does not fit); "
-            "restore it, or go on with that version"
+            f"{path}: changed by hand or written by another version (digest mismatch); "
+            "restore it, or use that version"
         )
     return frozen
 
 
 def forked_specs(run: Path) -> list[EpisodeSpec]:
-    """The specs of a run that was forked from another's episode; none for a planned run."""
+    """The specs of a forked run; empty for a planned run."""
     path = run / FORKED
     if not path.exists():
         return []
@@ -169,27 +169,27 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
 
 
 def refuse_names(path: Path, episodes: Sequence[str]) -> None:
-    """Refuse a list of episodes of which one would lie outside of the run folder, or in another's place."""
+    """Reject a list of episodes with a name that is invalid or occurs twice."""
     for episode in episodes:
         if not is_episode(episode):
-            raise RunFolderError(f"{path}: {episode!r} is no episode's name, which is env/task/number")
+            raise RunFolderError(f"{path}: {episode!r} not an episode name; expected env/task/number")
     if len(set(episodes)) < len(episodes):
-        raise RunFolderError(f"{path}: names an episode twice")
+        raise RunFolderError(f"{path}: contains an episode twice")
 
 
 FORKED = "forked.json"
-"""The specs of a run whose episodes no plan makes."""
+"""The specs of a run that was not planned."""
 
 
 DRAFT = ".tmp"
-"""How files end that are not whole yet; one may be left by a process that was killed."""
+"""Suffix of incomplete files; a killed process may leave one behind."""
 
 
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
-    """Hold a run folder alone. The system releases the lock when the process ends, even by `kill -9`.
+    """Lock a run folder exclusively. The OS releases the lock when the process ends, even by `kill -9`.
 
-    The file stays: removing it would let two processes lock two files. Each journal has a lock of its own
+    The file is kept: removing it would let two processes lock two files. Each journal has its own lock
     (`episode.journal.Writer`) in case somebody removes it during play.
     """
     refuse_links(run)
@@ -206,25 +206,23 @@ def locked(run: Path) -> Iterator[None]:
 
 
 def refuse_links(run: Path) -> None:
-    """Refuse a folder with a link in it before anything is written: what is behind it is not of this run."""
+    """Reject a folder that contains a link before anything is written: links lead out of the run."""
     try:
         found = strange(run)
     except OSError as error:
         raise RunFolderError(f"{run}: cannot be read ({error.strerror})") from error
     if found is not None:
         what = "a link" if found.is_symlink() else "neither a file nor a folder"
-        raise RunFolderError(
-            f"{found}: is {what}; nothing is written into {run} while it is there, remove it"
-        )
+        raise RunFolderError(f"{found}: is {what}; remove it before {run} is written to")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file whole or not at all."""
+    """Write a JSON file atomically."""
     write_bytes(path, _json(value))
 
 
 def write_new_json(path: Path, value: Any) -> bool:
-    """The same of a file that is not there yet; False where it is, be it since a moment ago."""
+    """Write a JSON file atomically unless it exists; return false if it does, even if just created."""
     try:
         _write(path, _json(value), _link)
     except _ThereAlready:
@@ -237,7 +235,7 @@ def _json(value: Any) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     _write(path, data, os.replace)
 
 
@@ -253,21 +251,21 @@ def _write(path: Path, data: bytes, put: Callable[[Path, Path], None]) -> None:
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        with suppress(OSError):  # where the folder cannot be made there is no draft either
+        with suppress(OSError):  # if the folder cannot be created there is no draft
             draft.unlink()
 
 
 class _ThereAlready(Exception):
-    """A file that was to be a new one."""
+    """A file that should be new exists already."""
 
 
 def _link(draft: Path, path: Path) -> None:
-    """Put a file at its place where there is none: of two that try at once, one can."""
+    """Move a file into place unless the name is taken: of two simultaneous attempts, one succeeds."""
     try:
         os.link(draft, path)
     except FileExistsError as error:
         raise _ThereAlready from error
-    except OSError:  # no hard links on this file system
+    except OSError:  # this file system has no hard links
         if path.exists():
             raise _ThereAlready from None
         os.replace(draft, path)

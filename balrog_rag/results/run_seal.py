@@ -1,9 +1,9 @@
-"""Whether a run folder was made by this user here: a mark in it that nobody else can have written.
+"""Verify that a run folder was created by this user on this machine, with a mark that others cannot forge.
 
-RUN/.made_here holds a seal over config.json, forked.json and sweep.json, made with a key that lies in the
-user's state folder and never leaves it. Where there is no such folder, as in a container without a home,
-a second witness stands in: the user's number, the inode and the moment of change of these files, which
-only this machine's kernel sets. A folder that was copied, unpacked or edited has others.
+RUN/.made_here contains a seal over config.json, forked.json and sweep.json, made with a key that is in the
+user's state folder and never leaves it. Without such a folder, as in a container without a home, file
+metadata serves as a second factor: the user's id, the inode and the change time of these files, which only
+this machine's kernel can set. They differ in a folder that was copied, unpacked or edited.
 """
 
 import hmac
@@ -21,7 +21,7 @@ from balrog_rag.util.files import read_file
 
 MARK = ".made_here"
 SEALED = ("config.json", run_folder.FORKED, "sweep.json")
-"""What a run or a sweep is gone on with by; all else in its folder is checked against these or recomputed."""
+"""Files that determine how a run or sweep is resumed; all others are checked against them or recomputed."""
 KEY_BYTES = 32
 
 
@@ -30,21 +30,21 @@ class FolderSeal(msgspec.Struct, frozen=True):
 
     seal: str
     places: dict[str, tuple[int, int]]
-    """Inode and moment of change of each sealed file."""
+    """Inode and change time of each sealed file."""
 
 
 def mark(run: Path) -> None:
-    """Note that the folder as it stands is this user's, made here or trusted."""
+    """Mark the folder, in its current state, as created or trusted by this user."""
     key = _key(make=True)
     seal = _seal(run, key) if key else ""
     run_folder.write_json(run / MARK, FolderSeal(seal, _places(run)))
 
 
 def mark_new(run: Path, *names: str) -> None:
-    """Mark a folder that was made just now by writing these files.
+    """Mark a folder that was just created by writing these files.
 
-    If the mark cannot be written, e.g. on a full disk, they are removed again: a folder without a mark
-    would be taken for somebody else's.
+    If the mark cannot be written, e.g. on a full disk, the files are removed again: a folder without a mark
+    would be considered untrusted.
     """
     try:
         mark(run)
@@ -56,8 +56,8 @@ def mark_new(run: Path, *names: str) -> None:
         raise
 
 
-def made_here(run: Path) -> bool:
-    """Whether the sealed files of a folder are those that this user made or trusted here."""
+def is_local_run(run: Path) -> bool:
+    """Whether the sealed files of a folder are unchanged since this user created or trusted them here."""
     try:
         found = msgspec.json.decode(read_file(run / MARK), type=FolderSeal)
         places = _places(run)
@@ -72,13 +72,13 @@ SEAL_BYTES = 32
 
 
 def sealed_by_user(data: bytes) -> bytes:
-    """Return the data with this user's seal before it, or nothing if this user cannot keep a key."""
+    """Prefix data with this user's seal; return empty bytes if this user cannot store a key."""
     key = _key(make=True)
     return b"" if key is None else _seal_of(data, key) + data
 
 
 def opened_by_user(sealed: bytes) -> memoryview | None:
-    """Return the data behind a seal; None unless this user made the seal."""
+    """Return sealed data; None unless this user made the seal."""
     key, data = _key(make=False), memoryview(sealed)[SEAL_BYTES:]
     good = key is not None and hmac.compare_digest(_seal_of(data, key), sealed[:SEAL_BYTES])
     return data if good else None
@@ -96,7 +96,7 @@ def _seal(run: Path, key: bytes) -> str:
 
 
 def _places(run: Path) -> dict[str, tuple[int, int]]:
-    """Of files that are this user's; nothing where one is somebody else's."""
+    """Metadata of this user's files; empty if a file belongs to somebody else."""
     found = {}
     for name in SEALED:
         if (run / name).is_file():
@@ -108,25 +108,25 @@ def _places(run: Path) -> dict[str, tuple[int, int]]:
 
 
 def state_folder() -> Path:
-    """Where this user's programs keep what they must remember: XDG_STATE_HOME, or ~/.local/state."""
+    """The user's state folder: XDG_STATE_HOME, or ~/.local/state."""
     named = os.environ.get("XDG_STATE_HOME")
     return (Path(named) if named else Path.home() / ".local" / "state") / "balrog_rag"
 
 
 def _key(make: bool) -> bytes | None:
-    """This user's key, made at first use; None where nothing can be kept."""
+    """This user's key, created on first use; None if it cannot be stored."""
     try:
         path = state_folder() / "key"
         if make and not path.exists():
             _make_key(path)
         key = read_file(path)
-    except (OSError, RuntimeError):  # no home, or one that cannot be written
+    except (OSError, RuntimeError):  # the home folder is missing or read-only
         return None
     return key if len(key) == KEY_BYTES else None
 
 
 def _make_key(path: Path) -> None:
-    """Whole or not at all, and the same one for two processes that begin at once."""
+    """Create the key atomically; two processes that start at once get the same key."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".key.{os.getpid()}.{secrets.token_hex(4)}")
     number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,9 +1,9 @@
-"""A run folder read: its finished episodes, what is unfinished, and by name what cannot be used.
+"""Load a run folder: finished episodes, unfinished ones, and unusable journals by name.
 
-What a journal said is kept in an index beside it (RUN/.episodes), so that a report on ten thousand
-episodes need not read gigabytes again. The index is sealed with this user's key: one that was forged or
-made by somebody else is ignored. A journal whose size or modification time differs is read again. The
-index may be deleted at any time.
+Results of journals are cached in an index beside them (RUN/.episodes), so that a report on ten thousand
+episodes need not read gigabytes again. The index is sealed with this user's key: a forged or foreign one is
+ignored. A journal whose size or modification time differs is read again. The index can be deleted at any
+time.
 """
 
 import os
@@ -28,13 +28,13 @@ from balrog_rag.util.wording import many
 INDEX = ".episodes"
 INDEX_VERSION = 4
 ROW_BYTES = 1 << 20
-"""Most bytes of the index for each journal that the folder holds."""
+"""Maximum size of the index per journal in the folder, in bytes."""
 IN_PARALLEL_FROM = 200 << 20
-"""Bytes of journals from which reading them in several processes pays."""
+"""Total size of journals in bytes above which they are read by several processes."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A journal that was left out, and why."""
+    """A journal that was left out, and the reason."""
 
     path: str
     what: str
@@ -50,9 +50,9 @@ class LoadedRun(msgspec.Struct):
     unfinished: list[str]
     problems: list[Problem]
     fresh: frozenset[str] = frozenset()
-    """Names of the episodes read from their journals just now."""
+    """Names of the episodes that were just read from their journals."""
     forked: Sequence[EpisodeSpec] = ()
-    """What a fork plays in place of a plan."""
+    """The specs of a fork, which replace a plan."""
 
     @property
     def name(self) -> str:
@@ -61,12 +61,12 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def is_fork(self) -> bool:
-        """Whether others than its player decided some of its steps."""
+        """Whether some steps were decided by other players."""
         return bool(self.forked) or any(episode.forked for episode in self.episodes)
 
     @property
     def asked_for(self) -> list[str]:
-        """The names of the episodes that its plan holds."""
+        """The names of the planned episodes."""
         planned = [
             episode_name(task, number) for task, count in _counts(self.config) for number in range(count)
         ]
@@ -74,12 +74,12 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def planned(self) -> int:
-        """How many episodes were asked for."""
+        """The number of planned episodes."""
         return len(self.asked_for)
 
     @property
     def missing(self) -> int:
-        """Planned episodes of which there is no journal in its place."""
+        """The number of planned episodes without a journal."""
         played = {episode.name for episode in self.episodes}
         others = {*(problem.path for problem in self.problems)}
         others |= {f"{stem}.journal.jsonl" for stem in self.unfinished}
@@ -88,12 +88,12 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def cut(self) -> list[Episode]:
-        """Episodes that a cap of the whole run has cut off; a higher cap goes on with them."""
+        """Episodes that a cap of the whole run ended; they continue if the cap is raised."""
         return [episode for episode in self.episodes if episode.cut]
 
     @property
     def holes(self) -> int:
-        """Episodes that have no result although they were planned, begun beyond the plan, or cut off."""
+        """The number of episodes without a result: planned, started beyond the plan, or cut off."""
         return len(self._environments_of_holes)
 
     @property
@@ -106,16 +106,16 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def partial(self) -> str:
-        """'partial: 7 of 204' where episodes are open or missing; empty where all have ended."""
+        """'partial: 7 of 204' if episodes are open or missing, otherwise empty."""
         return partial(len(self.episodes) - len(self.cut), self.holes)
 
     def partial_in(self, env: str) -> str:
-        """The same of one environment."""
+        """The same for one environment."""
         ended = sum(episode.env == env and not episode.cut for episode in self.episodes)
         return partial(ended, self._environments_of_holes.count(env))
 
     def open_games(self) -> set[tuple[str, str, str]]:
-        """The games of episodes that were begun and have not ended, or were cut off."""
+        """The games of episodes that have not ended or were cut off."""
         found = {(episode.env, episode.task, episode.game_name) for episode in self.cut}
         for stem in self.unfinished:
             header = journal.read(self.folder / f"{stem}.journal.jsonl").header
@@ -126,7 +126,7 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def caveat(self) -> str:
-        """What its figures leave out or hold too much, in one line; empty where nothing."""
+        """Describe in one line what the figures leave out or include in error; empty if nothing."""
         said = [
             f"{many(count, what)} {how}"
             for count, what, how in (
@@ -139,11 +139,11 @@ class LoadedRun(msgspec.Struct):
         if self.missing:
             said.append(f"{self.missing} of {self.planned} episodes missing")
         if self.is_fork:
-            said.append("forked: others decided its first steps")
+            said.append("forked: another player decided its first steps")
         return f"{self.name}: {', '.join(said)}" if said else ""
 
     def by_env(self) -> dict[str, list[Episode]]:
-        """Its episodes by environment, in the order of their names."""
+        """Its episodes by environment, sorted by name."""
         grouped: dict[str, list[Episode]] = {}
         for episode in self.episodes:
             grouped.setdefault(episode.env, []).append(episode)
@@ -151,15 +151,16 @@ class LoadedRun(msgspec.Struct):
 
 
 def partial(ended: int, holes: int) -> str:
-    """What is said of figures that leave some episodes out; empty where none is left out.
+    """Mark figures that leave out some episodes; empty if complete.
 
-    Episodes that have ended are no random sample of those planned: solved games end early, dead players too.
+    Ended episodes are not a random sample of the planned ones: solved games end early, and so do dead
+    players.
     """
     return f"partial: {ended} of {ended + holes}" if holes else ""
 
 
 def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
-    """How many episodes of each task a configuration plans."""
+    """The number of episodes that a configuration plans for each task."""
     env = config.get("env", {})
     return [
         (task, env.get("episodes") or kind_of(task.partition("/")[0]).sampling.episodes)
@@ -168,11 +169,11 @@ def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def _refuse_many(run: Path, config: dict[str, Any]) -> None:
-    """Refuse a plan whose list of names alone would fill the memory."""
+    """Reject a plan whose list of names alone would exhaust the memory."""
     count = sum(count for _, count in _counts(config))
     if count > MOST_EPISODES:
         raise RunFolderError(
-            f"{run / 'config.json'}: plans {count:,} episodes, at most {MOST_EPISODES:,} fit in a run"
+            f"{run / 'config.json'}: plans {count:,} episodes; a run can have at most {MOST_EPISODES:,}"
         )
 
 
@@ -180,7 +181,7 @@ class _Known(msgspec.Struct):
     size: int
     time: int
     head: str = ""
-    """The final digest of the journal's chain."""
+    """The final digest of the journal's hash chain."""
     episode: Episode | None = None
     problem: str = ""
 
@@ -193,7 +194,7 @@ class _Index(msgspec.Struct):
 
 
 def load(run: Path, use_index: bool = True) -> LoadedRun:
-    """Read a run folder; a RunFolderError where it is none."""
+    """Load a run folder; raises RunFolderError if it is not one."""
     frozen = run_folder.frozen_config(run)
     _refuse_many(run, frozen.config)
     paths = run_folder.journals(run)
@@ -211,7 +212,7 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
             stale.append(path)
         found[name] = known
     sizes = [found[str(path.relative_to(run))].size for path in stale]
-    size = sum(size for size in sizes if size <= LARGE)  # larger ones are refused unread
+    size = sum(size for size in sizes if size <= LARGE)  # larger ones are rejected without being read
     for path, read in zip(stale, _read_all(stale, size), strict=True):
         known = found[str(path.relative_to(run))]
         known.episode, known.problem, known.head = read
@@ -223,12 +224,12 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
 def _stat(path: Path) -> os.stat_result | None:
     try:
         return path.stat()
-    except OSError:  # a link to nowhere
+    except OSError:  # a dangling link
         return None
 
 
 _Read = tuple[Episode | None, str, str]
-"""An episode, or what is wrong with its journal, and the final digest of the journal's chain."""
+"""An episode, or a description of what is wrong with its journal, and the final digest of its hash chain."""
 
 
 def _read_all(paths: Sequence[Path], size: int) -> list[_Read]:
@@ -253,7 +254,7 @@ def _read_one(path: Path) -> _Read:
 def _sorted_out(
     run: Path, frozen: run_folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
 ) -> LoadedRun:
-    """Tell usable episodes from the others, and say of each other what is wrong with it."""
+    """Separate usable episodes from unusable ones, with the reason for each."""
     made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=run_folder.forked_specs(run))
     read_now = set()
     for name, known in found.items():
@@ -277,15 +278,15 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     if episode.config_digest != digest:
         return f"foreign: played under another configuration ({episode.config_digest[:12]})"
     if not run_folder.is_episode(episode.name):
-        return f"foreign: {episode.name!r} is no episode's name"
+        return f"foreign: {episode.name!r} is not an episode name"
     home = run_folder.journal_path(run, episode.name).relative_to(run)
     if str(home) != name:
-        return f"duplicate or misplaced: it holds episode {episode.name}, whose place is {home}"
+        return f"duplicate or misplaced: contains episode {episode.name}, which belongs in {home}"
     return ""
 
 
 def _read_index(run: Path, digest: str, journals: int) -> dict[str, _Known]:
-    """The rows of the index; none unless this user's key sealed them for this configuration."""
+    """The rows of the index; empty unless sealed with this user's key for this configuration."""
     try:
         data = opened_by_user(read_file(run / INDEX, (journals + 1) * ROW_BYTES))
         index = msgspec.msgpack.decode(data or b"", type=_Index)
@@ -296,6 +297,6 @@ def _read_index(run: Path, digest: str, journals: int) -> dict[str, _Known]:
 
 def _write_index(run: Path, digest: str, found: dict[str, _Known]) -> None:
     sealed = sealed_by_user(msgspec.msgpack.encode(_Index(INDEX_VERSION, digest, found)))
-    with suppress(RunFolderError):  # a folder that may only be read can still be reported on
+    with suppress(RunFolderError):  # read-only folders can still be reported on
         if sealed:
             run_folder.write_bytes(run / INDEX, sealed)

@@ -1,4 +1,4 @@
-"""From episodes to scores: progression and the other measures, with intervals and what they can show."""
+"""Convert episodes to scores: progression and other measures, with intervals and detectable differences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isinf, isnan
@@ -18,7 +18,7 @@ from balrog_rag.results.statistics.units import Bounds, Score, draws, shared_wor
 
 
 class Scale(msgspec.Struct, frozen=True):
-    """What episodes are compared by: a figure of each, its unit and the values that it can have."""
+    """A quantity to compare episodes by: its value, unit and bounds."""
 
     name: str
     title: str
@@ -26,13 +26,13 @@ class Scale(msgspec.Struct, frozen=True):
     of: Callable[[Episode], float]
     bounds: Bounds = Bounds()
     kind: str = ""
-    """The kind of game that counts it; empty where every episode has it."""
+    """The kind of game that counts it; empty if every episode has it."""
     drawn: bool = False
     """Whether reports draw it beside progression."""
     needs: str = ""
-    """What a journal must hold for it; without that an episode's value is not a number."""
+    """The data that a journal must contain for it; otherwise the value is NaN."""
     of_user: bool = False
-    """Whether it is a statistic that the user has registered."""
+    """Whether it is a statistic registered by the user."""
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
@@ -46,11 +46,11 @@ COMMON = (
     Scale("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
     Scale("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
 )  # fmt: skip
-"""Counted of every episode, whatever it plays."""
+"""Measures of every episode, in any game."""
 
 
 def measures_of(envs: Iterable[str]) -> list[Scale]:
-    """Progression, what these kinds of game count, what every episode has, and the user's statistics."""
+    """Progression, measures of these kinds of game, common measures, and the user's statistics."""
     known = [*envs]
     ours = [
         PROGRESSION,
@@ -89,13 +89,13 @@ def _own(env: str, counted: Measure) -> Scale:
     )
 
 
-def untold(episodes: Iterable[Episode], measure: Scale) -> int:
-    """How many of these episodes' journals lack what the measure needs."""
+def count_lacking(episodes: Iterable[Episode], measure: Scale) -> int:
+    """Count the episodes whose journals lack the measure."""
     return sum(isnan(measure.of(episode)) for episode in episodes) if measure.needs else 0
 
 
 def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> list[Score]:
-    """The episodes' scores with the games they were played in."""
+    """The episodes' scores with their games."""
     return [
         Score(float(measure.of(episode)), episode.env, episode.task, episode.game_name, episode.world_name)
         for episode in episodes
@@ -103,7 +103,7 @@ def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> list[Sc
 
 
 def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str, Bounds]:
-    """What the measure's values can be, by the kinds of game."""
+    """The bounds of the measure by kind of game."""
     if measure.name != PROGRESSION.name:
         return dict.fromkeys(envs, measure.bounds)
     kinds = [kind_of(env) for env in envs]
@@ -112,7 +112,7 @@ def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str
 
 def interval(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Interval:
     """The interval of the mean over episodes of one environment."""
-    if not episodes or untold(episodes, measure):
+    if not episodes or count_lacking(episodes, measure):
         return mean_interval([], measure.bounds)
     return mean_interval(
         scores(episodes, measure), bounds_by_env([episodes[0].env], measure)[episodes[0].env]
@@ -126,15 +126,15 @@ def overall_interval(by_env: Mapping[str, Sequence[Episode]]) -> Interval:
 
 
 def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
-    """What these episodes say of themselves, and what they could show against another arm as large.
+    """Summarise these episodes, and what they could show against another arm of the same size.
 
-    `partial` says how many are missing where conclusions are not to be drawn from those that are there.
+    `partial` is the note on missing episodes if no conclusions may be drawn.
     """
     if not episodes:
         return "no finished episode, no verdict."
     if partial:
         mean = float(np.mean([episode.percent for episode in episodes]))
-        return f"{partial}: {mean:.2f} % of those ended, no interval: {NO_SAMPLE}."
+        return f"{partial}: {mean:.2f} % of ended episodes, no interval: {NO_SAMPLE}."
     found, (drawn, plays) = interval(episodes), draws(scores(episodes))
     count, mean = len(drawn), float(np.average(drawn, weights=plays))
     what = "episodes" if count == len(episodes) else "worlds" if shared_worlds(scores(episodes)) else "games"
@@ -145,23 +145,23 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
     if count < LEAST or bounds.most - bounds.least < least < inf:
         return f"{said}; too few {what} to compare with anything.{one_game_note(episodes)}"
     if isinf(least):
-        return f"{said}; too little spread seen to say what such a run could detect.{one_game_note(episodes)}"
+        return f"{said}; too little spread to estimate what such a run could detect.{one_game_note(episodes)}"
     aim, size = kind_of(episodes[0].env).scoring.detect, prospects.REFERENCE
     needed = prospects.needed(aim, prospects.detects(drawn, (size, size), bounds), 1, LEAST)
-    told = f"{against}detects {least:.1f} points"
+    power = f"{against}detects {least:.1f} points"
     asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
-    return f"{said}; {told}{asked}.{one_game_note(episodes)}"
+    return f"{said}; {power}{asked}.{one_game_note(episodes)}"
 
 
-NO_SAMPLE = "they are no random sample of the run"
+NO_SAMPLE = "they are not a random sample of the run"
 
 
 def one_game_note(episodes: Sequence[Episode]) -> str:
-    """A warning where every episode played the same game."""
+    """A warning if every episode played the same game."""
     played = scores(episodes)
     if len(worlds(played)) == 1 and len(episodes) > 1:
         shared = "share one world" if shared_worlds(played) else "play one game"
-        return f" All of them {shared}: this says nothing about others."
+        return f" All of them {shared}: results do not generalize to others."
     return ""
 
 

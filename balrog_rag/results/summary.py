@@ -1,9 +1,9 @@
-"""BALROG's files of a run, made from its journals: its arithmetic, its keys, its layout.
+"""BALROG's summary files of a run, recomputed from its journals.
 
-Per environment the mean over all episodes pooled and the population standard error; over environments
-the unweighted mean, and the standard error of that mean. BALROG adds episodes in the order in which the file
-system lists them, so its last digit is an accident of the disk. Here sums are exact (`math.fsum`): the same
-whatever the order, and equal to BALROG's but for that digit.
+Per environment: the mean over all episodes pooled, and the population standard error. Over environments: the
+unweighted mean, and the standard error of that mean. BALROG adds episodes in the order in which the file
+system lists them, so its last digit is arbitrary. Here sums are exact (`math.fsum`), independent of the
+order, and equal to BALROG's except for that digit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Summary(msgspec.Struct):
 
 
 def write_all(run_folder: Path, use_index: bool = True) -> Summary:
-    """Recompute everything of a run folder but its journals, and write it."""
+    """Recompute everything in a run folder except its journals, and write it."""
     folder.refuse_links(run_folder)
     run = load(run_folder, use_index)
     summary = summarise(run)
@@ -56,7 +56,7 @@ def write_all(run_folder: Path, use_index: bool = True) -> Summary:
 
 
 def summarise(run: LoadedRun) -> Summary:
-    """BALROG's summaries of a run already read."""
+    """Compute BALROG's summaries of a loaded run."""
     figures = {
         env: found
         for env, episodes in run.by_env().items()
@@ -75,12 +75,12 @@ def summarise(run: LoadedRun) -> Summary:
 
 
 def statistics_key(figures: Mapping[str, Any] | None) -> dict[str, Any]:
-    """{"statistics": ...} where the user has registered some; nothing else changes a summary's keys."""
+    """{"statistics": ...} if the user has registered some; all other keys of a summary stay the same."""
     return {"statistics": figures} if figures else {}
 
 
 def asked_model(run: LoadedRun) -> Mapping[str, Any]:
-    """The settings of the model that was asked; empty for a run of programs, whatever is configured."""
+    """The settings of the model that was called; empty for a run of programs, whatever is configured."""
     if run.episodes:
         return next((episode.asked_model for episode in run.episodes if episode.calls), {})
     agent = run.config.get("agent", {}).get("name")
@@ -88,15 +88,15 @@ def asked_model(run: LoadedRun) -> Mapping[str, Any]:
 
 
 def partial_key(partial: str) -> dict[str, str]:
-    """{"partial": "7 of 204"} where episodes are open or missing; nothing where all have ended."""
+    """{"partial": "7 of 204"} if episodes are open or missing, otherwise empty."""
     return {"partial": partial.removeprefix("partial: ")} if partial else {}
 
 
 def experiment_keys(run: LoadedRun) -> dict[str, Any]:
-    """The experiment that a run is named after, and in what it is not that; nothing where it is of none."""
+    """The experiment that a run is named after, and how it departs from it; empty if there is none."""
     named = run.config.get("run", {}).get("experiment")
-    told = departure(run.config)
-    return ({"experiment": named} if named else {}) | ({"departure": told} if told else {})
+    departed = departure(run.config)
+    return ({"experiment": named} if named else {}) | ({"departure": departed} if departed else {})
 
 
 def mean_and_error(progressions: Sequence[float]) -> tuple[float, float]:
@@ -117,7 +117,7 @@ def _scored(progressions: Sequence[float]) -> dict[str, Any]:
 
 
 def env_summary(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """What <env>_summary.json holds."""
+    """The content of <env>_summary.json."""
     tasks: dict[str, list[float]] = {}
     for episode in episodes:
         tasks.setdefault(episode.task, []).append(episode.progression)
@@ -135,7 +135,7 @@ def env_summary(episodes: Sequence[Episode]) -> dict[str, Any]:
 
 
 def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
-    """What summary.json holds, apart from `client` and `agent`."""
+    """The content of summary.json, except for `client` and `agent`."""
     environments = {env: env_summary(episodes) for env, episodes in by_env.items()}
     count = len(environments)
     means = [mean_and_error([episode.progression for episode in episodes])[0] for episodes in by_env.values()]
@@ -153,7 +153,7 @@ def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
 
 
 def episode_record(episode: Episode) -> dict[str, Any]:
-    """What an episode's own .json holds: BALROG's keys in BALROG's order, then of which class its end was."""
+    """The content of an episode's own .json: BALROG's keys in BALROG's order, then the class of its end."""
     total = episode.total
     record: dict[str, Any] = {
         "task": episode.task,
@@ -183,18 +183,18 @@ def episode_record(episode: Episode) -> dict[str, Any]:
 
 
 def end_reason(episode: Episode) -> str:
-    """How it ended, with the game's own words for it, such as what killed the player."""
+    """How it ended, with the game's own description, such as what killed the player."""
     said = episode.ended_by
     return f"{episode.outcome}: {said}" if said else episode.outcome
 
 
 def agent_keys(agent: Mapping[str, Any]) -> dict[str, Any]:
-    """The agent's settings with the name where BALROG has it."""
+    """The agent's settings, with its name under BALROG's key."""
     return {"type": agent.get("name"), **{key: value for key, value in agent.items() if key != "name"}}
 
 
 def client_keys(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The model's settings under BALROG's names; every value is None where no model was asked."""
+    """The model's settings under BALROG's names; every value is None if no model was called."""
     retry = model.get("retry") or {}
     return {
         "client_name": model.get("backend"),
@@ -213,7 +213,7 @@ def client_keys(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_derived(path: Path, value: Any) -> None:
-    """Whole or not at all, but without waiting for the disk: the journal can make it again."""
+    """Write atomically, but without waiting for the disk: the file can be recreated from the journal."""
     try:
         with replacing(path) as file:
             file.write(msgspec.json.format(msgspec.json.encode(value), indent=4))

@@ -1,4 +1,4 @@
-"""A sweep's own file, as far as results read it: what it was asked for, and its runs in order."""
+"""The part of sweep.json that results need: the sweep's overrides, and its runs in order."""
 
 from pathlib import Path
 
@@ -19,13 +19,13 @@ class Sweep(msgspec.Struct):
 
     @property
     def experiment(self) -> str:
-        """The experiment that its words name; empty where they name none."""
+        """The experiment selected by the overrides; empty if there is none."""
         said = [word.partition("=")[2] for word in self.words if word.lstrip("+").startswith("experiment=")]
         return said[-1] if said else ""
 
 
 def read(path: Path) -> Sweep:
-    """The sweep whose folder this is; an empty one where it is none."""
+    """Read the sweep of a folder; an empty one if it is not a sweep."""
     try:
         return msgspec.json.decode(read_file(path / "sweep.json"), type=Sweep)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -1,7 +1,7 @@
-"""One pass over a journal that makes an Episode of it.
+"""Build an Episode in one pass over a journal.
 
-This is the only place that knows how a journal's lines turn into scores; which lines are sound, the
-journal itself knows.
+This is the only place that converts a journal's lines to scores; the journal itself decides which lines are
+valid.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from balrog_rag.results.episodes import Calls, Episode, Point
 
 
 def read_episode(path: Path) -> Episode | None:
-    """The episode of a journal; None where it has not ended; a JournalError where a line does not fit."""
+    """Read a journal; None if the episode has not ended. Raises JournalError for an invalid line."""
     tally: _Tally | None = None
     for entry in journal.entries_of(path):
         if isinstance(entry, Header):
@@ -28,7 +28,7 @@ def read_episode(path: Path) -> Episode | None:
 
 
 class _Tally:
-    """Adds up one journal, line by line."""
+    """Accumulates one journal, line by line."""
 
     def __init__(self, header: Header) -> None:
         spec, player = header.spec, header.spec.last_player
@@ -53,7 +53,7 @@ class _Tally:
         }
 
     def take(self, entry: journal.Event) -> None:
-        """Count an entry in."""
+        """Count an entry."""
         if isinstance(entry, Step):
             self._step(entry)
         elif isinstance(entry, Completion):
@@ -84,12 +84,12 @@ class _Tally:
             self._see(line.numbers, 0.0 if line.by_press else line.reward, self._steps, gap=gap)
 
     def _rise(self, rise: Rise) -> None:
-        """Take in a press within a step; the numbers after the step, which may be lower, come behind it."""
+        """Process a press within a step; the numbers after the step, which may be lower, follow later."""
         if not self._kind.display.blank(rise.numbers):
             self._progress.see(rise.numbers, rise.reward, "")
 
     def _notes(self, notes: Mapping[str, Any]) -> None:
-        """What the agent noted of its step: how its answer was read, what became of a look-up."""
+        """Process the agent's notes on its step: how its answer was parsed, and the result of a look-up."""
         for name, counted in (("read", self.episode.readings), ("lookup", self.episode.lookups.ends)):
             value = notes.get(name)
             if isinstance(value, str):
@@ -99,7 +99,7 @@ class _Tally:
     def _see(
         self, moved: Mapping[str, int], reward: float, step: int, ended: str = "", gap: bool = False
     ) -> None:
-        """Take over the numbers that moved, and note a new height, where it is one."""
+        """Update the numbers that changed, and record a new maximum height."""
         last, most = self.episode.last, self.episode.most
         if self._kind.display.blank(moved):
             return
@@ -120,7 +120,7 @@ class _Tally:
             self._mark(step)
 
     def _note_height(self, at_end: bool = False) -> None:
-        """Draw the timeline on where a new height is reached, and up to the end."""
+        """Append a point whenever a new maximum is reached, and at the end."""
         line, last, course = self._kind.display.timeline, self.episode.last, self.episode.course
         if line is None or line.clock not in last:
             return
@@ -170,7 +170,7 @@ class _Tally:
 
 
 def _before(spec: EpisodeSpec) -> str:
-    """Who decided the steps before the last player's, e.g. 'naive / gpt-4o to step 30'."""
+    """Describe who decided the steps before the last player's, e.g. 'naive / gpt-4o to step 30'."""
     players = [spec.player, *[fork.player for fork in spec.forks]]
     return ", ".join(
         f"{player.agent.get('name')} / {player.model.get('name')} to step {fork.at}"
@@ -179,7 +179,7 @@ def _before(spec: EpisodeSpec) -> str:
 
 
 def _add(calls: Calls, reply: Reply) -> None:
-    """Count an answer in."""
+    """Count an answer."""
     usage = reply.usage
     calls.count += 1
     calls.input += usage.input

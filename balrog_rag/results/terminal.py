@@ -1,4 +1,4 @@
-"""Results on a terminal: the numbers of a table stay whole, long names are broken between their words."""
+"""Tables on a terminal: numbers are never broken, long names are broken between words."""
 
 import os
 import sys
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 140
-"""Columns where no terminal sets the width."""
+"""Default width if no terminal sets one."""
 LEAST_NAME = 12
-"""A column of names is never narrower, unless they all are."""
+"""Minimum width of a column of names, unless all names are shorter."""
 GAP = 2
 """Cells between two columns."""
 
 
 def console() -> "Console":
-    """Stdout, as wide as the terminal; a file or a pipe has no width of its own."""
+    """Stdout with the terminal's width; files and pipes have unlimited width."""
     from rich.console import Console
 
     class OfACommand(Console):
         def on_broken_pipe(self) -> None:
-            """Leave it to the command, which knows its exit code; rich would end the process with 1."""
+            """Let the command handle it, which knows its exit code; rich would exit with 1."""
             raise BrokenPipeError
 
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -32,7 +32,7 @@ def console() -> "Console":
 
 
 def say(console: "Console", text: str) -> None:
-    """Print words as they are, never as markup; a terminal breaks the line where it must."""
+    """Print text literally, never as markup; a terminal wraps lines if necessary."""
     console.print(terminal_safe(text), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -40,10 +40,10 @@ def show_table(
     console: "Console", title: str, headings: Sequence[str], rows: Sequence[Sequence[str] | None],
     words: Collection[int] = (0,),
 ) -> None:  # fmt: skip
-    """Print a table whose columns `words` hold names, the others numbers; a row of None draws a line.
+    """Print a table; the columns `words` contain names, the others numbers; a row of None draws a line.
 
-    Only names are broken. Where that is not enough, the table is wider than the terminal, which wraps its
-    lines: a wrapped number can be read, a cropped one cannot.
+    Only names are broken. If that is not enough, the table is wider than the terminal, which wraps its lines:
+    a wrapped number can still be read, a cropped one cannot.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -71,7 +71,7 @@ def show_table(
 
 
 def _fitted(rows: Sequence[Sequence[str]], words: Collection[int], width: int) -> list[list[str]]:
-    """The cells as they are shown, names broken to fit the width."""
+    """The cells for display, with names broken to fit the width."""
     plain = [[terminal_safe(cell).replace("\t", " ") for cell in row] for row in rows]
     rooms = _rooms(_widths(plain), words, width)
     return [
@@ -93,7 +93,7 @@ def _whole(widths: Sequence[int]) -> int:
 
 
 def _rooms(widths: Sequence[int], words: Collection[int], width: int) -> list[int]:
-    """How wide each column of names may be, short ones leaving theirs to the others; 0: not to be broken."""
+    """Maximum widths of the columns of names, with space from short ones given to others; 0: do not break."""
     rooms = [0] * len(widths)
     left = width - _whole([0 if place in words else wide for place, wide in enumerate(widths)])
     for done, place in enumerate(sorted(words, key=lambda place: widths[place])):
@@ -103,7 +103,7 @@ def _rooms(widths: Sequence[int], words: Collection[int], width: int) -> list[in
 
 
 def broken(name: str, room: int) -> str:
-    """The name in lines of at most `room` characters, the later ones indented."""
+    """Break a name into lines of at most `room` characters, indenting all but the first."""
     rest = name.strip()
     lead = name[: len(name) - len(name.lstrip())]
     lines = []
@@ -116,7 +116,7 @@ def broken(name: str, room: int) -> str:
 
 
 def _break_in(text: str) -> int:
-    """Where to break: between settings if it can be, else between words, else at the end."""
+    """Where to break: preferably between settings, otherwise between words, otherwise at the end."""
     for signs in (" ,/", "=_-"):
         if found := max(text.rfind(sign) for sign in signs) + 1:
             return found

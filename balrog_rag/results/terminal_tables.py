@@ -1,4 +1,4 @@
-"""A run's results on the terminal: scores with intervals, what they can show, what was left out."""
+"""A run's results on the terminal: scores with intervals, detectable differences, omissions."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -9,7 +9,7 @@ from balrog_rag.episode.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
-from balrog_rag.results.scoring import interval, measures_of, outlook, overall_interval, untold
+from balrog_rag.results.scoring import count_lacking, interval, measures_of, outlook, overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
 from balrog_rag.results.terminal import say, show_table
@@ -23,16 +23,16 @@ SHOWN_PROBLEMS = 10
 
 
 def print_summary(summary: Summary, console: "Console") -> None:
-    """Show a run's summary; words from journals are printed as they are, never as markup."""
+    """Print a run's summary; text from journals is printed literally, never as markup."""
     title = f"{summary.run.name} ({summary.run.partial})" if summary.run.partial else summary.run.name
     show_table(console, title, HEADINGS, _scores(summary))
-    if told := departure(summary.run.config):
-        say(console, f"note: {told}.")
+    if note := departure(summary.run.config):
+        say(console, f"note: {note}.")
     for env, episodes in summary.run.by_env().items():
         say(console, f"{env}: {outlook(episodes, summary.run.partial)}")
         say(console, f"{env}: ends: {counted(outcome_counts(episodes))}")
-        for told in _followed(env, episodes, not summary.run.partial):
-            say(console, f"{env}: {told}")
+        for note in _followed(env, episodes, not summary.run.partial):
+            say(console, f"{env}: {note}")
     if warning := never_searched(summary.run.episodes):
         say(console, f"warning: {warning}.")
     elif share := retrieval_share(summary.run.episodes):
@@ -48,31 +48,31 @@ def print_summary(summary: Summary, console: "Console") -> None:
 
 
 def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
-    """What else the kind counts that no number of its screens shows; or what journals lack for it."""
-    told = []
+    """Other measures of the kind, or the number of journals that lack them."""
+    notes = []
     for measure in measures_of([env]):
         if not measure.needs:
             continue
-        if lacking := untold(episodes, measure):
-            told.append(
+        if lacking := count_lacking(episodes, measure):
+            notes.append(
                 f"{measure.title}: unknown for {lacking:,} of {many(len(episodes), 'journals')}; "
                 f"it needs {measure.needs}."
             )
         elif whole:
             mean, found = fmean(measure.of(episode) for episode in episodes), interval(episodes, measure)
             around = f" ({found.low:.2f} to {found.high:.2f})" if found.known else ""
-            told.append(f"{measure.title}: {mean:.2f}{around}.")
+            notes.append(f"{measure.title}: {mean:.2f}{around}.")
     for one in across_episodes([env]) if whole else ():
         if not isnan(figure := of_episodes(one, episodes)):
-            told.append(f"{one.title or one.name}: {figure:.2f}.")
-    return told
+            notes.append(f"{one.title or one.name}: {figure:.2f}.")
+    return notes
 
 
 HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars")
 
 
 def _scores(summary: Summary) -> list[list[str] | None]:
-    """A row for each environment and their average; of a single environment a row for each task, too."""
+    """One row per environment and their average; for a single environment also one row per task."""
     rows: list[list[str] | None] = []
     by_env, whole = summary.run.by_env(), not summary.run.partial
     for env, episodes in by_env.items():
@@ -87,7 +87,7 @@ def _scores(summary: Summary) -> list[list[str] | None]:
 
 
 def _tasks(episodes: Sequence[Episode], tasks: Mapping[str, Any], whole: bool) -> list[list[str]]:
-    """A row for each of several tasks."""
+    """One row per task, if there are several."""
     rows = []
     for task, scored in tasks.items() if len(tasks) > 1 else ():
         played = [episode for episode in episodes if episode.task == task]
@@ -106,7 +106,7 @@ def _average(summary: Summary) -> list[str]:
 
 
 def estimated(mean: float, error: float, found: Interval, whole: bool = True) -> tuple[str, str]:
-    """A mean and its interval as two cells; of a part of a run the mean alone."""
+    """A mean and its interval as two cells; only the mean for an incomplete run."""
     if not whole:
         return f"{mean:.2f}", "–"
     return f"{mean:.2f} ± {error:.2f}", f"{found.low:.2f} to {found.high:.2f}"
@@ -132,7 +132,7 @@ def costs(episodes: Sequence[Episode]) -> list[str]:
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:
-    """'died 3, limit of steps 2'."""
+    """Format counts as 'died 3, limit of steps 2'."""
     return ", ".join(f"{in_words(outcome)} {count}" for outcome, count in counts)
 
 
@@ -141,11 +141,11 @@ def _left_out(summary: Summary, console: "Console") -> None:
     if run.unfinished:
         say(
             console,
-            f"{many(len(run.unfinished), 'episodes')} begun and not ended; go on with resume={run.folder}",
+            f"{many(len(run.unfinished), 'episodes')} unfinished; resume: balrog-rag resume {run.folder}",
         )
     if run.cut:
         cut = f"{many(len(run.cut), 'episodes')} cut off by a cap of the run"
-        say(console, f"{cut}; raise limits.run and go on with resume={run.folder}")
+        say(console, f"{cut}; raise limits.run and resume: balrog-rag resume {run.folder}")
     if run.problems:
         say(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:

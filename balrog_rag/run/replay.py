@@ -14,7 +14,7 @@ from balrog_rag.episode.journal import Header
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import run_folder
-from balrog_rag.results.run_seal import made_here
+from balrog_rag.results.run_seal import is_local_run
 from balrog_rag.run.episode_runner import GameSource
 from balrog_rag.run.services import ReplayServices
 from balrog_rag.run.watchers import NullWatcher
@@ -65,7 +65,7 @@ def refuse_misplaced(path: Path) -> None:
 def own_player(path: Path, spec: EpisodeSpec) -> bool:
     """Whether a journal's players belong to a run that this user made on this machine."""
     run = run_folder.home_of(path)
-    if run is None or not made_here(run):
+    if run is None or not is_local_run(run):
         return False
     own = [run_folder.frozen_config(run).config["agent"]]
     own += [

@@ -13,7 +13,7 @@ from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.run_seal import made_here, mark
+from balrog_rag.results.run_seal import is_local_run, mark
 from balrog_rag.run.demands import demands
 from balrog_rag.run.outward import is_variable, outward
 from balrog_rag.util.secrets import redact, redact_tree
@@ -28,7 +28,7 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
     `trust` marks the folder as this user's own; environment variables still must be named one by one.
     """
     refuse_in(plain(config))
-    if made_here(run):
+    if is_local_run(run):
         return
     said = _given(words)
     # Settings that the user typed in this command with the same value need no confirmation.

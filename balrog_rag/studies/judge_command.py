@@ -47,7 +47,7 @@ Judge this passage alone. Answer with one word: answers, useful or no."""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """The command line."""
+    """Build the argument parser."""
     from balrog_rag.studies.judgements import SCALE
 
     parser.description = DESCRIPTION + SCALE

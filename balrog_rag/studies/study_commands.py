@@ -7,10 +7,10 @@ from pathlib import Path
 from balrog_rag.contracts.commands import Command
 from balrog_rag.util.option_parser import Parser
 
-_ENDINGS = """Walks through games that are over, with the wrapper that looks things up for agents and
-no model, and counts in how many preventable ends a passage that saves was shown at least 5 steps before.
+_ENDINGS = """Replays the last steps of finished games with the retrieval wrapper of agents, without a
+model, and counts in how many preventable ends a passage that helps was shown at least 5 steps before.
 
-A line of a file holds file, end, cause and last: a list of step, action and observation.
+Each line of a file has file, end, cause and last: a list of step, action and observation.
 Settings: knowledge.KEY=VALUE and agent.retrieval.KEY=VALUE."""
 
 
@@ -18,16 +18,14 @@ def endings_parser() -> ArgumentParser:
     """The options of `knowledge endings`."""
     parser = Parser(prog="balrog-rag knowledge endings", description=_ENDINGS)
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz of endings"
+        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz files of endings"
     )
-    parser.add_argument("--when", action="append", help="a policy of looking up; again for more (all)")
-    parser.add_argument("--query", action="append", help="a way of making the query; again for more (all)")
-    parser.add_argument("--saving", type=Path, help="saving passages by class (wiki_index/saving.yaml)")
-    parser.add_argument(
-        "--without", action="append", metavar="IDS", help="leave out passages whose id starts so"
-    )
-    parser.add_argument("--env", default="nle", help="the kind of game, where a line does not say (nle)")
-    parser.add_argument("--json", action="store_true", help="one JSON object a policy")
+    parser.add_argument("--when", action="append", help="look-up policy; repeatable (all)")
+    parser.add_argument("--query", action="append", help="query method; repeatable (all)")
+    parser.add_argument("--saving", type=Path, help="helpful passages by class (wiki_index/saving.yaml)")
+    parser.add_argument("--without", action="append", metavar="IDS", help="exclude passages by id prefix")
+    parser.add_argument("--env", default="nle", help="kind of game, if a line does not name it (nle)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per policy")
     parser.add_argument("--list", action="store_true", help="print every game")
     return _with_settings(parser)
 
@@ -45,10 +43,10 @@ def gate_parser() -> ArgumentParser:
     """The options of `knowledge gate`."""
     parser = Parser(prog="balrog-rag knowledge gate")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    fit = actions.add_parser("fit", help="from a run's steps that `counterfactual` asked again")
+    fit = actions.add_parser("fit", help="fit to the steps that `counterfactual` sampled")
     fit.add_argument("run", type=Path, metavar="RUN", help="run folder with a counterfactual.json")
     fit.add_argument(
-        "--worth", type=float, metavar="TOKENS", help="what a changed action is worth (as much as 2 look-ups)"
+        "--worth", type=float, metavar="TOKENS", help="value of a changed action (default: 2 look-ups)"
     )
     fit.add_argument("--json", action="store_true", help="print JSON")
     _with_settings(fit)
@@ -88,12 +86,12 @@ def _gate(words: list[str]) -> int:
 
     options = _parsed(gate_parser(), words)
     if options.worth is not None and not 0 < options.worth < float("inf"):
-        raise ConfigError(f"--worth {options.worth:g}: must be a number of tokens above 0")
+        raise ConfigError(f"--worth {options.worth:g}: must be greater than 0 (tokens)")
     made = fit(options.run, options.worth)
     print(msgspec.json.encode(made).decode() if options.json else made.told)
     return 0
 
 
-ENDINGS = Command(name="knowledge endings", help="would knowledge have prevented these ends?", run=_endings)
+ENDINGS = Command(name="knowledge endings", help="could retrieval have prevented these ends?", run=_endings)
 JUDGE = Command(name="knowledge judge", help="judge passages against logged queries", run=_judge)
-GATE = Command(name="knowledge gate", help="learn when a look-up is worth it", run=_gate)
+GATE = Command(name="knowledge gate", help="learn when look-ups pay off", run=_gate)

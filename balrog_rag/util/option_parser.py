@@ -1,4 +1,4 @@
-"""Options of a command line whose mistakes are one line."""
+"""An argument parser with one-line error messages."""
 
 import argparse
 from typing import Any, NoReturn
@@ -8,10 +8,10 @@ from balrog_rag.util.terminal_safe import terminal_safe
 
 
 class Parser(argparse.ArgumentParser):
-    """A command line whose mistakes are one line, too."""
+    """An argument parser that reports errors in one line."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As ever; but an option nobody knows is refused by the command that it was given to."""
+        """Parse as usual, but let the command that received an unknown option report it."""
         known, others = super().parse_known_args(args, namespace)
         for word in others:
             if word.startswith("-"):
@@ -20,5 +20,5 @@ class Parser(argparse.ArgumentParser):
         return known, others
 
     def error(self, message: str) -> NoReturn:
-        """One line, and where to read more."""
+        """Exit with one line that refers to --help."""
         self.exit(2, f"error: {terminal_safe(message)}; see {self.prog} --help\n")

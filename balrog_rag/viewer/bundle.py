@@ -40,7 +40,7 @@ def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[t
                 yield f"{place}/{number}", chunk
 
 
-def told(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:
+def summary_line(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:
     """Summarize what was written in one line, and list what is missing."""
     size = out.stat().st_size
     what = f"{out}: {many(len(episodes), 'episodes')}, {size / 1e6:.2f} MB"

@@ -62,7 +62,7 @@ class RebuiltEpisode:
     def head(self) -> dict[str, Any]:
         """The document that a page reads first."""
         spec = self.header.spec
-        told = {
+        document = {
             "name": spec.episode,
             "players": [
                 {"from": at, "agent": each.agent, "model": each.model, "knowledge": each.knowledge}
@@ -74,7 +74,7 @@ class RebuiltEpisode:
             "done": self.done,
             "failure": self.failure,
         }
-        return told | self.collector.head()
+        return document | self.collector.head()
 
     def _search_seconds(self) -> float:
         return self._cursor.search_seconds if self._cursor is not None else 0.0

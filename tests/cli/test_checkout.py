@@ -242,7 +242,7 @@ def test_other_games_are_read_as_far_as_they_are_alike(tmp_path: Path) -> None:
     crafter = prompts.render("instruction_crafter", actions=actions, closing="Go!")
     assert crafter == "Made craft.\nzap: make light\nnorth: up the hill\nGo!"
     assert prompts.render("instruction_babyai", goal="go there") == "Your errand is to go there."
-    assert found.left_out["instruction_babaisai"] == "not understood: make(env)"
+    assert found.left_out["instruction_babaisai"] == "unsupported expression: make(env)"
     assert prompts.render("instruction_textworld", task="first") == "Look for {{it}}."
     assert prompts.render("instruction_textworld", task="second") == "Cook it."
     with pytest.raises(ConfigError, match="instruction_of_this_task"):
@@ -293,11 +293,11 @@ def test_no_checkout_and_a_broken_one_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
-    assert "no BALROG checkout" in capsys.readouterr().err
+    assert "not a BALROG checkout" in capsys.readouterr().err
     _, said = brought(
         tmp_path, capsys, **{"environments/nle/__init__.py": "def (", "agents/naive.py": "(" * 9999}
     )
-    assert "left out: instruction_nle: " in said
+    assert "skipped: instruction_nle: " in said
     assert "cannot be read as Python" in said
     assert all(line.count("\n") == 0 for line in said.splitlines())
 

@@ -29,7 +29,7 @@ def test_a_run_is_told_with_its_games_and_seeds(capsys):
     assert lines[4:] == [
         f"4 episodes of nle/NetHackChallenge-v0, seeds {', '.join(map(str, seeds[:3]))}, ...",
         "limits.steps=25",
-        "no model is paid for",
+        "no paid model is called",
     ]
 
 
@@ -45,10 +45,10 @@ def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
     words = ["-m", "agent=naive,cot", "model=openai", "env.episodes=2"]
     capped = said(capsys, *words, "limits.run.dollars=5", "limits.episode.dollars=1.5")
     assert [line.split()[-1] for line in capped[3:5]] == ["3.00", "3.00"]
-    assert capped[-1] == "at most $6.00 in all, and the calls that are under way when a cap is reached"
+    assert capped[-1] == "at most $6.00 in total, plus the calls in flight when a cap is reached"
     free = said(capsys, *words)
     assert [line.split()[-2:] for line in free[3:5]] == [["no", "cap"]] * 2
-    assert free[-1].startswith("no cap on dollars: set one with limits.run.dollars=")
+    assert free[-1].startswith("dollars: no cap; set one per run with limits.run.dollars=")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
     [
         ("agnt=naive", "agnt: no such key"),
         ("env.tasks=[nle/X]", "env.tasks: unknown task 'X' of nle"),
-        ("resume=results/X", "--dry-run: goes with the words of a new run, not with resume="),
+        ("resume=results/X", "--dry-run: only valid for a new run; remove resume="),
     ],
 )
 def test_what_a_run_refuses_is_refused(words, says, capsys):

@@ -63,7 +63,7 @@ def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
         (
             "ladder model=openai",
             ["random", "handcrafted", "stairs", "delver"],
-            ["autoascend is left out, since it needs an extra: pip install 'balrog_rag[autoascend]'"],
+            ["autoascend skipped: its extra is not installed; pip install 'balrog_rag[autoascend]'"],
         ),
         (
             "ladder agent=delver",

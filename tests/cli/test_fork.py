@@ -69,7 +69,7 @@ def test_a_programs_game_is_handed_to_a_model_and_back(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["model.extra_headers.authorization=sk-proj-0123456789abcdefghij"], "looks like a secret"),
-        (["env.character=val-dwa-law-fem"], "a fork cannot change env.options.character"),
+        (["env.character=val-dwa-law-fem"], "env.options.character: a fork cannot change the game"),
         (["agent.name=naiv"], "unknown agent 'naiv'; did you mean naive"),
         (["knowledge.corpus=nowhere", "agent=robust_star_rag"], "nowhere: no such corpus"),
     ],

@@ -52,7 +52,7 @@ def test_a_stopped_run_says_how_to_go_on_although_nobody_reads_its_results(
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert "resume with: python -m balrog_rag.eval resume=results/r" in err
+    assert "resume with: balrog-rag resume results/r" in err
 
 
 def test_a_sweep_on_a_full_disk_ends_as_it_would_have(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
             "run.name=../x/y: not a folder name; use run.folder for its location",
         ),
         ("run.folder=/proc/none", "cannot be made"),
-        ("resume=nowhere", "nowhere: no run folder here"),
+        ("resume=nowhere", "nowhere: not a run folder"),
         ("agent=[naive,cot]", "agent=[naive,cot]: takes one agent; to play each, use -m agent=naive,cot"),
         (
             "model=openai",
@@ -122,7 +122,7 @@ def test_resume_refuses_an_edited_configuration(run: Path) -> None:
 def test_a_new_run_is_refused_where_one_stands(run: Path) -> None:
     done = evaluate(*SMALL, f"run.folder={run.parent}", cwd=run.parent)
     assert done.returncode == 1
-    assert f"{run}: not empty; go on with it by resume={run}" in done.stderr
+    assert f"{run}: not empty; resume it with resume={run}" in done.stderr
 
 
 def test_a_second_process_on_the_same_folder_is_refused(run: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_run_whose_log_cannot_be_opened_is_left_open(run: Path) -> None:
         f"error: the run was stopped: {run}/eval.log: cannot be written (Is a directory)",
         "1 episode is not finished",
         "spent: $0.00 for 0 calls, 0 tokens in, 0 out",
-        f"resume with: python -m balrog_rag.eval resume={run}",
+        f"resume with: balrog-rag resume {run}",
     ]
 
 

@@ -107,7 +107,7 @@ def test_a_forks_episode_stays_in_its_folder(place: Path, name: str, capsys) -> 
         lambda: results.main(["rebuild", str(place / "f")]),
         lambda: report.main([str(place / "f"), "--out", str(place / "report")]),
     ):
-        assert "is no episode's name, which is env/task/number" in refused(command, place, capsys)
+        assert "not an episode name; expected env/task/number" in refused(command, place, capsys)
 
 
 @pytest.mark.parametrize("name", OUT_AND_SLOW)
@@ -154,7 +154,7 @@ def test_a_sweeps_runs_stay_in_its_folder(place: Path, name: str, capsys) -> Non
     (place / "s/sweep.json").write_text(json.dumps(sweep))
     log = (place / "r/eval.log").read_bytes()
     said = refused(lambda: evaluate_main(["-m", f"resume={place / 's'}", "runner.log=none"]), place, capsys)
-    assert "is no folder of this sweep" in said
+    assert "is not a folder of this sweep" in said
     assert (place / "r/eval.log").read_bytes() == log
 
 
@@ -178,13 +178,13 @@ def test_nothing_is_written_through_a_link(place: Path, name: str, capsys) -> No
         lambda: results.main(["rebuild", str(place / "r")]),
     ):
         said = refused(command, place, capsys)
-        assert f"{link}: is a link; nothing is written into " in said
+        assert f"{link}: is a link; remove it before " in said
 
 
 def test_what_is_behind_a_link_is_not_handed_in_to_a_leaderboard(place: Path, capsys) -> None:
     (place / "r/nle/notes").symlink_to(place.parent / "own/file")
     words = ["submit", str(place / "r"), "--name", "x", "--out", str(place / "sub")]
-    assert "is a link; nothing is written" in refused(lambda: leaderboard.main(words), place, capsys)
+    assert "is a link; remove it before" in refused(lambda: leaderboard.main(words), place, capsys)
     assert not (place / "sub").exists()
 
 
@@ -232,7 +232,7 @@ def test_a_fork_whose_episodes_share_a_name_is_refused(place: Path, capsys) -> N
     forked = json.loads((place / "f/forked.json").read_text())
     (place / "f/forked.json").write_text(json.dumps(forked * 2))
     said = refused(lambda: evaluate_main([f"resume={place / 'f'}"]), place, capsys)
-    assert "names an episode twice" in said
+    assert "contains an episode twice" in said
 
 
 def test_a_counterfactual_is_not_kept_through_a_link(place: Path, capsys) -> None:

@@ -17,7 +17,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.run_seal import MARK, made_here, mark, state_folder
+from balrog_rag.results.run_seal import MARK, is_local_run, mark, state_folder
 from balrog_rag.run.begin import new_run
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
@@ -198,11 +198,11 @@ def test_a_forks_own_file_is_looked_at_too(tmp_path, capfd) -> None:
     (path,) = run_folder.journals(run)
     fork = tmp_path / "f"
     assert episode.main(["fork", str(path), "--at", "1", "--out", str(fork), "limits.steps=2"]) == 0
-    assert made_here(fork)
+    assert is_local_run(fork)
     specs = json.loads((fork / "forked.json").read_text())
     specs[0]["player"]["model"].update(backend="litellm", name="openai/x", base_url="http://there:1/v1")
     (fork / "forked.json").write_text(json.dumps(specs))
-    assert not made_here(fork)
+    assert not is_local_run(fork)
     assert main([f"resume={fork}", "runner.log=none"]) == 1
     assert "forked.json: model.base_url = http://there:1/v1" in capfd.readouterr().err
 
@@ -228,7 +228,7 @@ def test_a_strangers_sweep_is_not_even_composed(tmp_path, monkeypatch, capfd) ->
     words = ["model=scripted", "agent=naive,dummy", "env.episodes=1", "limits.steps=1", "run.name=s"]
     assert main(["-m", *words, "runner.log=none"]) == 0
     top = tmp_path / "results/s"
-    assert made_here(top)
+    assert is_local_run(top)
     shutil.rmtree(top / "agent=dummy")
     assert main(["-m", f"resume={top}", "runner.log=none"]) == 0  # one's own is made up for
     shutil.rmtree(top / "agent=dummy")
@@ -237,61 +237,63 @@ def test_a_strangers_sweep_is_not_even_composed(tmp_path, monkeypatch, capfd) ->
     (top / "sweep.json").write_text(json.dumps(sweep))
     capfd.readouterr()
     assert main(["-m", f"resume={top}", "runner.log=none"]) == 1
-    assert "it would begin agent=dummy with: " in capfd.readouterr().err
+    assert "it would start agent=dummy with: " in capfd.readouterr().err
     assert not (top / "agent=dummy").exists()
 
 
 def test_trust_is_for_folders_that_are_there(capfd) -> None:
     assert main(["model=scripted", "--trust"]) == 2
-    assert "--trust: goes with resume=FOLDER" in capfd.readouterr().err
+    assert "--trust: only valid with resume=FOLDER" in capfd.readouterr().err
 
 
 def test_ones_own_folder_may_be_moved_copied_and_linked(tmp_path) -> None:
     run = made(tmp_path / "r")
-    assert made_here(shutil.copytree(run, tmp_path / "copy"))
-    assert made_here(run.rename(tmp_path / "moved"))
+    assert is_local_run(shutil.copytree(run, tmp_path / "copy"))
+    assert is_local_run(run.rename(tmp_path / "moved"))
     os.link(tmp_path / "moved/config.json", tmp_path / "snapshot")
-    assert made_here(tmp_path / "moved")
+    assert is_local_run(tmp_path / "moved")
 
 
 def test_without_a_home_the_files_themselves_are_the_witness(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     run = made(tmp_path / "r")
-    assert made_here(run)
-    assert made_here(run.rename(tmp_path / "moved"))
-    assert not made_here(shutil.copytree(tmp_path / "moved", tmp_path / "copy", copy_function=shutil.copy2))
+    assert is_local_run(run)
+    assert is_local_run(run.rename(tmp_path / "moved"))
+    assert not is_local_run(
+        shutil.copytree(tmp_path / "moved", tmp_path / "copy", copy_function=shutil.copy2)
+    )
     config = tmp_path / "moved/config.json"
     config.write_bytes(config.read_bytes())
-    assert not made_here(tmp_path / "moved")
+    assert not is_local_run(tmp_path / "moved")
 
 
 def test_a_home_that_is_lost_between_leaves_the_witness(tmp_path, monkeypatch) -> None:
     run = made(tmp_path / "r")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-    assert made_here(run)
-    assert not made_here(shutil.copytree(run, tmp_path / "copy"))
+    assert is_local_run(run)
+    assert not is_local_run(shutil.copytree(run, tmp_path / "copy"))
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"seal":"","places":{}}', '{"seal":"é","places":{}}'])
 def test_a_mark_that_is_none_proves_nothing(tmp_path, content: str) -> None:
     run = made(tmp_path / "r")
     (run / ".made_here").write_text(content)
-    assert not made_here(run)
+    assert not is_local_run(run)
 
 
 def test_another_users_key_makes_another_seal(tmp_path) -> None:
     run = shutil.copytree(made(tmp_path / "r"), tmp_path / "copy")
-    assert made_here(run)
+    assert is_local_run(run)
     assert (state_folder() / "key").stat().st_mode & 0o777 == 0o600
     (state_folder() / "key").write_bytes(os.urandom(32))
-    assert not made_here(run)
+    assert not is_local_run(run)
 
 
 def test_a_folder_that_was_edited_asks_again(tmp_path) -> None:
     run = made(tmp_path / "r")
     (run / "forked.json").write_text("[]")
-    assert not made_here(run)
+    assert not is_local_run(run)
 
 
 def test_a_run_whose_mark_cannot_be_written_leaves_nothing_behind(
@@ -307,4 +309,4 @@ def test_a_run_whose_mark_cannot_be_written_leaves_nothing_behind(
         new_run(words)
     assert [path.name for path in run.iterdir()] == [in_the_way.name]
     in_the_way.rmdir()
-    assert made_here(new_run(words).folder)
+    assert is_local_run(new_run(words).folder)

@@ -42,7 +42,7 @@ def test_a_verbs_usage_names_the_verb(verb: str, capsys: pytest.CaptureFixture[s
         ("eval agent=naive", "write balrog-rag run agent=naive"),
         ("episode show J", "write balrog-rag show J"),
         ("comapre a b", "comapre: no such verb; did you mean compare"),
-        ("completion sh", "completion sh: name a shell"),
+        ("completion sh", "completion sh: unknown shell"),
     ],
 )
 def test_mistakes_are_one_line(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:

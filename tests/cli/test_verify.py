@@ -62,7 +62,7 @@ def test_of_a_journal_without_a_chain_it_is_said_what_is_not_proved(run, capsys)
     path.write_bytes(unchained(path.read_bytes()))
     code, said = verified(run, capsys)
     assert code == 0
-    assert "note: 1 journal of version 1, whose lines are not chained: " in said
+    assert "note: 1 journal of version 1 without hash chain: " in said
     assert "costs, tokens, times, model names and search scores are not" in said
 
 
@@ -88,13 +88,13 @@ def test_what_is_no_run_is_skipped_with_a_word(sweep, capsys):
     assert sum(line.startswith("equal") for line in lines) == 5
     assert f"equal\t3 steps\t{copied}" in lines
     assert [line for line in lines if not line.startswith("equal")] == [
-        f"skipped\tno run and no journal\t{sweep}/{name}" for name in (".jobs", "sweep.csv")
+        f"skipped\tneither a run nor a journal\t{sweep}/{name}" for name in (".jobs", "sweep.csv")
     ]
 
 
 def test_where_nothing_can_be_verified_that_is_an_error(sweep, capsys):
     for path, says in (
-        (sweep / "sweep.csv", "holds no journal; give a run, a sweep or a *.journal.jsonl"),
+        (sweep / "sweep.csv", "contains no journal; pass a run, a sweep or a *.journal.jsonl"),
         (sweep / "three", "no such file or folder"),
     ):
         assert main(["verify", str(path)]) == 1
@@ -110,10 +110,13 @@ def other_versions(run: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        (other_versions, "names no start of the run with the package versions that its journals name"),
+        (other_versions, "no attempt has the package versions recorded in its journals"),
         (lambda run: (run / "run.json").unlink(), "cannot be read (No such file or directory)"),
         (lambda run: (run / "run.json").write_text("{"), "damaged"),
-        (lambda run: (run / "run.json").write_text('{"attempts": []}'), "names no start of the run"),
+        (
+            lambda run: (run / "run.json").write_text('{"attempts": []}'),
+            "no attempt has the package versions",
+        ),
     ],
 )
 def test_a_provenance_that_the_journals_contradict_is_found(run, capsys, harm, says):

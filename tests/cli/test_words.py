@@ -124,14 +124,14 @@ def test_an_installed_agent_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--agent naive", "--agent: keys are no flags; write agent=naive"),
-        ("--agent=naive", "--agent=naive: keys are no flags; write agent=naive"),
-        ("--resume results/X", "--resume: keys are no flags; write resume=results/X"),
-        ("-m --agent naive,cot", "--agent: keys are no flags; write agent=naive,cot"),
-        ("--env.episodes 5 agent=cot", "--env.episodes: keys are no flags; write env.episodes=5"),
-        ("--episodes 5 agent=cot", "--episodes: keys are no flags; write env.episodes=5"),
-        ("--seed=3", "--seed=3: keys are no flags; write run.seed=3 or model.seed=3"),
-        ("--model --cfg job", "--model: keys are no flags; write model=VALUE"),
+        ("--agent naive", "--agent: a key, not a flag; write agent=naive"),
+        ("--agent=naive", "--agent=naive: a key, not a flag; write agent=naive"),
+        ("--resume results/X", "--resume: a key, not a flag; write resume=results/X"),
+        ("-m --agent naive,cot", "--agent: a key, not a flag; write agent=naive,cot"),
+        ("--env.episodes 5 agent=cot", "--env.episodes: a key, not a flag; write env.episodes=5"),
+        ("--episodes 5 agent=cot", "--episodes: a key, not a flag; write env.episodes=5"),
+        ("--seed=3", "--seed=3: a key, not a flag; write run.seed=3 or model.seed=3"),
+        ("--model --cfg job", "--model: a key, not a flag; write model=VALUE"),
         ("report results/X", "write balrog-rag report results/X"),
     ],
 )

@@ -151,8 +151,8 @@ def test_a_runs_own_journals_are_learnt_from(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--frames", 9, "--out", "x"], "name a dataset, or a run with --from, and not both"),
-        (["bot", "--out", "x"], "say how long with --minutes or --frames"),
+        (["--frames", 9, "--out", "x"], "pass either a dataset or a run with --from"),
+        (["bot", "--out", "x"], "no limit given; pass --minutes or --frames"),
         (["bot", "--frames", 0, "--out", "x"], "--frames 0: must be at least 1"),
     ],
 )

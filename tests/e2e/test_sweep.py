@@ -46,7 +46,7 @@ def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130
-    assert err.splitlines().count("resume with: python -m balrog_rag.eval resume=results/s") == 1
+    assert err.splitlines().count("resume with: balrog-rag resume results/s") == 1
     assert len([line for line in err.splitlines() if line.startswith("stopped by Ctrl-C (SIGINT);")]) == 1
     done = command("balrog_rag.eval", "resume=results/s", "--log", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -76,7 +76,7 @@ def test_a_sweep_cut_while_its_folders_were_made_is_gone_on_with(tmp_path: Path)
         (["agent=naive,cott"], "agent=cott: no such agent; did you mean"),
         (["run.seed=1,-1"], "run.seed=-1: must be at least 0"),
         (["run.name=a,b"], "run.name: names the sweep"),
-        (["resume=nowhere"], "nowhere: no sweep here"),
+        (["resume=nowhere"], "nowhere: not a sweep"),
         (["run.seed=range(1"], "run.seed"),
         (
             ["hydra.sweep.dir=x", "run.seed=1,2"],

@@ -168,7 +168,7 @@ def test_a_fork_is_an_arm_of_its_own_and_marked(forked, played, tmp_path, capsys
     assert compare([str(alike), str(forked)]) == 0
     said = capsys.readouterr().out
     assert "fork (forked) against" in said or "against fork (forked)" in said
-    assert "note: fork: forked: others decided its first steps." in said
+    assert "note: fork: forked: another player decided its first steps." in said
     assert report([str(forked), "--out", str(tmp_path), "--formats", "md"]) == 0
     page = (tmp_path / "report.md").read_text()
     assert "decided by naive / scripted to step 3" in page

@@ -44,7 +44,7 @@ def play(new_run):
 )
 def test_compare_and_report_say_which_conditions_differ(play, tmp_path, capsys, ours, theirs, told):
     pair = [str(play("a", agent="naive", **ours)), str(play("b", agent="cot", **theirs))]
-    said = f"different conditions, which may explain a difference: {told}"
+    said = f"different conditions may explain a difference: {told}"
     assert compare(pair) == 0
     assert f"note: {said}." in capsys.readouterr().out.replace("\n", " ")
     assert report([*pair[::-1], "--out", str(tmp_path / "out"), "--formats", "md"]) == 0

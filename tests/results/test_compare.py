@@ -28,7 +28,7 @@ def test_the_command_says_everything(pair, capsys):
     assert "agent.name" in said
     assert "ahead against plain: higher: +1.04 points" in said
     assert "n = 8 pairs" in said
-    assert "8 pairs, 8 the same from beginning to end" in said
+    assert "8 pairs, 8 identical from beginning to end" in said
 
 
 def test_runs_that_share_nothing_are_no_empty_tables(new_run, capsys):
@@ -124,7 +124,7 @@ def test_other_games_have_no_pairs(new_run, capsys):
     ours.nethack(0, [{}], seed=1)
     theirs.nethack(0, [{}], seed=2)
     assert main([str(ours.path), str(theirs.path)]) == 0
-    assert "no game was played by both" in capsys.readouterr().out
+    assert "the runs have no game in common" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

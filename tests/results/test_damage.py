@@ -156,7 +156,7 @@ def test_a_copied_journal_is_no_second_episode(run):
     summary = write_all(run.path)
     assert summary.run.problems[0].path.endswith("_run_07.journal.jsonl")
     assert (
-        "duplicate or misplaced: it holds episode nle/NetHackChallenge-v0/01" in summary.run.problems[0].what
+        "duplicate or misplaced: contains episode nle/NetHackChallenge-v0/01" in summary.run.problems[0].what
     )
     assert len(summary.run.episodes) == 3
 

@@ -94,10 +94,10 @@ def test_a_preset_without_arms_is_none():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("title: [", "no description of an experiment"),
-        ("title: a\nquestion: b?\nbaseline: x\narms: {y: []}", "baseline 'x' is none of its arms"),
-        ("title: a\nquestion: b?\nbaseline: ../y\narms: {../y: []}", "a name is letters"),
-        ("title: a\nquestion: b?\nbaseline: y\narms: {y: []}\nother: 1", "no description of an experiment"),
+        ("title: [", "not a valid experiment"),
+        ("title: a\nquestion: b?\nbaseline: x\narms: {y: []}", "baseline 'x' is not an arm"),
+        ("title: a\nquestion: b?\nbaseline: ../y\narms: {../y: []}", "invalid name; use only letters"),
+        ("title: a\nquestion: b?\nbaseline: y\narms: {y: []}\nother: 1", "not a valid experiment"),
     ],
 )
 def test_a_wrong_description_is_one_clear_error(tmp_path, monkeypatch, text, problem):

@@ -104,7 +104,7 @@ def test_verdicts_against_published_episodes_are_weighed_as_one_family(new_run):
 def test_an_environment_nobody_played_is_a_mistake(builder, capsys, tmp_path):
     builder.nethack(0, [{}])
     assert main(["build", str(builder.path), "--by", "crafter", "--out", str(tmp_path / "out")]) == 2
-    assert "--by crafter: no run played it; choose nle, average" in capsys.readouterr().err
+    assert "--by crafter: not played by any run; choose nle, average" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +151,8 @@ def test_a_folder_that_cannot_be_read_keeps_no_other_from_being_verified(run, tm
     nowhere = tmp_path / "no\x1bwhere"
     assert main(["verify", str(nowhere), str(odd), str(run)]) == 1
     said = capsys.readouterr().out
-    assert "no·where: no run folder here" in said
-    assert f"differs: {odd / 'config.json'}: is no frozen configuration" in said
+    assert "no·where: not a run folder" in said
+    assert f"differs: {odd / 'config.json'}: not a frozen configuration" in said
     assert f"{odd}: 1 difference\n" in said
     assert said.endswith(f"{run}: verified\n")
     assert "\x1b" not in said
@@ -288,8 +288,8 @@ def edit_a_trajectory(run):
         (claim_a_deeper_level, "first numbers differ"),
         (claim_another_answer, "step 0"),
         (claim_other_facts, "the facts of the end"),
-        (drop_an_episode, "01: missing, though the configuration asks for it"),
-        (hand_one_in_twice, "01: its game, seeds, limits, agent, model or knowledge are not"),
+        (drop_an_episode, "01: missing, although the configuration plans it"),
+        (hand_one_in_twice, "01: its game, seeds, limits, agent, model or knowledge differ"),
         (shop_for_seeds, "00: its game, seeds, limits"),
         pytest.param(claim_more_steps, "00: its game, seeds, limits", marks=pytest.mark.slow),
         pytest.param(claim_another_agent, "00: its game, seeds, limits", marks=pytest.mark.slow),
@@ -299,7 +299,7 @@ def edit_a_trajectory(run):
         (raise_a_score, "does not follow from the journals"),
         (raise_the_summary, "does not follow from the journals"),
         (edit_the_table, "episodes.csv: does not follow from the journals"),
-        (edit_a_trajectory, "is not the trajectory of its journal"),
+        (edit_a_trajectory, "differs from the trajectory in its journal"),
     ],
 )
 def test_a_forged_run_is_found_out_and_is_not_shown_as_replayed(run, tmp_path, forge, told, capsys):
@@ -332,7 +332,7 @@ def test_who_answered_stands_beside_a_claim_to_another_model(run, tmp_path):
     metadata = (tmp_path / "named/20261121_naive_better/metadata.yaml").read_text()
     assert "name: naive openai/better\n" in metadata
     page = (tmp_path / "20261121_naive_better/README.md").read_text()
-    assert "model openai/better (whoever answered called itself scripted)" in page
+    assert "model openai/better (the answering model reported the name scripted)" in page
 
 
 def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, capsys):
@@ -350,7 +350,7 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     stem = target / "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00"
     assert stem.with_suffix(".json").is_file()
     assert stem.with_suffix(".csv").is_file()
-    assert "python -m balrog_rag.leaderboard verify" in (target / "README.md").read_text()
+    assert "balrog-rag leaderboard verify" in (target / "README.md").read_text()
     assert main(["verify", str(target)]) == 0
     card = (target / "harness.md").read_text()
     (target / "harness.md").write_text(card.replace("| 12 | null |", "| null | null |"))
@@ -386,7 +386,7 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
     run, out = tmp_path / "results/odd", tmp_path / "out"
     assert main(["submit", str(run), "--name", "Odd", "--date", "2026-11-21", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
-    start = said.index("harness card: 20 settings not BALROG's")
+    start = said.index("harness card: 20 settings different from BALROG")
     assert said[start + 1 : start + 22] == [
         "  agent.batch.low: 0.5 (BALROG: 0.5)",
         "  agent.batch.size: 2 (BALROG: 1)",
@@ -408,11 +408,11 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
         "  model.context: 1000000 (BALROG: null)",
         "  model.max_tokens: 4096 (BALROG: 8192)",
         "  model.temperature: null (BALROG: 1.0)",
-        "  Instructions, lists of actions and prompts are in this project's words, but for 1 text of the "
-        "submitter's: closing.",
+        "  Instructions, lists of actions and prompts are in this project's words, except for 1 text by "
+        "the submitter: closing.",
     ]
     assert "note: nle: 6 episodes; BALROG plays 5" in said
-    assert "note: minihack/MiniHack-Room-5x5-v0: no task of BALROG's" in said
+    assert "note: minihack/MiniHack-Room-5x5-v0: not a task of BALROG" in said
     page = (out / "20261121_naive_scripted/harness.md").read_text()
     assert "| env.options.nle.no\\_progress | 99 | 150 |" in page
     assert "- nle: 6 episodes; BALROG plays 5" in page
@@ -454,7 +454,7 @@ def test_a_policy_is_handed_in_without_a_model_it_never_asked(tmp_path, capsys):
 def test_a_name_is_one_line_and_inert(run, tmp_path, capsys):
     words = ["--date", "2026-11-21", "--out", str(tmp_path / "out")]
     assert main(["submit", str(run), "--name", "Mine\n# 99 %", *words]) == 2
-    assert "--name 'Mine\\n# 99 %': write it on one line" in capsys.readouterr().err
+    assert "--name 'Mine\\n# 99 %': invalid name; use one line" in capsys.readouterr().err
     assert main(["submit", str(run), "--name", "<img src=q onerror=alert(1)>", *words]) == 0
     page = (tmp_path / "out/20261121_naive_scripted/README.md").read_text()
     assert page.startswith("# \\<img src=q onerror=alert(1)\\>\n")
@@ -471,7 +471,7 @@ def test_a_fork_is_neither_ranked_nor_handed_in(run, tmp_path, capsys):
     rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
     assert [row["name"] for row in rows if row["own"]] == ["run"]
     assert main(["submit", str(fork), "--name", "Mine", "--out", str(tmp_path / "handed")]) == 1
-    assert "was forked" in capsys.readouterr().err
+    assert "forked;" in capsys.readouterr().err
     (fork / run_folder.FORKED).unlink()
     assert main(["verify", str(fork)]) == 1
 
@@ -502,8 +502,8 @@ def test_a_submission_counts_up_as_the_board_counts(run, tmp_path):
     ("break_it", "problem"),
     [
         (lambda run: journal_of(run).write_bytes(journal_of(run).read_bytes()[:-9]), "1 episode unfinished"),
-        (lambda run: journal_of(run).write_bytes(b"[]\n[]\n"), "a submission has no holes"),
-        (drop_an_episode, "01: missing, though the configuration asks for it (1 such episodes)"),
+        (lambda run: journal_of(run).write_bytes(b"[]\n[]\n"), "a submission must be complete"),
+        (drop_an_episode, "01: missing, although the configuration plans it (1 such episodes)"),
     ],
 )
 def test_an_incomplete_run_is_not_handed_in(run, tmp_path, capsys, break_it, problem):
@@ -516,7 +516,7 @@ def test_an_incomplete_run_is_not_handed_in(run, tmp_path, capsys, break_it, pro
 @pytest.mark.parametrize("date", ["21.11.2026", "2026-99-99", "2026-02-29", "20261121", "2026-W01-1", "1"])
 def test_a_date_is_a_date(run, tmp_path, capsys, date):
     assert main(["submit", str(run), "--name", "Mine", "--date", date, "--out", str(tmp_path)]) == 2
-    assert "write it as YYYY-MM-DD" in capsys.readouterr().err
+    assert "invalid date; use YYYY-MM-DD" in capsys.readouterr().err
 
 
 def test_the_last_digit_of_a_sum_does_not_undo_a_proof(run):

@@ -78,7 +78,7 @@ def test_compare(twins: Path, words: str, capsys: pytest.CaptureFixture[str]) ->
     runs = [str(twins / "results" / name) for name in ("part", "full")]
     assert compare(runs) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"part ({words}) against full: no verdict: the episodes that have ended are no random" in said
+    assert f"part ({words}) against full: no verdict: the ended episodes are not a random" in said
     assert "p = " not in said
     assert compare([*runs, "--partial"]) == 0
     said = " ".join(capsys.readouterr().out.split())

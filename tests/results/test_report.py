@@ -85,12 +85,12 @@ def test_every_address_stays_on_the_page_or_beside_it(sweep, tmp_path):
     page = Page((tmp_path / "out/report.html").read_text())
     assert not [attrs for tag, attrs in page.tags if tag == "a" and "jsonl" in attrs["href"]]
     note = next(text for text in page.texts if "Names are links to the pages of their runs" in text)
-    assert "No page has been written for " in note
+    assert "No page exists for " in note
     for run in {path.parent for path in sweep.rglob("config.json")}:
         (run / "view.html").touch()
     main([str(sweep), "--out", str(tmp_path / "out")])
     page = Page((tmp_path / "out/report.html").read_text())
-    assert not any("No page has been written" in text for text in page.texts)
+    assert not any("No page exists" in text for text in page.texts)
     for tag, attrs in page.tags:
         for name in ("src", "href"):
             if name in attrs:
@@ -242,7 +242,7 @@ def test_settings_that_differ_are_named():
     [
         (["nowhere"], "nowhere: neither a run folder nor a folder of run folders"),
         (["SWEEP", "--baseline", "plian"], "--baseline plian: no such arm; did you mean plain?"),
-        (["SWEEP", "--formats", "gif"], "--formats gif: no such format; valid ones: html"),
+        (["SWEEP", "--formats", "gif"], "--formats gif: unknown format; valid formats: html"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(sweep, tmp_path, capsys, words, problem):

@@ -37,7 +37,7 @@ def test_forty_against_forty_detect_a_fall_from_63_to_31() -> None:
     assert (found.p < 0.05, found.test) == (True, "Boschloo")
     assert found.sentence.startswith("12 of 40 (30%) against 25 of 40 (62%): distinguishable")
     assert compare_shares(0, 2, 0, 2).sentence.endswith("p = 1 (Boschloo's exact test).")
-    assert compare_shares(1, 2, 1, 2).sentence.endswith("so few episodes detect no fall from 50%.")
+    assert compare_shares(1, 2, 1, 2).sentence.endswith("too few episodes to detect a fall from 50%.")
 
 
 def test_thousands_of_episodes_are_quick() -> None:

@@ -195,7 +195,7 @@ def test_episodes_of_one_game_are_compared_with_a_warning():
         [Score(v, "nle", "T", "73") for v in PAPER], [Score(v, "nle", "T", "73") for v in BASELINE]
     )
     assert round(verdict.test.p, 2) == 0.69
-    assert verdict.notes == ("an arm plays one game only: this says nothing about others",)
+    assert verdict.notes == ("an arm plays one game only: results do not generalize to others",)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_plays_within_games_have_an_interval_of_the_same_design():
     arms = [in_games(games[::4], 4) for _ in "AB"]
     arms = [[Score(s.value + dice.normal(0, 0.5), *("nle", "T", s.game)) for s in arm] for arm in arms]
     made = compare(*arms)
-    assert made.notes == ("labels are exchanged within each of 5 games: this says nothing about others",)
+    assert made.notes == ("labels are exchanged within each of 5 games: results do not generalize to others",)
     assert "n = 20 and 20 in 5 games" in made.sentence
     loose_width = np.ptp(
         [

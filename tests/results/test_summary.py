@@ -219,7 +219,7 @@ def test_the_table_of_episodes_has_a_row_for_each_and_no_formula(builder):
 
 
 def test_a_folder_that_is_no_run_is_one_clear_error(tmp_path):
-    with pytest.raises(RunFolderError, match="no run folder here"):
+    with pytest.raises(RunFolderError, match="not a run folder"):
         load(tmp_path)
 
 

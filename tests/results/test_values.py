@@ -129,17 +129,17 @@ def test_files_have_the_same_sentence(tmp_path, capsys, heading):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "holds no number"),
-        ("score\n", "holds no number"),
-        ("1\ntwo\n3\n", "line 2: 'two' is no number"),
-        ("1\n\n3\n", "line 2: is empty"),
-        ("1\nNaN\n", "line 2: NaN cannot be compared"),
-        ("NaN\n1\n", "line 1: NaN cannot be compared"),
-        ("NA\n1\n", "line 1: 'NA' is no number"),
-        ("1\n-inf\n", "line 2: -inf cannot be compared"),
-        ("1;2\n3;4\n", "line 1: '1;2' is no number"),
-        ("a,b\n3,4\n", "line 1: has 2 columns"),
-        ("1e300\n", "numbers must be finite, up to 1e+15"),
+        ("", "contains no number"),
+        ("score\n", "contains no number"),
+        ("1\ntwo\n3\n", "line 2: 'two' is not a number"),
+        ("1\n\n3\n", "line 2: empty; write"),
+        ("1\nNaN\n", "line 2: NaN is not finite"),
+        ("NaN\n1\n", "line 1: NaN is not finite"),
+        ("NA\n1\n", "line 1: 'NA' is not a number"),
+        ("1\n-inf\n", "line 2: -inf is not finite"),
+        ("1;2\n3;4\n", "line 1: '1;2' is not a number"),
+        ("a,b\n3,4\n", "line 1: 2 columns; pass"),
+        ("1e300\n", "use finite numbers up to 1e+15"),
         ("\x00\x00", "line 1"),
     ],
 )
@@ -158,8 +158,8 @@ def test_every_mistake_in_a_file_is_one_line(tmp_path, capsys, text, told):
     [
         (["--values", "--paired"], "5 and 4 numbers cannot be paired"),
         (["--values", "--solved"], "solved or not is 0 or 1, or 0 or 100, but 1.85 is neither"),
-        (["--values", "--detect", "3"], "--detect: is for runs"),
-        (["--paired"], "--paired and --solved are for --values"),
+        (["--values", "--detect", "3"], "--detect: only valid for runs"),
+        (["--paired"], "--paired, --solved: only valid with --values"),
     ],
 )
 def test_every_mistake_on_the_command_line_is_one_line(tmp_path, capsys, words, told):

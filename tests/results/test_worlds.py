@@ -72,4 +72,4 @@ def test_the_sexes_of_an_identity_and_all_identities_share_a_numbered_world_of_n
     one_task = [each for each in played if each.task == identities[0]]
     assert outlook(one_task).startswith("5 episodes: ")
     one_world = [each for each in played if each.game.seeds.core == 0]
-    assert outlook(one_world).endswith("All of them share one world: this says nothing about others.")
+    assert outlook(one_world).endswith("All of them share one world: results do not generalize to others.")

@@ -10,7 +10,7 @@ from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.schema import Config, RunnerConfig
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
-from balrog_rag.results.run_seal import made_here
+from balrog_rag.results.run_seal import is_local_run
 from balrog_rag.results.runs import load
 from balrog_rag.run.capacity import MOST_IN_PLAY, lowered, most_at_once
 from balrog_rag.run.plan import plan
@@ -98,7 +98,7 @@ def test_what_another_persons_folder_asks_of_the_machine_is_shown_and_asked_for_
     said = capsys.readouterr().err
     assert [f"\n  {key} = {value}\n" in said for key, value in DEMANDING.items()] == [True] * 4
     refuse_stranger(run, config, [], trust=True)
-    assert made_here(run)
+    assert is_local_run(run)
     refuse_stranger(run, config, [], trust=False)
 
 

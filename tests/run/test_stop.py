@@ -44,7 +44,7 @@ def test_once_winds_up_and_can_be_resumed(tmp_path: Path, server: Server) -> Non
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130
-    assert "resume with: python -m balrog_rag.eval resume=results/r" in err
+    assert "resume with: balrog-rag resume results/r" in err
     assert "stopped by Ctrl-C (SIGINT); every answer received is saved" in err
     assert "4 episodes are not finished" in err
     assert re.search(rf"^spent: \$\S+ for {len(completions(run))} calls, .* tokens in, ", err, re.MULTILINE)

@@ -172,7 +172,7 @@ TABS = ("step", "prompt", "costs", "marks", "notes", "settings")
 def test_the_prompt_of_a_step_is_beside_the_one_before(browser: Browser, page: Path) -> None:
     browser.open(f"{page.as_uri()}#episode={EPISODE}&step=3&tab=prompt")
     browser.wait("document.querySelector('.message.new')")
-    assert "as in the prompt before" in browser.js(PANEL)
+    assert "the same as in the previous prompt" in browser.js(PANEL)
     assert browser.js("document.querySelectorAll('.lines .added').length") > 0
     browser.js("document.querySelector('.choices input').click()")
     browser.wait("!document.querySelector('.lines')")

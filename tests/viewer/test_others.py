@@ -154,8 +154,8 @@ def test_an_open_episode_is_listed_under_the_names_of_its_arm(runs: Path, tmp_pa
     [
         (["--out", "x.gif", "--steps", "5-9"], "write it as 100:150"),
         (["--out", "x.gif", "--steps", "900:"], "use positions 0 to 70"),
-        (["--out", "x.html", "--steps", "1:2"], "goes with --out"),
-        (["--out", "x.mp4"], "no such kind of file"),
+        (["--out", "x.html", "--steps", "1:2"], "only valid with --out"),
+        (["--out", "x.mp4"], "unknown file type"),
         (["--port", "99999"], "--port 99999: must be"),
     ],
 )

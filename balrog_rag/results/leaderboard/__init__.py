@@ -1,1 +1,1 @@
-"""The leaderboard: own runs ranked with intervals, published results beside them, submissions to BALROG."""
+"""The leaderboard: own runs ranked with intervals, beside published results; submissions to BALROG."""

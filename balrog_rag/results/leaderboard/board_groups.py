@@ -1,4 +1,4 @@
-"""Rows that are ranked together: those that played the same tasks under the same conditions."""
+"""Groups of rows that are ranked together: those with the same tasks and conditions."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,22 +11,22 @@ from balrog_rag.util.wording import many
 
 
 class Group(msgspec.Struct):
-    """Rows that are ranked among each other."""
+    """Rows that are ranked together."""
 
     arms: list[Arm]
     tasks: frozenset[Task]
     conditions: dict[str, str]
     title: str = ""
-    """In what it differs from the other groups; empty for the only one."""
+    """How it differs from the other groups; empty if it is the only one."""
 
 
 def groups(arms: Sequence[Arm], env: str = "") -> list[Group]:
-    """The groups, larger ones first; of `env` alone where one is given."""
+    """The groups, larger ones first; restricted to `env` if given."""
     found: dict[tuple[frozenset[Task], tuple[tuple[str, str], ...]], Group] = {}
     for arm in arms:
         tasks = frozenset(task for task in tasks_of(arm.runs) if env in ("", task[0]))
-        told = conditions(arm.runs, tasks)
-        found.setdefault((tasks, tuple(told.items())), Group([], tasks, told)).arms.append(arm)
+        shared = conditions(arm.runs, tasks)
+        found.setdefault((tasks, tuple(shared.items())), Group([], tasks, shared)).arms.append(arm)
     made = sorted(found.values(), key=lambda group: -len(group.arms))
     if len(made) > 1:
         for group in made:

@@ -1,4 +1,4 @@
-"""The board as a page: own runs ranked, published rows beside them, others' measures."""
+"""The leaderboard page: own runs ranked, published rows beside them, measures of other benchmarks."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,11 +22,11 @@ from balrog_rag.results.report.origins import page_of
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
+    count_lacking,
     interval,
     measures_of,
     overall_interval,
     scores,
-    untold,
 )
 from balrog_rag.results.statistics.units import Bounds, Score, independent
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
@@ -36,24 +36,24 @@ AVERAGE = "average"
 
 
 class RowOrder(msgspec.Struct, frozen=True):
-    """What a board is ranked by: progression in an environment or on average, or a measure of one kind."""
+    """The sort criterion: progression in an environment or on average, or a measure of one kind."""
 
     env: str
     measure: Scale = PROGRESSION
 
     @property
     def name(self) -> str:
-        """As --by says it."""
+        """Its name as a value of --by."""
         return self.env if self.measure is PROGRESSION else self.measure.name
 
     @property
     def title(self) -> str:
-        """As a heading says it."""
+        """Its name for a heading."""
         return self.env if self.measure is PROGRESSION else f"{self.measure.title} ({self.env})"
 
 
 def orders(arms: Sequence[Arm]) -> dict[str, RowOrder]:
-    """Everything that these arms can be ranked by, by name; of a name that two kinds have the first's."""
+    """All criteria for these arms by name; if two kinds share a name, the first one's."""
     envs = in_order(_envs(arms))
     found = {each.env: each for each in map(RowOrder, [*envs, AVERAGE])}
     for env in envs:
@@ -63,12 +63,12 @@ def orders(arms: Sequence[Arm]) -> dict[str, RowOrder]:
 
 
 def own_measures(env: str) -> list[Scale]:
-    """What a kind counts besides progression."""
+    """Measures of a kind besides progression."""
     return [measure for measure in measures_of([env]) if measure.kind]
 
 
 class BoardRow(msgspec.Struct, frozen=True):
-    """One row of the board."""
+    """One row of the leaderboard."""
 
     name: str
     rank: str
@@ -81,16 +81,16 @@ class BoardRow(msgspec.Struct, frozen=True):
     verified: str
     date: str
     answered_by: str = ""
-    """What the models that answered called themselves, where that is not the name they were asked by."""
+    """Names that the answering models reported, if different from the configured name."""
     own: bool = True
     group: str = ""
-    """Among whom it is ranked, where there are several groups: their tasks and conditions."""
+    """The ranking group (tasks and conditions), if there are several."""
     departures: list[str] = []
-    """In what it is not the experiment that it is named after."""
+    """How it departs from the experiment it is named after."""
 
 
 def build(arms: Sequence[Arm], by: RowOrder) -> list[BoardRow]:
-    """Own rows, ranked and sorted group by group, then the published rows, best first."""
+    """Own rows, ranked and sorted by group, then the published rows, best first."""
     played = [arm for arm in arms if _scores(arm, by) and not lacking(arm, by)]
     entries = []
     for group in groups(played, "" if by.env == AVERAGE else by.env):
@@ -112,8 +112,8 @@ def _envs(arms: Sequence[Arm]) -> set[str]:
 
 
 def lacking(arm: Arm, by: RowOrder) -> int:
-    """How many of an arm's journals do not tell what is ranked by."""
-    return untold(arm.by_env().get(by.env, []), by.measure)
+    """Number of an arm's journals that lack the measure."""
+    return count_lacking(arm.by_env().get(by.env, []), by.measure)
 
 
 def _scores(arm: Arm, by: RowOrder) -> list[Score]:
@@ -125,7 +125,7 @@ def _by(by: RowOrder, episodes: Sequence[Episode]) -> list[Score]:
 
 
 def own_entry(arm: Arm, rank: Rank, by: RowOrder, group: str = "") -> BoardRow:
-    """An arm's row."""
+    """The row of an arm."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
     figures = {
@@ -163,7 +163,7 @@ def _figure(mean: float, low: float, high: float, count: int) -> str:
 
 
 def reference_entry(row: Reference, by: str) -> BoardRow | None:
-    """A published row; None where it says nothing of what the board is sorted by."""
+    """A published row; None if it has no value for the sort criterion."""
     figures = {env: _published_figure(*known) for env, known in row.scored.items()}
     if row.average:
         figures[AVERAGE] = f"{row.average[0]:.2f} ± {row.average[1]:.2f} SE"
@@ -199,13 +199,13 @@ def page(
     at: Path,
     notes: Sequence[str] = (),
 ) -> ReportPage:
-    """The board as a page in the folder `at`; `notes` say who else is not on it, and why."""
+    """Build the page for the folder `at`; `notes` explain which arms are missing."""
     sources = published().sources
     quoted = [
         f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()
     ]
     caveats = [f"{note}." for note in notes]
-    caveats += [f"{told}." for told in departures(arms)]
+    caveats += [f"{departed}." for departed in departures(arms)]
     sections = [
         *ranked_sections(entries, arms, by, at, caveats),
         published_section(entries, by),
@@ -230,7 +230,7 @@ def _named(entry: BoardRow, pages: Mapping[str, str]) -> Cell:
 
 
 def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
-    """By arm the way to the page of its run; of several runs to the first that has one."""
+    """Links from arms to the pages of their runs; of several runs, the first that has a page."""
     found = {arm.name: next(filter(None, (page_of(run.folder, at) for run in arm.runs)), "") for arm in arms}
     return {name: way for name, way in found.items() if way}
 
@@ -238,7 +238,7 @@ def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
 def ranked_sections(
     entries: Sequence[BoardRow], arms: Sequence[Arm], by: RowOrder, at: Path, caveats: list[str]
 ) -> list[Section]:
-    """A table of own rows for each group; the first carries the caveats."""
+    """One table of own rows per group; the first one carries the notes."""
     names = list(dict.fromkeys(entry.group for entry in entries if entry.own))
     if len(names) > 1:
         caveats = [APART, *caveats]
@@ -254,20 +254,20 @@ def ranked_sections(
 
 APART = (
     "Rows are ranked only among rows that played the same tasks under the same conditions (limits, "
-    "characters and other options of the games); each group has a table of its own."
+    "characters and other options of the games); each group has its own table."
 )
 OWN_NOTE = (
-    "Rank 2 to 4: behind one row that is surely better, before all that are surely worse. Rows that cannot "
-    "be told apart share ranks (permutation tests with Holm's correction over all pairs, and a bootstrap of "
-    "the greatest t of all pairs). Brackets hold 95 % intervals. Replayed: verified on the machine that made "
-    "this page. Answered by: what the models called themselves, where that differs from the name they were "
-    "asked by. An average is over the environments shown. Names lead to the page that `balrog-rag view RUN "
-    "--out RUN/view.html` has written; of several runs to the first that has one."
+    "Rank 2 to 4: one row is significantly better, and all rows ranked lower are worse. Rows that cannot "
+    "be distinguished share ranks (permutation tests with Holm's correction over all pairs, and bootstrap of "
+    "the greatest t of all pairs). Brackets: 95 % intervals. Replayed: verified on the machine that created "
+    "this page. Answered by: the name that the model reported, if it differs from the configured "
+    "one. An average is over the environments shown. Names link to the page that `balrog-rag view RUN "
+    "--out RUN/view.html` has written (of several runs, the first that has one)."
 )
 
 
 def published_section(entries: Sequence[BoardRow], by: RowOrder) -> Section:
-    """The published rows, best first, without ranks."""
+    """The published rows, best first, unranked."""
     quoted = [entry for entry in entries if not entry.own]
     if not quoted:
         return Section("")
@@ -275,13 +275,13 @@ def published_section(entries: Sequence[BoardRow], by: RowOrder) -> Section:
 
 
 QUOTED = (
-    "† published elsewhere: other games, other versions, not replayed, so without a rank here. ± SE is what "
-    "BALROG reports. An average is over all of BALROG's environments."
+    "† published elsewhere: different games and versions, not replayed, therefore unranked. ± SE is as "
+    "BALROG reports it. An average is over all of BALROG's environments."
 )
 
 
 def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str], note: str) -> Table:
-    """The rows as a table; own ones lead to their pages."""
+    """The rows as a table; own rows link to their pages."""
     named = {env for entry in entries for env in entry.figures}
     envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]
     envs.sort(key=lambda env: env != by)
@@ -291,7 +291,7 @@ def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str], 
         for entry in entries
     ]  # fmt: skip
     return Table(
-        ["agent / model", "rank", *envs, "dollars an episode", "verified", "answered by", "date"],
+        ["agent / model", "rank", *envs, "dollars per episode", "verified", "answered by", "date"],
         rows,
         note,
         [entry.own for entry in entries],
@@ -299,7 +299,7 @@ def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str], 
 
 
 def measures_section(arms: Sequence[Arm]) -> Section:
-    """What the kinds of game count besides progression, each with its interval."""
+    """Measures of the kinds of game besides progression, with intervals."""
     tables = []
     for env in in_order(_envs(arms)):
         counted = own_measures(env)
@@ -314,21 +314,21 @@ def measures_section(arms: Sequence[Arm]) -> Section:
 
 
 MEASURES_NOTE = (
-    "Means with 95 % intervals. BALROG's progression pays for a level at once, even if the player dies of "
-    "it; what else is counted need not, and may rank players in another order."
+    "Means with 95 % intervals. BALROG's progression rewards a level immediately, even if the player dies as "
+    "a result; other measures may not, and may rank players differently."
 )
 
 
 def measured(episodes: Sequence[Episode], measure: Scale) -> str:
-    """A measure's mean and interval, or that journals do not tell it."""
-    if count := untold(episodes, measure):
+    """Format a measure's mean and interval, or how many journals lack it."""
+    if count := count_lacking(episodes, measure):
         return f"unknown for {count:,} of {len(episodes):,}"
     found, mean = interval(episodes, measure), fmean(measure.of(episode) for episode in episodes)
     return f"{mean:,.2f} [{found.low:,.2f}, {found.high:,.2f}]" if found.known else f"{mean:,.2f}"
 
 
 def against_section(arms: Sequence[Arm], env: str) -> Section:
-    """Own arms against those published rows whose episodes of an environment are known."""
+    """Compare own arms with published rows whose single episodes are known for this environment."""
     rows: list[list[Cell]] = [
         [made.ours, made.theirs, made.sentence] for made in against_published(arms, env)
     ]
@@ -339,7 +339,7 @@ def against_section(arms: Sequence[Arm], env: str) -> Section:
 
 
 def against_published(arms: Sequence[Arm], env: str) -> list[Comparison]:
-    """Each own arm that is no part of a run against each of those rows, as one family."""
+    """Compare each complete own arm with each of those rows, as one family of tests."""
     known = [row for row in published().rows if row.episodes.get(env)]
     own = [arm for arm in arms if env in arm.by_env() and not arm.partial]
     pairs = [(arm, row) for arm in own for row in known]
@@ -352,5 +352,5 @@ def _against(arm: Arm, row: Reference, env: str, family: int) -> Comparison:
 
 
 def _anonymous(arm: Arm, env: str) -> list[Score]:
-    """Scores without their task, whose name published episodes lack; games count once each."""
+    """Scores without task names, which published episodes lack; each game counts once."""
     return [Score(score.value, env) for score in independent(scores(arm.by_env()[env]))]

@@ -1,4 +1,4 @@
-"""The harness card of a submission: every setting that is not BALROG's, and what no setting makes equal."""
+"""The harness card of a submission: all settings that differ from BALROG's, and unavoidable differences."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -25,13 +25,13 @@ NO_SETTINGS = (
         *(f"model.{name}" for name in CONNECTION_KEYS["model"]),
     ),
 )
-"""What is counted, or named apart, or says where the model is and not how it is asked."""
+"""Keys that are reported separately, or that describe where the model is rather than how it is called."""
 ADDITIONS = {
     "agent.retrieval.enabled": ("agent.retrieval.", "knowledge."),
     "agent.notebook.enabled": ("agent.notebook.",),
     "agent.loops.enabled": ("agent.loops.",),
 }
-"""What BALROG has not: where it is switched on, all that shapes it is named."""
+"""Features that BALROG lacks: if one is on, all its settings are listed."""
 UNSEEN = (
     "knowledge.corpus_digest",
     "knowledge.options.",
@@ -42,16 +42,16 @@ ALWAYS = (
     "Games are played by the packages that run.json names with their versions.",
     "A game's seeds follow from run.seed and the episode's name, and its clock is pinned; BALROG's seeds "
     "follow from the time of day.",
-    "An interrupted game goes on where it was; BALROG leaves it out. Failed calls are asked again as "
-    "model.retry says; BALROG gives up after five.",
+    "An interrupted game is resumed; BALROG omits it. Failed calls are retried as "
+    "configured in model.retry; BALROG gives up after five.",
     "A prompt beyond the model's context loses its oldest turns; BALROG sends it whole.",
     "A two-digit answer is typed; in BALROG it ends the game with an error.",
 )
-"""Where this harness is not BALROG's whatever is set."""
+"""How this harness differs from BALROG in any configuration."""
 
 
 class Setting(NamedTuple):
-    """A setting that is not BALROG's."""
+    """A setting that differs from BALROG's."""
 
     key: str
     here: str
@@ -59,7 +59,7 @@ class Setting(NamedTuple):
 
 
 def unlike(run: LoadedRun, protocol: Mapping[str, Any]) -> list[Setting]:
-    """Every setting of a run that is not BALROG's."""
+    """Return every setting of a run that differs from BALROG's."""
     ours, its = complete(run.config, run.config, protocol), complete(protocol, run.config, protocol)
     here, theirs = dict(leaf_items(ours)), dict(leaf_items(its))
     added = tuple(part for switch, parts in ADDITIONS.items() if here.get(switch) for part in parts)
@@ -78,7 +78,7 @@ def unlike(run: LoadedRun, protocol: Mapping[str, Any]) -> list[Setting]:
 def complete(
     config: Mapping[str, Any], run: Mapping[str, Any], protocol: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A configuration with every option of the kinds of game that the run plays, its own or the kind's."""
+    """Add every option of the kinds of game that the run plays, with the run's value or the default."""
     names = list(dict.fromkeys(task.partition("/")[0] for task in run["env"]["tasks"]))
     others = [task.partition("/")[0] for task in protocol["env"]["tasks"]]
     kinds = [kind_of(name) for name in dict.fromkeys([*names, *others])]
@@ -93,40 +93,40 @@ def complete(
 
 
 def words(run: LoadedRun) -> str:
-    """Whose words the model reads."""
+    """Describe the origin of the texts that the model reads."""
     own = sorted(run.config.get("agent", {}).get("prompts", {}))
-    but = f", but for {many(len(own), 'texts')} of the submitter's: {', '.join(own)}" if own else ""
+    but = f", except for {many(len(own), 'texts')} by the submitter: {', '.join(own)}" if own else ""
     return f"Instructions, lists of actions and prompts are in this project's words{but}."
 
 
 def card(run: LoadedRun, protocol: Mapping[str, Any], counted: list[str]) -> str:
-    """The card as a file; `counted` says of which environments and tasks more or less was played."""
+    """Build the card as a file; `counted` lists environments and tasks with other episode counts."""
     rows = unlike(run, protocol)
     table = [f"| {escaped(key)} | {escaped(here)} | {escaped(theirs)} |" for key, here, theirs in rows]
     lines = [
         "# Harness card",
         "",
-        "What is not as in BALROG's stock configuration (`+experiment=balrog`).",
+        "Differences from BALROG's stock configuration (`+experiment=balrog`).",
         "",
     ]
     if rows:
         lines += ["", "| setting | here | BALROG |", "| --- | --- | --- |", *table, ""]
     else:
-        lines += ["no setting.", ""]
+        lines += ["No setting differs.", ""]
     lines += [f"- {escaped(said)}" for said in [*counted, words(run), *ALWAYS, *by_kind(run)]]
     return "\n".join([*lines, ""])
 
 
 def by_kind(run: LoadedRun) -> list[str]:
-    """What is never BALROG's of the kinds of game that were played."""
+    """Unavoidable differences of the kinds of game that were played."""
     played = {task.partition("/")[0] for task in run.config["env"]["tasks"]}
     return [said for name in in_order(played) if (said := kind_of(name).sampling.departures)]
 
 
-def told(run: LoadedRun, protocol: Mapping[str, Any]) -> list[str]:
-    """The card's settings and words for a terminal."""
+def terminal_lines(run: LoadedRun, protocol: Mapping[str, Any]) -> list[str]:
+    """Format the card's settings for a terminal."""
     rows = [f"  {key}: {here} (BALROG: {theirs})" for key, here, theirs in unlike(run, protocol)]
-    return [f"harness card: {many(len(rows), 'settings')} not BALROG's", *rows, f"  {words(run)}"]
+    return [f"harness card: {many(len(rows), 'settings')} different from BALROG", *rows, f"  {words(run)}"]
 
 
 def _shown(values: Mapping[str, Any], key: str) -> str:

@@ -1,4 +1,4 @@
-"""What was played beside what the configuration asks for."""
+"""Compare the episodes played with those that the configuration plans."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,17 @@ from balrog_rag.results.runs import LoadedRun
 
 
 def off_plan(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> list[str]:
-    """Episodes that are missing, that nobody asked for, or that were played otherwise; one line each."""
+    """One line for each episode that is missing, unplanned, or played differently."""
     wanted = {spec.episode: spec.digest for spec in planned}
     played = {episode.name: episode.spec_digest for episode in run.episodes}
     missing = [
-        f"{name}: missing, though the configuration asks for it"
+        f"{name}: missing, although the configuration plans it"
         for name in wanted
         if not run_folder.journal_path(run.folder, name).exists()
     ]
-    uncalled = [
-        f"{name}: the configuration asks for no such episode" for name in played if name not in wanted
-    ]
+    uncalled = [f"{name}: not planned by the configuration" for name in played if name not in wanted]
     otherwise = [
-        f"{name}: its game, seeds, limits, agent, model or knowledge are not those of the configuration"
+        f"{name}: its game, seeds, limits, agent, model or knowledge differ from the configuration"
         for name, digest in played.items()
         if wanted.get(name, digest) != digest
     ]

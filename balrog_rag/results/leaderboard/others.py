@@ -1,4 +1,4 @@
-"""Own arms in the measures of others, beside the figures that those have published."""
+"""Own arms in the measures of other benchmarks, beside their published figures."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from balrog_rag.results.report.document import Cell, Section, Table
 
 
 def rules_sections(arms: Sequence[Arm]) -> list[Section]:
-    """Own arms in the measures of others, beside their published figures."""
+    """One section per benchmark: own arms in its measures, beside its published figures."""
     played = in_order({env for arm in arms for env in arm.by_env()})
     return [
         Section(rules.title, tables=[rules_table(arms, env, rules)])
@@ -21,14 +21,14 @@ def rules_sections(arms: Sequence[Arm]) -> list[Section]:
 
 
 def sources_of(rules: Rules) -> list[str]:
-    """Where the figures of others come from, each once."""
+    """Distinct sources of the published figures."""
     known = published()
     named = dict.fromkeys(row["source"] for row in known.measured.get(rules.published, ()))
     return [known.sources[name] for name in named]
 
 
 def _published_cell(value: list[float] | float | str) -> str:
-    """A mean with what is said to be around it, or alone; words as they are."""
+    """Format a mean with its stated deviation or alone; texts unchanged."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -38,7 +38,7 @@ def _published_cell(value: list[float] | float | str) -> str:
 
 
 def rules_table(arms: Sequence[Arm], env: str, rules: Rules) -> Table:
-    """By one of these rules: each arm that plays the environment, then the published rows."""
+    """One table: each arm that plays the environment, then the published rows."""
     rows: list[list[Cell]] = [
         [name, str(len(found)), *rules.figures([found])]
         for arm in arms
@@ -52,7 +52,7 @@ def rules_table(arms: Sequence[Arm], env: str, rules: Rules) -> Table:
 
 
 def _rows_of(name: str, played: list[Episode], rules: Rules) -> list[tuple[str, list[Episode]]]:
-    """All of an arm's episodes and, where the rules keep tasks apart, those of each of several."""
+    """All episodes of an arm and, if the rules separate tasks, those of each task."""
     tasks = list(dict.fromkeys(episode.task for episode in played))
     apart = sorted(tasks) if rules.apart and len(tasks) > 1 else []
     each = [(f"{name}, {task}", [episode for episode in played if episode.task == task]) for task in apart]

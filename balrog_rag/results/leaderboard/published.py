@@ -27,10 +27,10 @@ class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored: dict[str, Scored] = {}
     """Its figures by environment."""
     episodes: dict[str, tuple[str, ...]] = {}
-    """Each episode's highest achievement, where that is published."""
+    """Highest achievement of each episode, if published."""
 
     def scores(self, env: str) -> list[Score]:
-        """Its episodes of an environment, where they are published."""
+        """Its scores in an environment, if published per episode."""
         worth = kind_of(env).scoring.worth
         return [Score(100 * worth(reached), env) for reached in self.episodes.get(env, ())]
 
@@ -41,7 +41,7 @@ class Published(msgspec.Struct, frozen=True):
     sources: dict[str, str]
     rows: tuple[Reference, ...]
     measured: dict[str, tuple[dict[str, Any], ...]] = {}
-    """Rows in other measures than progression, by whose they are."""
+    """Rows in measures other than progression, by benchmark."""
 
 
 @cache

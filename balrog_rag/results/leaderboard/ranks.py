@@ -1,9 +1,9 @@
-"""Ranks that admit what is not known: two rows that cannot be told apart share theirs.
+"""Ranks that account for uncertainty: rows that cannot be distinguished share them.
 
 Two tests must agree that two rows differ. A permutation test of Welch's t with Holm's correction over all
-pairs keeps its level exactly where rows are alike, however few episodes they have. A bootstrap of the
-greatest t over all pairs (`statistics/all_pairs.py`) guards against rows whose scores differ in spread or
-skewness, where relabelling finds too many differences. `benchmarks/ranks.py` compares methods.
+pairs keeps its level exactly if rows are alike, however few episodes they have. A bootstrap of the greatest t
+over all pairs (`statistics/all_pairs.py`) protects against rows whose scores differ in spread or skewness,
+for which relabelling finds too many differences. `benchmarks/ranks.py` compares methods.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from balrog_rag.results.statistics.pairing import Pairs, match
 from balrog_rag.results.statistics.units import ALPHA, Score
 
 GUARD = 0.07
-"""The level of the bootstrap: at ALPHA it would be too strict, since the other test must agree."""
+"""Level of the bootstrap: ALPHA would be too strict, since the other test must agree as well."""
 
 
 class Rank(msgspec.Struct, frozen=True):
-    """The places a row may hold, given what can be told apart."""
+    """The range of ranks that a row may have."""
 
     first: int
     last: int
@@ -34,7 +34,7 @@ class Rank(msgspec.Struct, frozen=True):
 
 
 def ranks(rows: Sequence[Sequence[Score]]) -> list[Rank]:
-    """For each row: behind all that are surely better, before all that are surely worse."""
+    """Rank each row: below all that are significantly better, above all that are significantly worse."""
     pairs = list(combinations(range(len(rows)), 2))
     found = [_exchanged(rows[a], rows[b], len(pairs)) for a, b in pairs]
     relabelled = permutation.holm([p for p, _ in found])

@@ -1,7 +1,7 @@
-"""The folder that BALROG's leaderboard asks for, made from a run and checked.
+"""Create and check the folder that BALROG's leaderboard requires, from a run.
 
 <YYYYMMDD>_<agent>_<model>/   summary.json, metadata.yaml, README.md, and each environment's folder;
-beside BALROG's own files the journals and config.json, so that anybody can replay it
+besides BALROG's own files, the journals and config.json, so that anybody can replay it
 """
 
 import datetime
@@ -32,10 +32,10 @@ METADATA, README = "metadata.yaml", "README.md"
 
 
 class Metadata(msgspec.Struct, frozen=True):
-    """metadata.yaml, as the board reads it."""
+    """metadata.yaml, as the leaderboard reads it."""
 
     name: str
-    """Empty: made of the agent and the model."""
+    """Empty: derived from the agent and the model."""
     oss: bool
     site: str | None
     verified: bool
@@ -50,10 +50,10 @@ def submit(
     planned: Sequence[EpisodeSpec],
     protocol: dict[str, Any],
 ) -> tuple[Path, list[str]]:
-    """Write the submission's folder into `out`; returns it, and what to tell of it: its harness card, and
-    what the board may object to.
+    """Write the submission folder into `out`; return it with messages: its harness card, and possible
+    objections of the leaderboard.
 
-    `planned` is what the run's configuration asks for, `protocol` the configuration of BALROG's own play.
+    `planned` are the specs of the run's configuration, `protocol` is the configuration of BALROG's protocol.
     """
     check(metadata)
     summary = write_all(run_folder, use_index=False)
@@ -63,13 +63,13 @@ def submit(
         check(metadata)
     target = out / name_of(summary, metadata.date)
     if target.exists():
-        raise RunFolderError(f"{target}: is there already; remove it or choose another --out")
+        raise RunFolderError(f"{target}: already exists; remove it or choose another --out")
     _copy(summary.run, target)
     folder.write_json(target / "summary.json", summary.overall)
     folder.write_bytes(target / METADATA, msgspec.yaml.encode(metadata))
     folder.write_bytes(target / README, readme(summary, metadata).encode())
     folder.write_bytes(target / harness.FILE, card(summary.run, protocol).encode())
-    return target, [*harness.told(summary.run, protocol), *objections(summary.run, protocol)]
+    return target, [*harness.terminal_lines(summary.run, protocol), *objections(summary.run, protocol)]
 
 
 def card(run: LoadedRun, protocol: dict[str, Any]) -> str:
@@ -78,11 +78,11 @@ def card(run: LoadedRun, protocol: dict[str, Any]) -> str:
 
 
 def check(metadata: Metadata) -> None:
-    """What the user said of the entry."""
+    """Validate the user's metadata."""
     if not _is_date(metadata.date):
-        raise ConfigError(f"--date {metadata.date}: write it as YYYY-MM-DD")
+        raise ConfigError(f"--date {metadata.date}: invalid date; use YYYY-MM-DD")
     if (metadata.name and not metadata.name.strip()) or not metadata.name.isprintable():
-        raise ConfigError(f"--name {metadata.name!r}: write it on one line, in printable signs")
+        raise ConfigError(f"--name {metadata.name!r}: invalid name; use one line of printable characters")
 
 
 def _is_date(text: str) -> bool:
@@ -93,12 +93,12 @@ def _is_date(text: str) -> bool:
 
 
 def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
-    """A submission has no holes, and one player from the first step on."""
+    """Raise an error unless the run is complete and played by one player from the first step."""
     if run.is_fork:
-        raise RunFolderError(f"{run.folder}: was forked; a submission's agent plays from the first step on")
+        raise RunFolderError(f"{run.folder}: forked; submit a run whose agent played every step")
     if run.problems:
         raise RunFolderError(
-            f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission has no holes"
+            f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission must be complete"
         )
     if run.unfinished or not run.episodes:
         left = many(len(run.unfinished), "episodes")
@@ -116,13 +116,13 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
 
 
 def player_of(episodes: Sequence[Episode]) -> str:
-    """Agent and model, in a few words."""
+    """Agent and model in a few words."""
     first = episodes[0]
     return f"{first.agent_name} {first.model_name}" if any_asked(episodes) else first.agent_name
 
 
 def name_of(summary: Summary, date: str) -> str:
-    """The folder's name: date, agent, and the model where one was asked."""
+    """The folder's name: date, agent, and the model if there is one."""
     first = summary.run.episodes[0]
     model = f"_{first.model_name.rpartition('/')[2]}" if any_asked(summary.run.episodes) else ""
     plain = re.sub(r"[^\w.-]+", "-", first.agent_name + model)
@@ -130,14 +130,14 @@ def name_of(summary: Summary, date: str) -> str:
 
 
 def objections(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
-    """In what the run falls short of BALROG's protocol, its settings apart."""
+    """How the run departs from BALROG's protocol, apart from settings."""
     said = miscounted(run, protocol)
-    if told := departure(run.config):
-        said.append(told)
+    if departed := departure(run.config):
+        said.append(departed)
     played = run.by_env()
     if missing := [env for env in _balrogs(protocol) if env not in played]:
         said.append(
-            f"no results for {', '.join(missing)}: the board averages what is there, so tell its keepers"
+            f"no results for {', '.join(missing)}: the board averages the others, so tell its maintainers"
         )
     capped = sum(episode.outcome in ("tokens", "dollars", "seconds") for episode in run.episodes)
     if capped:
@@ -151,7 +151,7 @@ def objections(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
 
 
 def miscounted(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
-    """Environments and tasks of which more or less was played than BALROG plays."""
+    """Environments and tasks with more or fewer episodes than in BALROG's protocol."""
     said, balrogs = [], _balrogs(protocol)
     for env, episodes in run.by_env().items():
         its = balrogs.get(env, Counter())
@@ -159,14 +159,14 @@ def miscounted(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
             said.append(f"{env}: {many(len(episodes), 'episodes')}; BALROG plays {its.total()}")
         for task, count in Counter(episode.task for episode in episodes).items():
             if task not in its:
-                said.append(f"{env}/{task}: no task of BALROG's")
+                said.append(f"{env}/{task}: not a task of BALROG")
             elif len(episodes) == its.total() and count != its[task]:
                 said.append(f"{env}/{task}: {many(count, 'episodes')}; BALROG plays {its[task]}")
     return said
 
 
 def _balrogs(protocol: dict[str, Any]) -> dict[str, Counter[str]]:
-    """BALROG's environments, and how many episodes it plays of each task of theirs."""
+    """BALROG's environments, with the number of episodes per task."""
     counts: dict[str, Counter[str]] = {}
     for named in protocol["env"]["tasks"]:
         env, _, task = named.partition("/")
@@ -198,7 +198,7 @@ def _copy(run: LoadedRun, target: Path) -> None:
 
 
 def readme(summary: Summary, metadata: Metadata) -> str:
-    """What a reader of the submission wants to know first."""
+    """The README of a submission."""
     lines = [
         f"# {escaped(metadata.name)}",
         "",
@@ -213,10 +213,10 @@ def readme(summary: Summary, metadata: Metadata) -> str:
         )
     lines += [
         "",
-        f"`{harness.FILE}` names every setting that is not BALROG's.",
+        f"`{harness.FILE}` lists every setting that differs from BALROG's.",
         "",
-        "Every episode's journal lies beside its results. To replay all of them and compare every screen,",
-        "prompt and action: `python -m balrog_rag.leaderboard verify FOLDER`.",
+        "Every episode's journal is beside its results. To replay all of them and compare every screen,",
+        "prompt and action: `balrog-rag leaderboard verify FOLDER`.",
         "",
     ]
     return "\n".join(lines)
@@ -229,5 +229,5 @@ def _players(episodes: Sequence[Episode]) -> str:
     names = ", ".join(answering(episodes)) or "no name"
     return (
         f"Agent {escaped(first.agent_name)}, model {escaped(first.model_name)} "
-        f"(whoever answered called itself {escaped(names)})"
+        f"(the answering model reported the name {escaped(names)})"
     )

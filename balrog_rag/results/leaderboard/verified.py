@@ -1,7 +1,7 @@
-"""Proof that a folder's figures follow from its journals, and its journals from its configuration.
+"""Verify that a folder's figures follow from its journals, and its journals from its configuration.
 
-What was proved is noted on this machine, never in the folder: a note that travels with a folder could be
-written by anybody.
+The result is stored on this machine, never in the folder: anybody could forge a note that travels with a
+folder.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,9 +29,9 @@ from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
 
 Replay = Callable[[Path, Path], str]
-"""Plays a journal again, raises a BalrogError where anything differs, and writes its CSV into a folder.
+"""Replays a journal, raises BalrogError on any difference, and writes its CSV into a folder.
 
-Returns the last digest of the journal's chain; nothing where its lines are not chained.
+Returns the final digest of the journal's hash chain, or nothing for a journal without one.
 """
 ROOT_FILES = (
     "config.json",
@@ -45,13 +45,13 @@ ROOT_FILES = (
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What is noted of a folder in which everything fitted; its name is the hash of what was proved."""
+    """Record of a successful verification, stored under the hash of what was verified."""
 
     folder: str
     episodes: int
     version: str
     heads: dict[str, str]
-    """The last digest of each episode's chain, which stands for its whole journal."""
+    """The final digest of each episode's hash chain, which identifies its whole journal."""
 
 
 def verify(
@@ -59,9 +59,9 @@ def verify(
     planned: Sequence[EpisodeSpec],
     protocol: dict[str, Any],
     replay: Replay,
-    told: Callable[[str], None] = lambda line: None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
-    """Everything that does not fit, one line each; where nothing is wrong, that is noted on this machine."""
+    """Return one line per difference; if there is none, record the success on this machine."""
     proof = _proof(path)
     run = load(path, use_index=False)
     wrong = [f"{problem.path}: {problem.what}" for problem in run.problems]
@@ -70,21 +70,21 @@ def verify(
     wrong += wrong_files(run, protocol)
     wrong += contradictions(run_folder.journals(path))
     heads: dict[str, str] = {}
-    wrong += wrong_replays(run, replay, told, heads)
+    wrong += wrong_replays(run, replay, report, heads)
     if not run.episodes:
         wrong.append(f"{path}: no finished episode")
     if wrong:
         proof.unlink(missing_ok=True)
     else:
         run_folder.write_json(proof, Proof(str(path.resolve()), len(run.episodes), __version__, heads))
-        told(f"digest of all journals: {digest(msgspec.json.encode(heads, order='sorted'))}")
+        report(f"digest of all journals: {digest(msgspec.json.encode(heads, order='sorted'))}")
     return wrong
 
 
 def wrong_replays(
-    run: LoadedRun, replay: Replay, told: Callable[[str], None], heads: dict[str, str]
+    run: LoadedRun, replay: Replay, report: Callable[[str], None], heads: dict[str, str]
 ) -> list[str]:
-    """Journals that do not replay, and trajectories that are not those of the replay."""
+    """Return the journals that do not replay, and the trajectories that differ from the replay."""
     wrong = []
     for episode in run.episodes:
         kept = run_folder.episode_stem(run.folder, episode.name).with_suffix(".csv")
@@ -97,15 +97,15 @@ def wrong_replays(
                 wrong.append(str(error))
                 continue
             if not heads[episode.name]:
-                wrong.append(f"{episode.name}: its journal is of version 1, whose lines are not chained")
+                wrong.append(f"{episode.name}: its journal has version 1, without a hash chain")
             if kept.is_file() and _bytes(kept) != again.read_bytes():
-                wrong.append(f"{kept}: is not the trajectory of its journal")
-        told(f"equal: {episode.name}, {many(episode.steps, 'steps')}")
+                wrong.append(f"{kept}: differs from the trajectory in its journal")
+        report(f"equal: {episode.name}, {many(episode.steps, 'steps')}")
     return wrong
 
 
 def wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
-    """Files of the folder that say something else than its journals."""
+    """Files of the folder that contradict its journals."""
     summary = summarise(run)
     expected: dict[Path, Any] = {run.folder / "summary.json": summary.overall}
     for env, values in summary.environments.items():
@@ -158,7 +158,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def is_verified(path: Path) -> bool:
-    """Whether this machine has proved this folder as it stands, by this version."""
+    """Whether this version has verified this folder, unchanged since, on this machine."""
     return _proof(path).is_file()
 
 
@@ -167,7 +167,7 @@ def _proof(path: Path) -> Path:
 
 
 def contents(path: Path) -> str:
-    """One hash over everything that is verified, where it lies, and the version that verifies it."""
+    """One hash over everything that is verified, its location, and the verifying version."""
     files = [path / name for name in ROOT_FILES]
     files += [found for pattern in ("*.jsonl", "*.json", "*.csv") for found in path.glob(f"*/**/{pattern}")]
     lines = [f"{file.relative_to(path)} {digest(_bytes(file) or b'')}" for file in files if file.is_file()]

@@ -1,1 +1,1 @@
-"""The report on runs: a self-contained HTML page, the same in Markdown, figures, tables of data."""
+"""Reports on runs: a self-contained HTML page, the same in Markdown, figures and data tables."""

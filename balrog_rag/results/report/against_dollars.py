@@ -1,4 +1,4 @@
-"""The picture that readers of a board look for: what a score costs."""
+"""Scatter plot of score against cost."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -10,9 +10,9 @@ from balrog_rag.results.scoring import overall_interval
 
 
 def dollars_figure(arms: Sequence[Arm]) -> Any:
-    """Each arm's progression with its interval over the dollars of an episode; None where nothing is priced.
+    """Plot each arm's progression with its interval over dollars per episode; None if no price is known.
 
-    An arm with a call of unknown price is left out, and so is one whose conclusions are withheld.
+    Arms with calls of unknown price, and arms whose conclusions are withheld, are left out.
     """
     known = [(place, arm) for place, arm in enumerate(arms) if not arm.withheld and _priced(arm)]
     if not any(_dollars(arm) for _, arm in known):
@@ -36,7 +36,7 @@ def dollars_figure(arms: Sequence[Arm]) -> Any:
             fillstyle=style.filling(place),
             label=style.label(arm.name),
         )
-    axis.set_xlabel("dollars an episode")
+    axis.set_xlabel("dollars per episode")
     axis.set_ylabel("progression, %")
     axis.set_xlim(left=0)
     axis.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""What a report says: verdicts first, then scores and what lies behind them."""
+"""The content of a report: verdicts first, then scores and details."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -17,7 +17,7 @@ from balrog_rag.results.report.details import (
 )
 from balrog_rag.results.report.document import Cell, ReportPage, Section, Table
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
-from balrog_rag.results.scoring import Scale, interval, measures_of, outlook, scores, untold
+from balrog_rag.results.scoring import Scale, count_lacking, interval, measures_of, outlook, scores
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
@@ -35,10 +35,10 @@ VERDICTS = (
     "test",
     "p (more often)",
     "effect g",
-    "beats an episode of the baseline",
+    "P(beats baseline)",
 )
 WITH_SCORES = ("scores", "progress", "survival")
-"""How the names of the figures begin that stand beside the scores."""
+"""Prefixes of the names of the figures shown beside the scores."""
 VERDICT_NOTE = (
     "Differences are in points of progression. Only the first row of each arm is corrected for the number "
     "of arms; rows by environment are for orientation."
@@ -46,13 +46,13 @@ VERDICT_NOTE = (
 
 
 SCORES_NOTE = (
-    "Means with 95 % intervals of the mean. Where all episodes of a count are alike there is no interval: "
-    "nothing was seen of how far others may be."
+    "Means with 95 % intervals of the mean. If all episodes have the same value there is no interval: "
+    "the data do not show how much others may differ."
 )
 
 
 class Findings(msgspec.Struct):
-    """Arms, which of them is the baseline, and the verdicts on the others."""
+    """The arms, the baseline, and the verdicts on the others."""
 
     arms: list[Arm]
     baseline: Arm
@@ -60,12 +60,12 @@ class Findings(msgspec.Struct):
 
 
 def judge(arms: list[Arm], baseline: Arm, wanted: float | None = None) -> Findings:
-    """Every arm against the baseline."""
+    """Compare every arm with the baseline."""
     return Findings(arms, baseline, against_baseline(arms, baseline, wanted))
 
 
 def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> ReportPage:
-    """The whole report, for a page that lies in the folder `at`."""
+    """Build the whole report for a page in the folder `at`."""
     sections = [
         verdict_section(found),
         scores_section(found.arms, [name for name in figures if name.startswith(WITH_SCORES)]),
@@ -81,8 +81,8 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Repor
 
 
 def verdict_section(found: Findings) -> Section:
-    """Can the arms be told apart, and could this design have done it?"""
-    section = Section("Verdicts", [f"{told}." for told in departures(found.arms)])
+    """Can the arms be distinguished, and could this design have done so?"""
+    section = Section("Verdicts", [f"{departed}." for departed in departures(found.arms)])
     for verdict in found.verdicts:
         section.sentences.append(f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
     notes = {note: [verdict.ours for verdict in found.verdicts if note in verdict.notes]
@@ -98,12 +98,12 @@ def verdict_section(found: Findings) -> Section:
         for env, played in arm.by_env().items()
     ]
     rows += [[arm.name, "", "no finished episode, no verdict."] for arm in found.arms if not arm.episodes]
-    section.tables.append(Table(["arm", "on", "what its own episodes say"], rows))
+    section.tables.append(Table(["arm", "on", "summary of this arm"], rows))
     return section
 
 
 def verdict_table(found: Findings) -> Table:
-    """Each arm against the baseline: on the average, and by environment where there are several."""
+    """Each arm against the baseline: on average, and by environment if there are several."""
     rows: list[list[Cell]] = []
     others = [arm for arm in found.arms if arm is not found.baseline]
     for arm, verdict in zip(others, found.verdicts, strict=True):
@@ -148,7 +148,7 @@ def _score_tables(arms: Sequence[Arm], env: str) -> list[Table]:
         rows.append([measure.title, *[_mean_and_interval(arm, env, measure) for arm in those]])
     for one in across_episodes([env]):
         rows.append([one.title or one.name, *[_across(arm, env, one) for arm in those]])
-    rows.insert(2, ["its standard error, as BALROG computes it", *[_error(arm, env) for arm in those]])
+    rows.insert(2, ["standard error, as computed by BALROG", *[_error(arm, env) for arm in those]])
     table = Table([f"{env}", *[name for name, _ in played]], rows, SCORES_NOTE)
     tasks = sorted({episode.task for _, episodes in played for episode in episodes})
     return [table, _task_table(those, env, tasks)] if len(tasks) > 1 else [table]
@@ -161,13 +161,13 @@ def _error(arm: Arm, env: str) -> str:
 
 def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
     episodes = arm.by_env()[env]
-    if lacking := untold(episodes, measure):
+    if lacking := count_lacking(episodes, measure):
         return f"unknown for {lacking:,} of {many(len(episodes), 'journals')}"
     found = NOTHING if arm.withheld else interval(episodes, measure)
     mean = float(values(scores(episodes, measure)).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0
     if arm.withheld:
-        return f"{mean:,.{digits}f} of those ended"
+        return f"{mean:,.{digits}f} of ended episodes"
     if not found.known:
         return f"{mean:,.{digits}f}" + (" (all alike)" if len(episodes) > 1 else "")
     return f"{mean:,.{digits}f} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"

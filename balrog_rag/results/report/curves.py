@@ -1,4 +1,4 @@
-"""Curves over the course of episodes: mean progression; over the game's own time, who lives and how deep."""
+"""Curves over the course of episodes: mean progression; survival and height over game time."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from balrog_rag.contracts.kinds import Timeline
 from balrog_rag.results.episodes import Episode
 
 CORNERS = 400
-"""Points of a curve at most."""
+"""Maximum points of a curve."""
 
 
 def mean_curve(episodes: Sequence[Episode], against: str) -> list[tuple[float, float]]:
-    """Corners of the mean of all episodes' progression in percent over `step`, `tokens` or `dollars`.
+    """Corners of the curve of mean progression in percent over `step`, `tokens` or `dollars`.
 
-    An episode that has ended keeps what it had reached, so the mean is always over all of them.
+    An ended episode keeps its last value, so the mean is always over all episodes.
     """
     if not episodes:
         return []
@@ -41,9 +41,9 @@ def _thinned(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def survival_curve(episodes: Sequence[Episode], timeline: Timeline) -> list[tuple[float, float]]:
-    """The share of games alive at each moment of the game's own time, in percent, by Kaplan and Meier.
+    """The share of games alive over game time, in percent (Kaplan-Meier estimate).
 
-    A game that a limit ended is known to be alive up to that moment, and says nothing of later ones.
+    A game that a limit ended is censored: it is known to be alive up to that moment only.
     """
     ends = sorted((e.course[-1][0], e.outcome not in timeline.deaths) for e in episodes if e.course)
     alive, share, corners = len(ends), 1.0, [(0.0, 100.0)]
@@ -56,7 +56,7 @@ def survival_curve(episodes: Sequence[Episode], timeline: Timeline) -> list[tupl
 
 
 def height_curve(episodes: Sequence[Episode]) -> list[tuple[float, float]]:
-    """The mean of what games had reached at each moment of their own time; the dead keep what they had."""
+    """The mean height reached over game time; dead heroes keep their last value."""
     courses = [episode.course for episode in episodes if episode.course]
     rises = sorted(
         (float(moment), float(height - before))

@@ -1,4 +1,4 @@
-"""Sections behind the verdict: others' protocols, costs, ends, retrieval."""
+"""Sections after the verdict: other protocols, costs, ends, retrieval."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,9 +36,9 @@ COSTS = (
     "repeated / empty / cut / trimmed",
 )
 COST_NOTE = (
-    "A dollar figure with +? leaves out calls whose price is not known. Seconds are spent waiting for "
-    "answers, those of 'all' for searches too; games and queues take time that no journal holds. "
-    "Repeated: attempts beyond the first; cut: answers that hit the token limit; trimmed: prompts that lost "
+    "A dollar figure with +? excludes calls of unknown price. Seconds are time spent waiting for "
+    "answers, in 'all' also for searches; journals do not record the time of games and queues. "
+    "Repeated: attempts after the first; cut: answers cut at the token limit; trimmed: prompts that lost "
     "old turns."
 )
 SHARES = (
@@ -51,17 +51,17 @@ SHARES = (
     "of calls",
     "of tokens",
     "of dollars",
-    "what became of look-ups",
+    "results of look-ups",
 )
 SHARE_NOTE = (
     "Shares of calls, tokens and dollars count the calls made for retrieval alone: those that write queries, "
-    "summarise or rerank, and where a model asked for a look-up instead of acting, its second call of that "
-    "step. They leave out what reference text adds to the prompts of other calls, and embedding."
+    "summarise or rerank, and if a model requested a look-up instead of acting, its second call of that "
+    "step. They exclude embedding and the tokens that reference text adds to other calls."
 )
 
 
 def protocol_section(arms: Sequence[Arm]) -> Section:
-    """Each kind of game by the protocols of others."""
+    """Each kind of game in the measures of other protocols."""
     kinds = [kind_of(env) for env in in_order({env for arm in arms for env in arm.by_env()})]
     tables = [_rules_table(kind, arms) for kind in kinds if kind.scoring.rules]
     apart = [(kind.name, rules) for kind in kinds for rules in kind.scoring.rules if rules.apart]
@@ -85,7 +85,7 @@ def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[list[Episode]]:
 
 
 def cost_section(arms: Sequence[Arm]) -> Section:
-    """What was spent, and on what kind of call."""
+    """Costs by purpose of the call."""
     rows: list[list[Cell]] = []
     for arm in arms:
         _, tokens, dollars = costs(arm.episodes)
@@ -111,7 +111,7 @@ def _call_cells(calls: Calls) -> list[Cell]:
 
 
 def ends_section(arms: Sequence[Arm], baseline: Arm, figures: list[str]) -> Section:
-    """How episodes ended, what killed them, and how much of it a paragraph would have prevented."""
+    """How episodes ended, causes of death, and the share of preventable ends."""
     everybody = [episode for arm in arms for episode in arm.episodes]
     tables = [
         _count_table(arms, "ended by", [kind for kind, _ in outcome_counts(everybody)], outcome_counts),
@@ -121,13 +121,13 @@ def ends_section(arms: Sequence[Arm], baseline: Arm, figures: list[str]) -> Sect
         _count_table(arms, "class of end", [kind for kind, _ in cause_counts(everybody)], cause_counts),
     ]
     others = [arm for arm in arms if arm is not baseline]
-    sentences = [told for arm in others if (told := preventable_sentence(arm, baseline))]
+    sentences = [sentence for arm in others if (sentence := preventable_sentence(arm, baseline))]
     shown = [table for table in tables if table.rows]
     return Section("How episodes ended", sentences, tables=shown, figures=figures)
 
 
 def preventable_sentence(ours: Arm, theirs: Arm) -> str:
-    """The shares of preventable ends of two arms; empty where nothing may be said of them."""
+    """Compare the shares of preventable ends of two arms; empty if that is not possible."""
     if ours.withheld or theirs.withheld:
         return ""
     found = preventable_against(*comparable(ours, theirs))
@@ -147,13 +147,13 @@ def _count_table(
 
 
 def retrieval_section(arms: Sequence[Arm], figures: list[str]) -> Section:
-    """Retrieval's part."""
+    """The use and costs of retrieval."""
     shares = [(arm.name, retrieval_share(arm.episodes)) for arm in arms]
     rows = [_share_row(name, share) for name, share in shares if share]
     asked = [
         f"{run.name}: {found.sentence}" for arm in arms for run in arm.runs if (found := kept(run.folder))
     ]
-    warned = [f"{arm.name}: {told}." for arm in arms if (told := never_searched(arm.episodes))]
+    warned = [f"{arm.name}: {warning}." for arm in arms if (warning := never_searched(arm.episodes))]
     if not rows:
         return Section("Retrieval", warned)
     return Section("Retrieval", [*warned, *asked], [Table(list(SHARES), rows, SHARE_NOTE)], figures)

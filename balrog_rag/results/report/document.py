@@ -1,10 +1,10 @@
-"""What a page is made of, whatever it is written in: sections of sentences, tables and figures."""
+"""The format-independent parts of a page: sections of sentences, tables and figures."""
 
 import msgspec
 
 
 class Link(msgspec.Struct, frozen=True):
-    """Words that lead to a file."""
+    """Text that links to a file."""
 
     text: str
     href: str
@@ -12,21 +12,21 @@ class Link(msgspec.Struct, frozen=True):
 
 Cell = str | Link
 WORDS = 60
-"""Characters above which a cell is read as a sentence."""
+"""Length from which a cell is formatted as a sentence."""
 
 
 class Table(msgspec.Struct):
-    """Rows under headings; the first column names, the others count."""
+    """Rows under headings; the first column contains names, the others numbers."""
 
     headings: list[str]
     rows: list[list[Cell]]
     note: str = ""
     marked: list[bool] = []
-    """Which rows stand out; none where empty."""
+    """Which rows are highlighted; empty: none."""
 
     @property
     def wordy(self) -> list[bool]:
-        """Which columns hold sentences rather than figures."""
+        """Which columns contain sentences rather than numbers."""
         return [
             any(isinstance(cell, str) and len(cell) > WORDS for cell in (row[place] for row in self.rows))
             for place in range(len(self.headings))
@@ -34,7 +34,7 @@ class Table(msgspec.Struct):
 
 
 class Section(msgspec.Struct):
-    """A heading and what stands under it."""
+    """A heading and its content."""
 
     title: str
     sentences: list[str] = []

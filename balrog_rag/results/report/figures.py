@@ -1,4 +1,4 @@
-"""The figures of a report, drawn from arms; each can be saved as PNG, SVG or PDF."""
+"""The figures of a report, which can be saved as PNG, SVG or PDF."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -11,18 +11,18 @@ from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outco
 from balrog_rag.results.report import style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
-from balrog_rag.results.scoring import PROGRESSION, Scale, interval, measures_of, untold
+from balrog_rag.results.scoring import PROGRESSION, Scale, count_lacking, interval, measures_of
 from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
-"""Episodes drawn as points at most; beyond that every so-many-th."""
+"""Maximum number of episodes drawn as points; with more, every n-th is drawn."""
 FEW_ARMS = 5
-"""Arms whose legend finds room inside the axes."""
+"""Maximum number of arms for which the legend fits inside the axes."""
 FORMATS = ("png", "svg", "pdf")
 
 
 def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
-    """Every figure that these arms have data for, by name; each one is a matplotlib figure."""
+    """Return every figure that these arms have data for, by name, as matplotlib figures."""
     from matplotlib import rc_context
 
     makers: dict[str, Callable[[Sequence[Arm]], Any]] = {
@@ -41,7 +41,7 @@ def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
 
 
 def drawn_against_dollars(arms: Sequence[Arm]) -> dict[str, Any]:
-    """The one figure of a board; none where nothing is priced."""
+    """The figure of a leaderboard; empty if no price is known."""
     from matplotlib import rc_context
 
     with rc_context(style.SETTINGS):
@@ -50,7 +50,7 @@ def drawn_against_dollars(arms: Sequence[Arm]) -> dict[str, Any]:
 
 
 def saved(figure: Any, kind: str) -> bytes:
-    """A figure's file, the same bytes every time."""
+    """Encode a figure reproducibly."""
     from matplotlib import rc_context
 
     dates = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
@@ -85,7 +85,7 @@ def scores_figure(arms: Sequence[Arm]) -> Any:
 def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
     for place, arm in enumerate(arms):
         episodes = arm.by_env().get(env, [])
-        if not episodes or untold(episodes, measure):
+        if not episodes or count_lacking(episodes, measure):
             continue
         values = [measure.of(episode) for episode in episodes]
         mean, found = fmean(values), NOTHING if arm.withheld else interval(episodes, measure)
@@ -111,7 +111,7 @@ def _name_arms(axis: Any, arms: Sequence[Arm]) -> None:
 
 
 def progress_figure(arms: Sequence[Arm], against: str, title: str) -> Any:
-    """Mean progression of an arm's episodes over steps or dollars; an ended episode keeps what it had."""
+    """Mean progression of an arm's episodes over steps or dollars; ended episodes keep their last value."""
     envs = in_order(env for arm in arms for env in arm.by_env())
     curves = {
         (env, place): mean_curve(arm.by_env().get(env, []), against)
@@ -139,7 +139,7 @@ def progress_figure(arms: Sequence[Arm], against: str, title: str) -> Any:
 
 
 def _name_curves(axes: Sequence[Any], inside: bool) -> None:
-    """One legend for all panels, since an arm need not have played in each."""
+    """Draw one legend for all panels, since an arm may be missing from some."""
     named = {
         label: line for axis in axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
@@ -163,7 +163,7 @@ def _curve(axis: Any, curve: Sequence[tuple[float, float]], place: int, name: st
 
 
 def survival_figure(arms: Sequence[Arm]) -> Any:
-    """Over the game's own time: how many are alive, and how far they had come."""
+    """Survival and mean height over game time."""
     envs = [
         env for env in in_order(env for arm in arms for env in arm.by_env()) if kind_of(env).display.timeline
     ]
@@ -195,7 +195,7 @@ def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
 
 
 def outcomes_figure(arms: Sequence[Arm]) -> Any:
-    """How the episodes of each arm ended, as shares."""
+    """Outcomes of the episodes of each arm, as shares."""
     kinds = [kind for kind, _ in outcome_counts([episode for arm in arms for episode in arm.episodes])]
     figure, (axis,) = _figure(6.8, 1.1 + 0.42 * len(arms))
     _stack(axis, arms, kinds, lambda arm: dict(outcome_counts(arm.episodes)))
@@ -204,7 +204,7 @@ def outcomes_figure(arms: Sequence[Arm]) -> Any:
 
 
 def retrieval_figure(arms: Sequence[Arm]) -> Any:
-    """Which calls the tokens went to, and how often retrieval was asked, hit and used."""
+    """Token shares by purpose, and how often retrieval was used."""
     shares = [retrieval_share(arm.episodes) for arm in arms]
     if not any(shares):
         return None
@@ -225,7 +225,7 @@ def retrieval_figure(arms: Sequence[Arm]) -> Any:
 SHARES = {
     "asked": "steps with a search",
     "used": "steps with reference text",
-    "hit": "searches that hit",
+    "hit": "searches with results",
     "different": "searches with a new query",
 }
 
@@ -246,7 +246,7 @@ def _tokens_by_purpose(arm: Arm) -> dict[str, float]:
 def _stack(
     axis: Any, arms: Sequence[Arm], kinds: Sequence[str], counts: Callable[[Arm], dict[str, Any]]
 ) -> None:
-    """Bars of shares, one part for each kind."""
+    """Stacked bars of shares, one part per kind."""
     for place, arm in enumerate(arms):
         found = counts(arm)
         whole, left = sum(found.values()) or 1, 0.0

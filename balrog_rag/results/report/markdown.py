@@ -1,4 +1,4 @@
-"""The page in Markdown, for repositories and papers' appendices."""
+"""The page in Markdown, for repositories and appendices of papers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 def markdown(page: ReportPage, files: Mapping[str, str]) -> str:
-    """Write the page; `files` says where each figure lies."""
+    """Write the page; `files` maps figures to paths."""
     parts = [f"# {escaped(page.title)}"]
     for section in page.sections:
         parts.append(f"## {escaped(section.title)}")
@@ -22,7 +22,7 @@ def markdown(page: ReportPage, files: Mapping[str, str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with every sign that Markdown, HTML or a terminal would act on made harmless."""
+    """Escape every character that Markdown, HTML or a terminal would interpret."""
     return _SIGNS.sub(r"\\\1", one_line(text)).replace("&", "&amp;")
 
 

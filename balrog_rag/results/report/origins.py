@@ -1,4 +1,4 @@
-"""Sections on where figures come from: settings, folders and versions, single episodes."""
+"""Sections on the origin of the figures: settings, folders, versions, single episodes."""
 
 import os
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
 
 MOST_ROWS = 1_000
-"""Episodes listed one by one; the data files beside the report hold all."""
+"""Maximum number of listed episodes; the data files beside the report contain all."""
 PAGE = "view.html"
-"""The page of a run, where somebody has written it."""
+"""The page of a run, if it was created."""
 EPISODES = ("arm", "episode", "%", "counted", "steps", "dollars", "ended", "in its words")
 
 
 def settings_section(arms: Sequence[Arm]) -> Section:
-    """In which settings the arms differ."""
+    """The settings in which the arms differ."""
     rows: list[list[Cell]] = [
         [key, *[short(value) for value in row]] for key, row in differences([arm.settings for arm in arms])
     ]
@@ -34,7 +34,7 @@ def settings_section(arms: Sequence[Arm]) -> Section:
 
 
 def provenance_section(arms: Sequence[Arm]) -> Section:
-    """Which folders, configurations, versions and seeds these figures come from, and what was left out."""
+    """Folders, configurations, versions and seeds behind the figures, and what was left out."""
     rows: list[list[Cell]] = []
     left_out: list[str] = []
     versions: dict[str, list[str]] = {}
@@ -69,7 +69,7 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
 
 
 def _left_out(run: LoadedRun) -> list[str]:
-    """What a run's figures leave out, and what is in them that its agent did not decide."""
+    """What a run's figures leave out, and steps that its agent did not decide."""
     said = [f"Left out of {run.name}: {problem.path}: {problem.what}." for problem in run.problems]
     if run.unfinished:
         said.append(f"Unfinished in {run.name}: {many(len(run.unfinished), 'episodes')}.")
@@ -84,7 +84,7 @@ def _left_out(run: LoadedRun) -> list[str]:
 
 
 def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
-    """Every episode, linked to its run's page where that has been written."""
+    """Every episode, linked to its run's page if that exists."""
     everything = [
         (arm.name, run.folder, episode) for arm in arms for run in arm.runs for episode in run.episodes
     ]
@@ -92,25 +92,25 @@ def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
     note = "Names are links to the pages of their runs."
     if lacking := [run.name for arm in arms for run in arm.runs if not page_of(run.folder, at)]:
         note = (
-            f"{note} No page has been written for {few(lacking)}: `balrog-rag view RUN` shows its episodes; "
+            f"{note} No page exists for {few(lacking)}: `balrog-rag view RUN` shows its episodes; "
             "after `balrog-rag view RUN --out RUN/view.html` a new report links to them."
         )
     if len(rows) < len(everything):
-        note += f" The first {len(rows):,} of {len(everything):,}; episodes.csv has all."
+        note += f" The first {len(rows):,} of {len(everything):,} are listed; episodes.csv contains all."
     return Section("Episodes", tables=[Table(list(EPISODES), rows, note)] if rows else [])
 
 
 def way_to(run: Path, episode: str, at: Path) -> str:
-    """From a page in the folder `at` to an episode in the run's own page; empty where nobody has written it.
+    """Link from a page in the folder `at` to an episode in the run's own page; empty if that does not exist.
 
-    A journal is no place to lead a reader to: a browser shows its lines as they are.
+    Journals themselves are not linked: a browser shows them as raw lines.
     """
     page = page_of(run, at)
     return f"{page}#episode={quote(episode)}" if page else ""
 
 
 def page_of(run: Path, at: Path) -> str:
-    """From a page in the folder `at` to the run's own page; empty where nobody has written it."""
+    """Link from a page in the folder `at` to the run's own page; empty if it does not exist."""
     return _way(run / PAGE, at) if (run / PAGE).is_file() else ""
 
 
@@ -119,7 +119,7 @@ def _way(path: Path, at: Path) -> str:
 
 
 def _measured(episode: Episode) -> str:
-    """What the kind counted of an episode, but for what its journal does not tell."""
+    """The kind's measures of an episode, except those that its journal lacks."""
     found = {each.name: episode.measured(each) for each in kind_of(episode.env).scoring.measures}
     return ", ".join(f"{name} {value:,.10g}" for name, value in found.items() if not isnan(value))
 

@@ -1,4 +1,4 @@
-"""How an arm is drawn: its colour, hatch, mark and line, and its name beside an axis."""
+"""Plot style of an arm: colour, hatch, marker, line, and its label beside an axis."""
 
 from typing import Any
 
@@ -12,42 +12,42 @@ LINES = ("-", "--", "-.", ":")
 
 
 def colour(place: int) -> str:
-    """The colour of the arm at this place."""
+    """The colour of the arm with this index."""
     return COLOURS[place % len(COLOURS)]
 
 
 def hatch(place: int) -> str:
-    """The hatch of the arm at this place; the second round of colours has other hatches."""
+    """The hatch of the arm with this index; it changes when colours repeat."""
     return HATCHES[(place + place // len(COLOURS)) % len(HATCHES)]
 
 
 def mark(place: int) -> str:
-    """The mark of the arm at this place."""
+    """The marker of the arm with this index."""
     return MARKS[(place + place // len(COLOURS)) % len(MARKS)]
 
 
 def line(place: int) -> str:
-    """The line style of the arm at this place."""
+    """The line style of the arm with this index."""
     return LINES[(place + place // len(COLOURS)) % len(LINES)]
 
 
 def filling(place: int) -> str:
-    """How the mark of the arm at this place is filled: the second round of colours has hollow ones."""
+    """The fill style of the marker with this index: hollow when colours repeat."""
     return "full" if place // len(COLOURS) % 2 == 0 else "none"
 
 
 def wide_scale(axis: Any) -> None:
-    """Figures from 0 to millions along the foot of the axes: even up to 100, then by powers of ten."""
+    """Scale the x axis for values from 0 to millions: linear up to 100, then logarithmic."""
     axis.set_xscale("symlog", linthresh=100)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 LINE = 34
-"""Letters of a name on one line."""
+"""Characters of a name per line."""
 
 
 def label(name: str) -> str:
-    """A name that fits beside an axis, on two lines where it must; control characters never get through."""
+    """Shorten a name for an axis, on two lines if necessary, without control characters."""
     clean = one_line(name)
     if len(clean) > 2 * LINE:
         clean = clean[: 2 * LINE - 1] + "…"

@@ -1,4 +1,4 @@
-"""Makes a report's folder: page, figures, and the data behind them."""
+"""Write a report's folder: page, figures, and the data behind them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from balrog_rag.results.statistics.comparison import Comparison
 
 
 class ReportExtras(msgspec.Struct):
-    """What a report shows besides the arms' own: sections, and the figures that they name."""
+    """Additional sections of a report, and the figures that they use."""
 
     sections: list[Section] = []
     figures: dict[str, Any] = {}
@@ -33,7 +33,7 @@ def write_report(
     arms: list[Arm], out: Path, title: str, baseline: str | None = None,
     kinds: Sequence[str] = KINDS, wanted: float | None = None, beside: ReportExtras | None = None,
 ) -> Findings:  # fmt: skip
-    """Write a report on these arms into the folder `out`; returns what was found."""
+    """Write a report on these arms into the folder `out`; return the findings."""
     if "parquet" in kinds:
         require_parquet()
     found = judge(arms, pick(arms, baseline), wanted)
@@ -53,17 +53,17 @@ def write_report(
 
 
 def pick(arms: Sequence[Arm], name: str | None) -> Arm:
-    """The arm to compare with: the one named, else the first."""
+    """Return the named arm, or the first one, as the baseline."""
     if not arms:
-        raise ConfigError("nothing to report on; name a run folder")
+        raise ConfigError("no runs to report on; pass a run folder")
     for arm in arms:
         if name in (None, arm.name, arm.plain):
             return arm
-    raise ConfigError(f"--baseline {name}: no such arm{nearest(str(name), [arm.name for arm in arms])}")
+    raise ConfigError(f"--baseline {name}: unknown arm{nearest(str(name), [arm.name for arm in arms])}")
 
 
 def write_figures(figures: dict[str, Any], out: Path, kinds: Sequence[str]) -> dict[str, str]:
-    """Save every figure in every format asked for; returns each one's PNG, seen from `out`."""
+    """Save every figure in every requested format; return the PNG of each, relative to `out`."""
     for name, figure in figures.items():
         for kind in kinds:
             run_folder.write_bytes(out / "figures" / f"{name}.{kind}", saved(figure, kind))
@@ -71,7 +71,7 @@ def write_figures(figures: dict[str, Any], out: Path, kinds: Sequence[str]) -> d
 
 
 def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
-    """Every episode and every verdict as rows."""
+    """Write every episode and every verdict as rows."""
     games = kinds_of(episode for arm in found.arms for run in arm.runs for episode in run.episodes)
     episodes = [{"arm": arm.name, "run": run.name, **row(episode, games)}
                 for arm in found.arms for run in arm.runs for episode in run.episodes]  # fmt: skip

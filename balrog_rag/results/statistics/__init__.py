@@ -1,4 +1,4 @@
-"""Is a difference real? Intervals, permutation tests, design and the sentence that sums them up.
+"""Statistics of comparisons: intervals, permutation tests, design, and the verdict sentence.
 
-Pure functions of numbers and a seed; nothing here reads a file or knows a run folder.
+Pure functions of numbers and a seed; nothing here reads files or depends on run folders.
 """

@@ -1,10 +1,10 @@
-"""All pairs of several rows tested together: the greatest t of the pairs in a bootstrap of worlds.
+"""Test all pairs of several rows together: the greatest t of the pairs in a bootstrap of worlds.
 
-Rows that played the same worlds are resampled together, so that what they share cancels; rows with games of
-their own are resampled independently. Each bootstrap sample yields the t of every pair around the observed
-difference, and a pair is judged by the greatest of them over all pairs not yet decided (step-down; Romano and
-Wolf 2005). This corrects for the number of pairs without the assumption that the pairs are independent, and
-follows the scores' skewness, which Welch's t does not.
+Rows that played the same worlds are resampled together, so that common effects cancel; rows with separate
+games are resampled independently. Each bootstrap sample yields the t of every pair around the observed
+difference, and a pair is compared with the greatest of them over all undecided pairs (step-down; Romano and
+Wolf 2005). This corrects for the number of pairs without assuming that the pairs are independent, and takes
+the scores' skewness into account, unlike Welch's t.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,29 +18,29 @@ from balrog_rag.results.statistics.units import Floats, Key, Score, world_key
 
 SAMPLES = 1_999
 LEAST_UNITS = 5
-"""Units that are resampled among themselves; smaller groups join others."""
+"""Minimum number of units that are resampled together; smaller groups are merged."""
 HELD = 4_000_000
-"""Products held at a time."""
+"""Products held in memory at a time."""
 ROUNDING = 1e-9
 CANCELLED = 1e-12
-"""A variance this small beside the scores' own is what rounding leaves of none."""
+"""A variance this small, relative to the scores' own, is a rounding error."""
 
 Unit = tuple[str, ...]
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Units of one environment that may stand in for each other, with the rows that played them."""
+    """Exchangeable units of one environment, with the rows that played them."""
 
     env: str
     rows: list[int]
     sums: Floats
     """Row by unit: the sum of the scores."""
     counts: Floats
-    """Row by unit: how many scores."""
+    """Row by unit: the number of scores."""
 
 
 def adjusted_p(rows: Sequence[Sequence[Score]], seed: int = 0) -> dict[tuple[int, int], float]:
-    """For every pair of rows the p of equal means, corrected for the number of pairs."""
+    """For every pair of rows, the p of equal means, corrected for the number of pairs."""
     pairs = list(combinations(range(len(rows)), 2))
     if not pairs:
         return {}
@@ -62,7 +62,7 @@ def _multiplicities(units: int, size: int, rng: np.random.Generator) -> Floats:
 
 
 def _t(gaps: Floats, variances: Floats, usual: Floats) -> Floats:
-    """The absolute t of each pair; 0 where nothing differs, infinite where only the variance is 0."""
+    """The absolute t of each pair; 0 if there is no difference, infinite if only the variance is 0."""
     scale = np.maximum(usual, 0.0)
     known = np.where(variances > CANCELLED * scale, variances, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,13 +99,13 @@ def _gaps(blocks: Sequence[Block], weights: Sequence[Floats], count: int) -> tup
 
 
 def _of_env(own: Sequence[tuple[Block, Floats]], count: int) -> tuple[Floats, Floats]:
-    """The rows' means of one environment and the covariances of these, by sample."""
+    """The rows' means in one environment and their covariances, by sample."""
     samples = len(own[0][1])
     sums, counts = np.zeros((samples, count)), np.zeros((samples, count))
     for block, weights in own:
         sums[:, block.rows] += weights @ block.sums.T
         counts[:, block.rows] += weights @ block.counts.T
-    counts = np.maximum(counts, 1e-9)  # a row whose units were all left out of a sample has the mean 0
+    counts = np.maximum(counts, 1e-9)  # a row without any unit in a sample has the mean 0
     means = sums / counts
     shared = np.zeros((samples, count, count))
     for block, weights in own:
@@ -115,7 +115,7 @@ def _of_env(own: Sequence[tuple[Block, Floats]], count: int) -> tuple[Floats, Fl
 
 
 def _covariance(block: Block, weights: Floats, means: Floats, counts: Floats) -> Floats:
-    """What a block adds to the covariances of the means: of units' shares of them, around the block's own."""
+    """A block's contribution to the covariances of the means."""
     units, rows = block.sums.shape[1], len(block.rows)
 
     def products(left: Floats, right: Floats) -> Floats:
@@ -151,7 +151,7 @@ def _blocks(rows: Sequence[Sequence[Score]]) -> list[Block]:
 
 
 def _units(rows: Sequence[Sequence[Score]]) -> dict[Unit, dict[int, list[Score]]]:
-    """Independent draws, by environment first: worlds, or single episodes where an environment has few."""
+    """Independent draws by environment: worlds, or single episodes if an environment has few worlds."""
     worlds: dict[str, set[Key]] = {}
     for number, row in enumerate(rows):
         for place, score in enumerate(row):
@@ -172,7 +172,7 @@ def _key(score: Score, number: int, place: int) -> Key:
 
 
 def _alike(units: dict[Unit, dict[int, list[Score]]]) -> Iterable[list[Unit]]:
-    """Units played by the same rows in the same tasks; where these are too few, by the same rows; or all."""
+    """Group units played by the same rows in the same tasks; if too few, by the same rows; else all."""
     left = list(units)
     for signature in (_tasks, _rows, _env):
         groups: dict[tuple[object, ...], list[Unit]] = {}

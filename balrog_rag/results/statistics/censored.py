@@ -1,8 +1,8 @@
-"""Two arms whose games may have been cut off before they ended: the log-rank test.
+"""The log-rank test for two arms with games that may have been cut off before they ended.
 
-A game that a limit ended has not been saved from anything; it says only that nothing happened for as long as
-it lasted. So at each time at which a game met the end in question, the test compares the arms over the games
-that were still going on then. Games that ended otherwise leave at their own time, like those cut off.
+A game that a limit ended was not saved from anything; it only shows that nothing happened while it lasted. So
+at each time of an end of the kind in question, the test compares the arms over the games that were still
+running. Games that ended otherwise leave at their own time, like those cut off.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from balrog_rag.results.statistics.units import Floats
 EXACT_UP_TO = 20_000
 RANDOM = 9_999
 MOST = 200
-"""Games of both arms up to which labels are exchanged; with more the normal approximation will do."""
+"""Games of both arms up to which labels are permuted; with more, the normal approximation is sufficient."""
 ROUNDING = 1e-9
 
 
 class CensoredGame(msgspec.Struct, frozen=True):
-    """A game: how long it lasted, whether it met the end in question, and whether it was cut off."""
+    """A game: its duration, whether it had the end in question, and whether it was cut off."""
 
     time: float
     met: bool
@@ -30,7 +30,7 @@ class CensoredGame(msgspec.Struct, frozen=True):
 
 
 def log_rank_p(ours: Sequence[CensoredGame], theirs: Sequence[CensoredGame]) -> float:
-    """The two-sided p: the larger of the normal approximation's and that of exchanged labels."""
+    """The two-sided p: the larger of the normal approximation's and that of permuted labels."""
     from scipy.special import ndtr
 
     games = [*ours, *theirs]
@@ -44,7 +44,7 @@ def log_rank_p(ours: Sequence[CensoredGame], theirs: Sequence[CensoredGame]) -> 
 
 
 def _labels(count: int, ours: int) -> Floats:
-    """Every way to choose our games, or many at random besides the first."""
+    """All choices of our games, or many random ones after the observed one."""
     if comb(count, ours) <= EXACT_UP_TO:
         picks = np.array(list(combinations(range(count), ours)), dtype=int).reshape(-1, ours)
     else:
@@ -56,7 +56,7 @@ def _labels(count: int, ours: int) -> Floats:
 
 
 def _statistics(games: Sequence[CensoredGame], labels: Floats) -> Floats:
-    """The absolute z of each labelling; 0 where no end came while games of both arms were going on."""
+    """The absolute z of each labelling; 0 if no end occurred while games of both arms were running."""
     times = np.array([game.time for game in games])
     met = np.array([game.met for game in games])
     excess, variance = np.zeros(len(labels)), np.zeros(len(labels))

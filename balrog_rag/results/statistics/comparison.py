@@ -10,7 +10,7 @@ from balrog_rag.results.statistics.sentence import sentence
 
 
 class Comparison(ComparisonFigures, frozen=True):
-    """One arm against another in one measure."""
+    """One arm compared with another in one measure."""
 
     @property
     def sentence(self) -> str:
@@ -22,7 +22,7 @@ class Comparison(ComparisonFigures, frozen=True):
 
 
 def adjust(family: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons with Holm's correction over those that could be made."""
+    """Apply Holm's correction over the comparisons that could be made."""
     made = [comparison for comparison in family if comparison.made]
     adjusted = iter(permutation.holm([comparison.test.p for comparison in made]))
     settled = iter(permutation.holm([max(comparison.test.p, comparison.doubt) for comparison in made]))

@@ -13,21 +13,21 @@ from balrog_rag.results.statistics.prospects import needed, stricter
 from balrog_rag.results.statistics.units import ALPHA
 
 ALONE = 0.02
-"""The level of a claim about means where no claim about the order agrees."""
+"""The level of a claim about means without a matching claim about the order."""
 
 
 class ComparisonFigures(msgspec.Struct, frozen=True):
-    """One arm against another in one measure."""
+    """One arm compared with another in one measure."""
 
     ours: str
     theirs: str
     measure: str
     unit: str
     our_mean: float
-    """Of what was compared: without games or tasks that only one arm played, each game counted once."""
+    """Means of the compared games: only tasks or games that both arms played, each game counted once."""
     their_mean: float
     our_count: int
-    """Episodes compared."""
+    """Number of compared episodes."""
     their_count: int
     difference: float
     interval: Interval
@@ -36,78 +36,78 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
     """The p of the interval, which allows for scores not seen: above 5 % exactly where it holds zero.
     Of a family it is that of an interval as strict as Holm's first bar."""
     our_draws: int = 0
-    """Independent draws among them: games where games repeat, else episodes."""
+    """Independent draws: games if games repeat, otherwise episodes."""
     their_draws: int = 0
     paired: int = 0
-    """How many games were compared pairwise; 0: the arms are taken as independent."""
+    """Number of games compared pairwise; 0: the arms are treated as independent."""
     drawn: str = "games"
-    """What a draw is where several episodes share one: a game, or a world of several games."""
+    """What a draw is if several episodes share one: a game, or a world of several games."""
     within: int = 0
-    """In how many games, both played by both arms, labels were exchanged; 0: not within games."""
+    """Number of games, played by both arms, within which labels were permuted; 0: not within games."""
     effect: float | None = None
-    """Hedges' g: the difference in units of the spread, corrected for small samples."""
+    """Hedges' g: the standardized difference, corrected for small samples."""
     superiority: float = 0.5
-    """The chance that an episode of ours beats one of theirs of the same task, ties counted half."""
+    """The probability that one of our episodes beats one of theirs of the same task, ties counted half."""
     spread: float = 0.0
     """The standard deviation of a draw (of a pair's difference) that makes the difference as uncertain as
     it is; 0: not known."""
     detects: float = inf
-    """The true difference that this design finds with a chance of 80 %, where it is the only test."""
+    """The true difference that this design detects with 80 % power, as the only test."""
     reference: float = inf
-    """The same for 50 draws an arm."""
+    """The same for 50 draws per arm."""
     solved_or_not: bool = False
-    """Whether nothing lies between the least and the best score."""
+    """Whether only the lowest and the highest score are possible."""
     least_p: float = 1.0
-    """The smallest p that the test can reach with so many draws."""
+    """The smallest p that the test can reach with this number of draws."""
     wanted: float = 0.0
     order: Order = Order()
     """Which arm scores higher more often."""
     held: str = ""
-    """Why no difference of means may be claimed, whatever the test says."""
+    """Why a difference of means may not be claimed, whatever the test says."""
     warned: str = ""
-    """What a claim about means rests on."""
+    """What a claim about means depends on."""
     earlier: tuple[int, ...] = ()
-    """Our episodes at earlier looks at the same two arms."""
+    """The number of our episodes at earlier looks at the same two arms."""
     scale: float = inf
-    """How far apart two means can be."""
+    """The largest possible difference of means."""
     adjusted: float | None = None
     """p after Holm's correction over a family of `family` comparisons."""
     settled: float | None = None
-    """The same of p or doubt, whichever is larger."""
+    """The same for p or doubt, whichever is larger."""
     order_settled: float | None = None
-    """The same of the order's p."""
+    """The same for the order's p."""
     family: int = 1
     notes: tuple[str, ...] = ()
     why: str = ""
-    """Why there is no verdict, where that is not for want of a shared task."""
+    """Why there is no verdict, unless it is for lack of a common task."""
     things: str = "episodes"
-    """What one score is of."""
+    """The unit of a score."""
 
     @property
     def blind(self) -> bool:
-        """Whether so few draws can show no difference at all, however large."""
+        """Whether there are too few draws to detect any difference."""
         fewest = min(self.our_draws, self.their_draws)
         return design.too_small(self.least_p, self.family) or fewest < (LEAST_PAIRS if self.paired else LEAST)
 
     @property
     def few(self) -> bool:
-        """Whether an arm has so few draws that a rare score may well be among those not seen."""
+        """Whether an arm has so few draws that a rare score may easily have been missed."""
         fewer = min(self.our_draws, self.their_draws)
         return not self.solved_or_not and fewer * patience(self.family) <= EASILY_MISSED
 
     @property
     def detectable(self) -> float:
-        """The true difference that this design finds with a chance of 80 %; infinite where it finds none."""
+        """The true difference that this design detects with 80 % power; infinite if there is none."""
         return inf if self.blind else self.detects * stricter(self.family)
 
     @property
     def needed(self) -> int | None:
-        """Draws an arm (or pairs) with which `wanted` would be detected."""
+        """Draws per arm (or pairs) that would detect `wanted`."""
         return needed(self.wanted, self.reference, self.family, LEAST_PAIRS if self.paired else LEAST)
 
     @property
     def p(self) -> float:
-        """The test's p: adjusted where it belongs to a family."""
+        """The test's p, adjusted if it belongs to a family."""
         return self.test.p if self.adjusted is None else self.adjusted
 
     @property
@@ -131,12 +131,12 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
 
     @property
     def order_p(self) -> float:
-        """The p of that claim, adjusted where it belongs to a family."""
+        """The p of that claim, adjusted if it belongs to a family."""
         return self.order.p if self.order_settled is None else self.order_settled
 
     @property
     def claimed(self) -> bool:
-        """Whether either is claimed."""
+        """Whether either claim is made."""
         return self.clear or self.more_often
 
     @property
@@ -146,12 +146,12 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
 
     @property
     def undecided(self) -> bool:
-        """Whether nothing is claimed."""
+        """Whether neither claim is made."""
         return self.made and not self.claimed
 
     @property
     def refused(self) -> bool:
-        """Whether the test alone would claim a difference of means, and the interval does not."""
+        """Whether the test alone would claim a difference of means, but the interval does not."""
         return self.made and not self.clear and self.p <= ALPHA
 
     @property

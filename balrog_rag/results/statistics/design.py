@@ -1,8 +1,9 @@
-"""The t test's power, and which designs are too small for a permutation test to find anything.
+"""Power of the t test, and designs that are too small for a permutation test to find anything.
 
-Three against three have 20 relabellings, so no p below 0.1. The common normal formula promises too much below
-ten episodes an arm: for five against five, four fifths power turns out to be three. What users see comes
-from `prospects.py`. Everything here is for one test of `family`, at the bar that Holm's method begins with.
+Three against three have 20 relabellings, so p cannot be below 0.1. The common normal formula is too
+optimistic below ten episodes per arm: for five against five, a promised power of 80 % is really 60 %. The
+figures shown to users come from `prospects.py`. Everything here is for one test of `family`, at Holm's
+strictest level.
 """
 
 from collections.abc import Callable
@@ -17,12 +18,12 @@ ROUNDING = 1 + 1e-9
 
 
 def too_small(least: float, family: int = 1) -> bool:
-    """Whether a test whose p is never below `least` can find nothing at all."""
+    """Whether a test whose p is at least `least` cannot find anything."""
     return least > ROUNDING * ALPHA / family
 
 
 def power(difference: float, spread: float, ours: int, theirs: int, family: int = 1) -> float:
-    """The chance to find a true difference significant, given each arm's episodes and their common spread."""
+    """The probability that a true difference is significant, given each arm's size and the common spread."""
     if too_small(least_p([(ours, theirs)]), family):
         return 0.0
     return _power(difference, spread * sqrt(1 / ours + 1 / theirs), ours + theirs - 2, family)
@@ -36,7 +37,7 @@ def paired_power(difference: float, spread: float, pairs: int, family: int = 1) 
 
 
 def _power(difference: float, error: float, freedom: int, family: int) -> float:
-    from scipy.special import nctdtr, ndtr, stdtrit  # scipy.stats says the same, and takes a second to import
+    from scipy.special import nctdtr, ndtr, stdtrit  # scipy.stats takes a second to import
 
     alpha = ALPHA / family
     if error == 0 or difference == 0:
@@ -47,7 +48,7 @@ def _power(difference: float, error: float, freedom: int, family: int) -> float:
 
 
 def detectable(spread: float, ours: int, theirs: int, family: int = 1) -> float:
-    """The smallest true difference this design finds with a chance of 80 %; infinite where it finds none."""
+    """The smallest true difference that this design detects with 80 % power; infinite if there is none."""
     if too_small(least_p([(ours, theirs)]), family):
         return inf
     return _smallest(lambda gap: power(gap, spread, ours, theirs, family) >= POWER, spread)
@@ -61,7 +62,7 @@ def detectable_paired(spread: float, pairs: int, family: int = 1) -> float:
 
 
 def episodes_needed(difference: float, spread: float, paired: bool = False, family: int = 1) -> int | None:
-    """Episodes an arm (or pairs) that detect this difference; None where more than ten million would."""
+    """Episodes per arm (or pairs) that detect this difference; None if more than ten million."""
     if difference == 0:
         return None
 
@@ -83,7 +84,7 @@ def episodes_needed(difference: float, spread: float, paired: bool = False, fami
 
 
 def _smallest(found: Callable[[float], bool], scale: float) -> float:
-    """The smallest difference that `found` accepts, by halving, to six digits."""
+    """The smallest difference that `found` accepts, by bisection, to six digits."""
     if scale == 0:
         return 0.0
     low, high = 0.0, scale

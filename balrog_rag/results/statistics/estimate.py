@@ -1,7 +1,7 @@
-"""Estimates that know how far they may be from the truth, at any level of confidence.
+"""Estimates with confidence limits at any level.
 
-Sums and differences take their reach from those of their parts: the method of variance estimates recovery
-(MOVER; Zou and Donner 2008), which for solved-or-not scores is Newcombe's.
+Limits of sums and differences are derived from those of their parts by the method of variance estimates
+recovery (MOVER; Zou and Donner 2008), which for solved-or-not scores is Newcombe's method.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ HALVINGS = 40
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """From `low` to `high` at 95 % confidence; `method` says how it was made."""
+    """From `low` to `high` at 95 % confidence; `method` names the method."""
 
     low: float
     high: float
@@ -30,7 +30,7 @@ class Interval(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> bool:
-        """Whether there is one: scores that are all alike need not tell how far others may be."""
+        """Whether there is an interval: equal scores need not show how much others may differ."""
         return self.low == self.low and self.high == self.high
 
 
@@ -38,33 +38,33 @@ NOTHING = Interval(np.nan, np.nan, "none")
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """A value, and how far below and above it the truth may lie."""
+    """A value, and how far below and above it the truth may be."""
 
     middle: float
 
     @property
     def method(self) -> str:
-        """How its reach was found."""
+        """The method used for its limits."""
         raise NotImplementedError
 
     @property
     def finest(self) -> float:
-        """The smallest alpha at which its reach is known."""
+        """The smallest alpha for which its limits are known."""
         return 0.0
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """How far below and above it the truth is taken to lie, but for a share `alpha` of cases."""
+        """The distances to the lower and upper confidence limit at level 1 - alpha."""
         raise NotImplementedError
 
     @property
     def interval(self) -> Interval:
-        """At 95 %."""
+        """The 95 % interval."""
         below, above = self.reach(ALPHA)
         return Interval(self.middle - below, self.middle + above, self.method)
 
 
 class UnknownEstimate(Estimate, frozen=True):
-    """Scores that say nothing of how far others may be."""
+    """An estimate from scores that do not show how much others may differ."""
 
     @property
     def method(self) -> str:
@@ -72,12 +72,12 @@ class UnknownEstimate(Estimate, frozen=True):
         return "none"
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """Not known."""
+        """Unknown."""
         return np.nan, np.nan
 
 
 class Smooth(Estimate, frozen=True):
-    """A mean, and sorted means that the truth might have."""
+    """A mean with a sorted sample of plausible means."""
 
     means: Floats
 
@@ -92,7 +92,7 @@ class Smooth(Estimate, frozen=True):
         return 2 / len(self.means)
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """The middle share of the means, stretched to what was seen: nothing but zeros begins at zero."""
+        """The central share of the means, extended to the observed mean: zeros alone start at zero."""
         last = len(self.means) - 1
         low, high = np.interp([last * alpha / 2, last * (1 - alpha / 2)], np.arange(last + 1), self.means)
         return max(0.0, self.middle - float(low)), max(0.0, float(high) - self.middle)
@@ -110,7 +110,7 @@ class Student(Estimate, frozen=True):
         return STUDENT
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """The same on both sides."""
+        """Symmetric limits."""
         from scipy.special import stdtrit
 
         reach = float(-stdtrit(self.freedom, alpha / 2) * self.error)
@@ -118,7 +118,7 @@ class Student(Estimate, frozen=True):
 
 
 class PublishedEstimate(Estimate, frozen=True):
-    """An interval that somebody else has made, at 95 % only."""
+    """An interval from another source, known only at 95 %."""
 
     below: float
     above: float
@@ -126,7 +126,7 @@ class PublishedEstimate(Estimate, frozen=True):
 
     @property
     def method(self) -> str:
-        """As it was called."""
+        """The source's name for its method."""
         return self.named
 
     def reach(self, alpha: float) -> tuple[float, float]:
@@ -135,7 +135,7 @@ class PublishedEstimate(Estimate, frozen=True):
 
 
 class Shrunk(Estimate, frozen=True):
-    """Another estimate whose reach is only a share of its own."""
+    """Another estimate with limits scaled to a share of its own."""
 
     whole: Estimate
     share: float
@@ -157,7 +157,7 @@ class Shrunk(Estimate, frozen=True):
 
 
 class Gap(Estimate, frozen=True):
-    """The difference of two means, ours less theirs; `shared` is their correlation."""
+    """The difference of two means, ours minus theirs; `shared` is their correlation."""
 
     ours: Estimate
     theirs: Estimate
@@ -174,7 +174,7 @@ class Gap(Estimate, frozen=True):
         return max(self.ours.finest, self.theirs.finest)
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """The roots of summed squares, less what both share."""
+        """The roots of summed squares, minus the common part."""
         mine, yours = self.ours.reach(alpha), self.theirs.reach(alpha)
         return self._leg(mine[0], yours[1]), self._leg(mine[1], yours[0])
 
@@ -205,7 +205,7 @@ class Average(Estimate, frozen=True):
 
 
 def gap(ours: Estimate, theirs: Estimate, shared: float = 0.0) -> Gap:
-    """Ours less theirs."""
+    """Ours minus theirs."""
     return Gap(ours.middle - theirs.middle, ours, theirs, shared)
 
 
@@ -215,14 +215,14 @@ def average(parts: Sequence[Estimate]) -> Estimate:
 
 
 def student(drawn: Floats) -> Student:
-    """The mean of these, by Student's t."""
+    """The mean with Student's t limits."""
     return Student(float(drawn.mean()), float(drawn.std(ddof=1)) / sqrt(len(drawn)), len(drawn) - 1)
 
 
 def doubt(made: Estimate) -> float:
-    """The smallest alpha at which the truth is not taken to be zero: a p made of the reach.
+    """The smallest alpha at which the limits exclude zero: a p value derived from them.
 
-    At most 5 % exactly where the 95 % interval leaves zero out; never finer than the reach is known.
+    At most 5 % exactly if the 95 % interval excludes zero; never finer than the limits are known.
     """
     if made.middle == 0 or not made.interval.known:
         return 1.0
@@ -241,12 +241,12 @@ def doubt(made: Estimate) -> float:
 
 
 def smooth(drawn: Floats, low: float, high: float, share: float, count: int, far: float = 0.0) -> Smooth:
-    """The mean of these, with means that the truth might have (see `smooth_means`)."""
+    """The mean, with a sample of plausible means (see `smooth_means`)."""
     means = _sorted_means(np.sort(drawn).tobytes(), low, high, share, count, far)
     return Smooth(float(drawn.mean()), means)
 
 
-@lru_cache(maxsize=64)  # on a board every row meets every other
+@lru_cache(maxsize=64)  # a leaderboard compares every pair of rows
 def _sorted_means(drawn: bytes, low: float, high: float, share: float, count: int, far: float) -> Floats:
     values: Floats = np.frombuffer(drawn, dtype=float)
     means: Floats = np.sort(
@@ -259,14 +259,14 @@ def smooth_means(
     drawn: Floats, low: float, high: float, rng: np.random.Generator, count: int,
     plays: Floats | None = None, share: float = 0.5, far: float = 0.0,
 ) -> Floats:  # fmt: skip
-    """Means that the truth might have: weights drawn from a Dirichlet distribution.
+    """Plausible means, with weights drawn from a Dirichlet distribution.
 
-    One share for each draw seen, and `share` of one for each of two not seen. These are `low` and `high`;
-    or, where `far` is given, each lies anywhere beyond the least and the best seen, at an exponential
-    distance whose mean is `far` times that of `low` or `high`.
+    Each observed draw has weight 1, and two unseen ones have weight `share`. These are `low` and `high`; or,
+    if `far` is given, each lies beyond the lowest and the highest observed score at an exponential distance
+    with mean `far` times that of `low` or `high`.
     """
     if plays is None or np.ptp(plays) == 0:
-        seen, counts = np.unique(drawn, return_counts=True)  # equal values share one joint weight
+        seen, counts = np.unique(drawn, return_counts=True)  # equal values have one joint weight
         sizes = np.ones(len(seen) + 2)
     else:
         seen, counts = drawn, np.ones(len(drawn), dtype=np.intp)

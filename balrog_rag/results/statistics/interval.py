@@ -81,15 +81,15 @@ def mean_estimate(
     if way == "smooth" or constant(drawn):
         means = smooth_means(drawn, *unseen(drawn, bounds), np.random.default_rng(seed), DRAWS, plays)
         return from_draws(means, mean)
-    told = _linear(drawn, plays)
-    return _bca(told, seed) if way == "bca" else student(told)
+    adjusted = _linear(drawn, plays)
+    return _bca(adjusted, seed) if way == "bca" else student(adjusted)
 
 
 def _linear(drawn: Floats, plays: Floats) -> Floats:
     """Games played unevenly often make the mean a ratio; these values have its mean and its variance."""
     mean = np.average(drawn, weights=plays)
-    told: Floats = mean + plays / plays.mean() * (drawn - mean)
-    return told
+    adjusted: Floats = mean + plays / plays.mean() * (drawn - mean)
+    return adjusted
 
 
 def chosen(method: str, count: int, bounds: Bounds) -> str:

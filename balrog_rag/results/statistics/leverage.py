@@ -1,12 +1,12 @@
-"""Scores that carry a mean: when they forbid a claim about means, and when they are only pointed out.
+"""Scores that dominate a mean: when they prevent a claim about means, and when they only cause a warning.
 
 A claim about means is withheld
-- where an arm never varies (solved-or-not scores aside): it shows nothing of what else it may score;
-- where the larger arm has scores beyond the smaller one's range that the smaller could easily have missed
-  (with a chance above 5 %), and the claim does not survive when these are cut to that range.
+- if an arm never varies (unless scores are solved-or-not): it does not show what else it may score;
+- if the larger arm has scores beyond the smaller one's range that the smaller could easily have missed (with
+  a probability above 5 %), and the claim fails when these are clipped to that range.
 
-It is made with a warning where the highest twentieth of the higher arm's scores, cut to the next one below
-them, carry half the difference or more.
+It is made with a warning if the highest twentieth of the higher arm's scores, clipped to the next lower one,
+account for half the difference or more.
 """
 
 from math import ceil
@@ -16,13 +16,13 @@ import numpy as np
 from balrog_rag.results.statistics.units import ALPHA, Floats, constant
 
 TOP = 0.05
-"""The share of an arm's scores that are few."""
+"""The share of an arm's scores that counts as few."""
 HALF = 0.5
 CONSTANT = "an arm that never varies decides nothing about means"
 
 
 def withheld(ours: Floats, theirs: Floats) -> str:
-    """Why the difference of means may not be claimed; empty where it may."""
+    """Why the difference of means may not be claimed; empty if it may."""
     if constant(ours) or constant(theirs):
         return CONSTANT
     smaller, larger = sorted((ours, theirs), key=len)
@@ -40,7 +40,7 @@ def withheld(ours: Floats, theirs: Floats) -> str:
 
 
 def _differ(ours: Floats, theirs: Floats) -> bool:
-    """Whether Welch's t test tells these means apart."""
+    """Whether Welch's t test distinguishes these means."""
     from scipy.special import stdtr
 
     parts = [float(arm.var(ddof=1)) / len(arm) for arm in (ours, theirs)]
@@ -54,7 +54,7 @@ def _differ(ours: Floats, theirs: Floats) -> bool:
 
 
 def dominated(ours: Floats, theirs: Floats) -> str:
-    """A warning where a few scores carry the difference; empty where none do."""
+    """A warning if a few scores account for the difference; otherwise empty."""
     higher, lower = (ours, theirs) if ours.mean() > theirs.mean() else (theirs, ours)
     count = max(1, ceil(TOP * len(higher)))
     if count >= len(higher):

@@ -1,11 +1,11 @@
-"""Which arm scores higher more often: the chance that an episode of one beats one of the other, ties half.
+"""Which arm scores higher more often: the probability that one arm's episode beats the other's, ties half.
 
-Independent arms: Brunner and Munzel's statistic, by permutation (Neubert and Brunner 2007). Exact where both
-arms are alike; where they are not but neither wins more often, it holds its level approximately, so its own
-t distribution must agree. Two values in all (solved or not): Boschloo's exact test. Pairs: the sign test.
+Independent arms: Brunner and Munzel's statistic, by permutation (Neubert and Brunner 2007). Exact if both
+arms are alike; otherwise, if neither wins more often, it holds its level approximately, so its t distribution
+must agree. Only two values (solved or not): Boschloo's exact test. Pairs: the sign test.
 
-An arm of fewer than five draws is not decided, nor are two arms of five that never vary: where one arm is
-a constant and the other falls on either side of it by chance, five draws fall on one side in 1 of 16 cases.
+An arm of fewer than five draws is not decided, nor are two arms of five that never vary: if one arm is
+constant and the other falls on either side of it by chance, five draws fall on one side in 1 of 16 cases.
 """
 
 from collections.abc import Sequence
@@ -26,36 +26,36 @@ from balrog_rag.results.statistics.shares import exact_p
 from balrog_rag.results.statistics.units import ALPHA, Floats
 
 LEAST = 5
-"""Draws an arm below which nothing is claimed."""
+"""Draws per arm below which no claim is made."""
 EXACT_UP_TO = 50_000
 CELLS = 8_000_000
-"""Draws relabelled at the first stage."""
+"""Draws relabelled in the first stage."""
 RANDOM, LEAST_RANDOM = 9_999, 1_999
 BLOCK = 4_000_000
 BOSCHLOO_UP_TO = 40_000
-"""Tables beyond which Boschloo's test takes too long."""
+"""Number of tables above which Boschloo's test takes too long."""
 WIDE = 200
-"""Different scores beyond which the statistic's t distribution needs no permutation."""
+"""Number of distinct scores above which the statistic's t distribution suffices without a permutation."""
 MOSTLY = 2 / 3
 """The share of a single value from which relabellings as extreme as the observed one count half.
 
-They are so many there that a permutation test would claim something in 1 case of 200 instead of 20.
+They are so frequent there that a permutation test would make a claim in 1 case of 200 instead of 20.
 """
 HALF = 0.5
 NONE = 1e-12
 
 
 class Order(msgspec.Struct, frozen=True):
-    """How often ours is higher, and how surely."""
+    """How often our arm is higher, and the p of that."""
 
     superiority: float = 0.5
-    """The chance that one of ours beats one of theirs, ties counted half."""
+    """The probability that one of ours beats one of theirs, ties counted half."""
     p: float = 1.0
     method: str = "none"
 
 
 class Moments(msgspec.Struct, frozen=True):
-    """Of each relabelling: the superiority less one half, and each arm's part of its variance."""
+    """Per relabelling: the superiority minus one half, and each arm's part of its variance."""
 
     gap: Floats
     ours: Floats
@@ -63,7 +63,7 @@ class Moments(msgspec.Struct, frozen=True):
 
     @property
     def statistic(self) -> Floats:
-        """Brunner and Munzel's, without its sign; infinite where the arms do not overlap."""
+        """Brunner and Munzel's statistic without its sign; infinite if the arms do not overlap."""
         variance = self.ours + self.theirs
         with np.errstate(divide="ignore", invalid="ignore"):
             made = np.abs(self.gap) / np.sqrt(np.where(variance > NONE, variance, 0.0))
@@ -73,7 +73,7 @@ class Moments(msgspec.Struct, frozen=True):
 def independent_order(
     strata: Sequence[Stratum], solved: bool = False, seed: int = 0, family: int = 1
 ) -> Order:
-    """The order of two independent arms, averaged over strata as their means are."""
+    """The order of two independent arms, averaged over strata like their means."""
     parts = [Lumps.of(part) for part in strata]
     weights = _weights(strata)
     seen = [part.moments(part.seen[None, :]) for part in parts]
@@ -97,7 +97,7 @@ def independent_order(
 
 
 def paired_order(gaps: Sequence[Floats], seed: int = 0, family: int = 1) -> Order:
-    """The sign test of pairs; of several environments' pairs, by flips of their weighted signs."""
+    """The sign test of pairs; for pairs of several environments, by flipping weighted signs."""
     superiority = float(np.mean([np.mean(np.sign(part)) for part in gaps])) / 2 + 0.5
     if len(gaps) == 1:
         above, below = int((gaps[0] > 0).sum()), int((gaps[0] < 0).sum())
@@ -114,7 +114,7 @@ def _sign_p(fewer: int, count: int) -> float:
 
 
 def _flat(table: tuple[int, int, int, int]) -> float:
-    """The sign test of an arm beside another, where neither varies; 0 where one does."""
+    """The sign test of one arm against another if neither varies; 0 if one does."""
     ours, our_count, theirs, their_count = table
     if 0 < ours < our_count or 0 < theirs < their_count:
         return 0.0
@@ -122,17 +122,17 @@ def _flat(table: tuple[int, int, int, int]) -> float:
 
 
 class Lumps(msgspec.Struct, frozen=True):
-    """A stratum as the values that occur, sorted: how often each occurs in all, and in our arm."""
+    """The distinct values of a stratum, sorted: their frequencies in total and in our arm."""
 
     values: Floats
     counts: NDArray[np.intp]
     seen: Floats
     size: int
-    """Of our arm."""
+    """Size of our arm."""
 
     @classmethod
     def of(cls, part: Stratum) -> "Lumps":
-        """The values of a stratum; differences that are rounding are none."""
+        """The values of a stratum; differences from rounding are ignored."""
         pooled = np.round(np.concatenate([part.ours, part.theirs]), 9)
         found, places, counts = np.unique(pooled, return_inverse=True, return_counts=True)
         seen = np.bincount(places[: len(part.ours)], minlength=len(found)).astype(float)
@@ -140,23 +140,23 @@ class Lumps(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Of both arms."""
+        """Size of both arms."""
         return int(self.counts.sum())
 
     @property
     def commonest(self) -> float:
-        """The share of the commonest value."""
+        """The share of the most frequent value."""
         return float(self.counts.max() / self.total)
 
     @property
     def table(self) -> tuple[int, int, int, int] | None:
-        """The higher of two values: how often in ours, of how many, and in theirs; None of other values."""
+        """For two values: frequency of the higher one and size, for ours and theirs; otherwise None."""
         if len(self.values) != 2:
             return None
         return int(self.seen[1]), self.size, int(self.counts[1] - self.seen[1]), self.total - self.size
 
     def moments(self, ours: Floats) -> Moments:
-        """Of rows of counts: how many of each value are labelled ours."""
+        """The moments for rows of counts: how many of each value are labelled ours."""
         theirs = self.counts - ours
         size, other = self.size, self.total - self.size
         beaten = (np.cumsum(theirs, axis=1) - theirs / 2) / other
@@ -195,7 +195,7 @@ class Lumps(msgspec.Struct, frozen=True):
 
 
 def _weights(strata: Sequence[Stratum]) -> Floats:
-    """Each environment counts the same, and in it each stratum."""
+    """Equal weights for environments, and for strata within them."""
     envs = [part.env for part in strata]
     return np.array([1 / (len(set(envs)) * envs.count(env)) for env in envs])
 
@@ -230,7 +230,7 @@ def _extreme(
     count: int,
     rng: np.random.Generator,
 ) -> float:
-    """How many of so many random relabellings are as extreme, a block at a time."""
+    """Count the random relabellings that are as extreme, one block at a time."""
     rows, found = max(1, BLOCK // sum(part.total for part in parts)), 0.0
     for start in range(0, count, rows):
         size = min(rows, count - start)
@@ -240,13 +240,13 @@ def _extreme(
 
 
 def _share(statistics: Floats, observed: float, tied: float) -> float:
-    """The share as extreme as the observed one; those that equal it count `tied`."""
+    """The share that is as extreme as the observed one; equal ones count `tied`."""
     close = np.isclose(statistics, observed, rtol=1e-9, atol=1e-9)
     return float(np.mean(np.where(close, tied, statistics > observed)))
 
 
 def _by_t(seen: Sequence[Moments], weights: Floats, sizes: Sequence[tuple[int, int]]) -> float:
-    """Brunner and Munzel's own p; 0 where the arms do not overlap, which only the permutation judges."""
+    """Brunner and Munzel's own p; 0 if the arms do not overlap, which only the permutation can judge."""
     from scipy.special import stdtr
 
     whole = _combined(seen, weights)

@@ -1,4 +1,4 @@
-"""How two arms' episodes may be compared: by shared games, within shared games, or within tasks."""
+"""Match two arms' episodes for a comparison: by shared games, within shared games, or within tasks."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ SHARED = 0.8
 
 
 class Paired(msgspec.Struct, frozen=True):
-    """Both arms' scores in the games they share, of one environment: game by game, each game's mean."""
+    """Both arms' mean scores in each game that they share, for one environment."""
 
     env: str
     ours: Floats
@@ -31,12 +31,12 @@ class Paired(msgspec.Struct, frozen=True):
 
     @property
     def gaps(self) -> Floats:
-        """Ours less theirs."""
+        """Ours minus theirs."""
         return self.ours - self.theirs
 
 
 class Pairs(msgspec.Struct, frozen=True):
-    """Games compared one by one, and the episodes they were played in."""
+    """Games compared one by one, and the episodes played in them."""
 
     envs: tuple[Paired, ...]
     ours: list[Score]
@@ -45,18 +45,18 @@ class Pairs(msgspec.Struct, frozen=True):
 
 
 class Arms(msgspec.Struct, frozen=True):
-    """Two independent arms in strata within which labels may be exchanged, and the episodes in them."""
+    """Two independent arms in strata within which labels may be permuted, and their episodes."""
 
     strata: tuple[Stratum, ...]
     ours: list[Score]
     theirs: list[Score]
     notes: tuple[str, ...] = ()
     games: int = 0
-    """How many games the strata are, where each is one; 0: they are tasks."""
+    """Number of games if the strata are games; 0: they are tasks."""
 
 
 def match(ours: Sequence[Score], theirs: Sequence[Score]) -> Pairs | Arms:
-    """The comparison that these two arms allow; an Arms without strata where they share no task."""
+    """Choose the comparison that two arms allow; an Arms without strata if they share no task."""
     ours, theirs, notes = _shared_tasks(ours, theirs)
     if not ours:
         return Arms((), ours, theirs, notes)
@@ -92,22 +92,22 @@ def _shared_tasks(
 
 
 def _few_games(count: int, what: str = "game") -> tuple[str, ...]:
-    """A warning where an arm knows so few games that its figures say little about games in general."""
+    """Warn if an arm has so few games that its figures say little about games in general."""
     if count >= 3:
         return ()
     games = f"one {what}" if count == 1 else f"{count} {what}s"
-    return (f"an arm plays {games} only: this says nothing about others",)
+    return (f"an arm plays {games} only: results do not generalize to others",)
 
 
 def _these_games(count: int) -> tuple[str, ...]:
-    """The warning where arms are compared game by game, over the plays of each."""
+    """Warn if arms are compared within single games, over repeated plays of each."""
     if count < 3:
         return _few_games(count)
-    return (f"labels are exchanged within each of {count} games: this says nothing about others",)
+    return (f"labels are exchanged within each of {count} games: results do not generalize to others",)
 
 
 def _pairs(ours: dict[Key, Floats], theirs: dict[Key, Floats], played: Sequence[Score]) -> tuple[Paired, ...]:
-    """World by world, each game counted once in its world; `played` are our scores in the shared games."""
+    """Pairs by world, each game counted once; `played` are our scores in the shared games."""
     by_env: dict[str, dict[Key, set[Key]]] = {}
     for score in played:
         by_env.setdefault(score.env, {}).setdefault(world_key(score), set()).add(game_key(score))

@@ -1,10 +1,10 @@
-"""Permutation tests of equal means: exact where that is feasible, else by many random relabellings.
+"""Permutation tests of equal means: exact if feasible, otherwise with many random relabellings.
 
-What is permuted is Welch's t, not the bare difference (Janssen 1997; Chung and Romano 2013). The bare
-difference tests whether both arms are alike in every respect: where a small arm varies more than a large
+The permuted statistic is Welch's t, not the difference itself (Janssen 1997; Chung and Romano 2013). The
+difference would test whether both arms are alike in every respect: if a small arm varies more than a large
 one it finds "differences" between equal means in every fourth case. Welch's t holds its level for means
 whatever the spreads, as the arms grow, and is exact where the arms are alike. Two-sided, and counting ties
-as evidence against a difference, so that no p is too small.
+as evidence against a difference, so that p is never too small.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,37 +23,37 @@ EXACT_UP_TO = 200_000
 RANDOM = 19_999
 LEAST_RANDOM = 999
 CELLS = 8_000_000
-"""Scores relabelled at the first stage; arms that are larger have fewer relabellings."""
+"""Scores relabelled in the first stage; larger arms get fewer relabellings."""
 FEW = 20
-"""So many relabellings as extreme among the first ones settle a p well enough."""
+"""The number of extreme relabellings in the first stage that makes p precise enough."""
 SPARE = 2
-"""How many times finer than Holm's strictest bar the p of random relabellings can become."""
+"""How many times finer than Holm's strictest level the p of random relabellings can become."""
 BLOCK = 10_000_000
-"""Scores held at a time."""
+"""Scores held in memory at a time."""
 LUMPY = 4
-"""So many draws to a value make it quicker to draw how many of each value, not which draws."""
+"""Draws per distinct value above which it is faster to draw counts of values than draws."""
 LEAST_PAIRS = 6
-"""Fewer sign flips than this cannot reach p = 0.05."""
+"""With fewer sign flips, p = 0.05 cannot be reached."""
 ROUNDING = 1e-9
-"""Statistics this close count as equal, and a difference this small beside the scores' spread as none."""
+"""Relative tolerance for equal statistics, and for differences that count as zero."""
 CANCELLED = 1e-12
-"""A variance this small beside the scores' own is what rounding leaves of none."""
+"""A variance this small, relative to the scores' own, is a rounding error."""
 
 Draw = Callable[[int, np.random.Generator], Floats]
-"""So many random relabellings' statistics."""
+"""Returns the statistics of a number of random relabellings."""
 Sums = tuple[Floats, Floats]
-"""Our sum, and our sum of squares, in each of many relabellings of a stratum."""
+"""Our sum and our sum of squares, in each of many relabellings of a stratum."""
 
 
 class Test(msgspec.Struct, frozen=True):
-    """A two-sided p and how it was found."""
+    """A two-sided p with the method used."""
 
     p: float
     method: str
 
 
 class Stratum(msgspec.Struct, frozen=True):
-    """Scores that may be exchanged with each other, and what one of each arm weighs in the difference."""
+    """Scores whose labels may be permuted, and the weight of a score of each arm in the difference."""
 
     ours: Floats
     theirs: Floats
@@ -63,16 +63,16 @@ class Stratum(msgspec.Struct, frozen=True):
 
     @property
     def centred(self) -> Floats:
-        """All scores less their mean, ours first."""
+        """All scores minus their mean, ours first."""
         pooled = np.concatenate([self.ours, self.theirs])
         centred: Floats = pooled - pooled.mean()
         return np.zeros_like(centred) if constant(pooled) else centred
 
 
 def stratified(strata: Sequence[Stratum], seed: int = 0, family: int = 1) -> Test:
-    """Test a weighted difference of means, exchanging labels only within a stratum (a task, a game).
+    """Test a weighted difference of means, permuting labels only within a stratum (a task, a game).
 
-    `family` is the number of tests that this one is corrected for: the more, the finer its p must be.
+    `family` is the number of tests that this one is corrected for: the larger, the finer its p must be.
     """
     pools = [part.centred for part in strata]
     sizes = [len(part.ours) for part in strata]
@@ -91,7 +91,7 @@ def stratified(strata: Sequence[Stratum], seed: int = 0, family: int = 1) -> Tes
 
 
 class Cell(NamedTuple):
-    """A stratum in many relabellings at once: our sum, and our sum of squares, in each."""
+    """A stratum in many relabellings at once: our sum and our sum of squares in each."""
 
     part: Stratum
     our_sum: Floats
@@ -99,7 +99,7 @@ class Cell(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """What our sum adds to the difference; theirs is the same with a minus, since scores are centred."""
+        """Weight of our sum in the difference; theirs is the negative of it, since scores are centred."""
         return self.part.our_weight + self.part.their_weight
 
     @property
@@ -114,8 +114,8 @@ class Cell(NamedTuple):
 def welch(strata: Sequence[Stratum], sums: Sequence[Sums]) -> Floats:
     """The absolute t of each relabelling: the difference of means over its standard error.
 
-    An arm's variance is that within its strata, one for each environment. Where it has but one score in
-    each, the other arm's stands for it.
+    An arm's variance is that within its strata, one per environment. If it has only one score in each, the
+    other arm's variance is used.
     """
     cells = [Cell(part, *each) for part, each in zip(strata, sums, strict=True)]
     gap = np.abs(np.sum([cell.weight * cell.our_sum for cell in cells], axis=0))
@@ -129,7 +129,7 @@ def welch(strata: Sequence[Stratum], sums: Sequence[Sums]) -> Floats:
 
 
 def _variance(cells: Sequence[Cell]) -> Floats:
-    """Of the difference within one environment."""
+    """The variance of the difference within one environment."""
     squares = [np.sum([cell.within[side] for cell in cells], axis=0) for side in (0, 1)]
     counts = [sum(len(cell.part.ours) for cell in cells), sum(len(cell.part.theirs) for cell in cells)]
     free = [count - len(cells) for count in counts]
@@ -143,9 +143,9 @@ def _variance(cells: Sequence[Cell]) -> Floats:
 
 
 def paired(gaps: Floats, seed: int = 0, family: int = 1) -> Test:
-    """Test paired differences for a mean other than zero, by flipping their signs.
+    """Test whether paired differences have mean zero, by flipping their signs.
 
-    Flips keep the sum of squares, so that of t and of the mean are one test.
+    Flips preserve the sum of squares, so tests of t and of the mean are equivalent.
     """
     moved = gaps[gaps != 0]
     moved = moved / max(float(np.sqrt((moved**2).sum())), np.finfo(float).tiny)
@@ -164,14 +164,14 @@ def paired(gaps: Floats, seed: int = 0, family: int = 1) -> Test:
 
 
 def least_p(sizes: Sequence[tuple[int, int]]) -> float:
-    """The smallest p that arms of these sizes, stratum by stratum, can reach at all."""
+    """The smallest p that arms of these sizes, by stratum, can reach."""
     ways = sum(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1) for a, b in sizes)
     mirrored = all(a == b for a, b in sizes)  # then the opposite labelling is as extreme
     return min(1.0, (2 if mirrored else 1) * exp(-ways))
 
 
 def least_paired_p(pairs: int) -> float:
-    """The same for so many pairs."""
+    """The same for pairs."""
     return min(1.0, 2.0 ** (1 - pairs))
 
 
@@ -179,9 +179,9 @@ def _sums(rows: Floats) -> Sums:
     return rows.sum(axis=1), (rows**2).sum(axis=1)
 
 
-@lru_cache(maxsize=2)  # a family of comparisons is mostly of arms of one size
+@lru_cache(maxsize=2)  # the arms of a family mostly have the same size
 def every_pick(count: int, size: int) -> NDArray[np.int32]:
-    """The places that each relabelling gives to an arm of this size."""
+    """The positions that each relabelling assigns to an arm of this size."""
     places = (place for pick in combinations(range(count), size) for place in pick)
     return np.fromiter(places, dtype=np.int32).reshape(-1, size)
 
@@ -199,7 +199,7 @@ def _random_sums(pooled: Floats, size: int, count: int, rng: np.random.Generator
 
 
 def _rows(count: int) -> int:
-    """How many relabellings of so many scores are held at a time."""
+    """How many relabellings of this many scores fit in memory at a time."""
     return max(1, min(2_000, BLOCK // max(1, count)))
 
 
@@ -210,8 +210,8 @@ def _batches(count: int, most: int) -> list[int]:
 def _random_p(draw: Draw, observed: float, size: int, seed: int, family: int) -> float:
     """A p from random relabellings, in two stages (after Besag and Clifford 1991).
 
-    No p is smaller than one in the number of relabellings. That must not decide a family of many tests, so
-    a p that may still be far smaller gets as many more as the family's strictest bar calls for.
+    p cannot be smaller than one over the number of relabellings. That must not decide a family of many tests,
+    so a p that may still be far smaller gets as many more as the family's strictest level requires.
     """
     rng = np.random.default_rng(seed)
     count = max(LEAST_RANDOM, min(RANDOM, CELLS // size))
@@ -231,7 +231,7 @@ def _extreme(statistics: Floats, observed: float) -> int:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's adjustment for a family of tests, in the order given."""
+    """Holm's adjustment for a family of tests, in the given order."""
     adjusted = [0.0] * len(ps)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):

@@ -1,4 +1,4 @@
-"""What a design can see, by simulation from the scores that were observed.
+"""The differences that a design can detect, by simulation from the observed scores.
 
 The smallest true difference that a sentence finds with a chance of 80 %, with the claim about the order. Two
 arms are drawn again and again from all scores observed, one of them multiplied by a factor. Scores that can
@@ -19,19 +19,19 @@ from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats
 
 REPEATS = 300
 MOST_DRAWS = 50
-"""Larger arms are simulated at this size: the difference falls with the root of the number."""
+"""Larger arms are simulated at this size: the difference falls with the square root of the size."""
 REFERENCE = 50
-"""The size from which larger plans are computed."""
+"""The size from which larger plans are extrapolated."""
 SURE = 0.1
-"""The chance that the spread is larger still than what few scores are multiplied by."""
+"""The probability that the spread exceeds the correction for small samples."""
 NORMAL_80 = 0.8416
 HALVINGS, DOUBLINGS = 6, 8
 SIGN = 1.25
-"""How many times the t test's difference a sign test needs, on normal scores."""
+"""Ratio of the differences detected by a sign test and a t test, for normal scores."""
 
 
 def detects(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
-    """The difference that arms of these sizes tell apart in 4 of 5 cases; infinite where there is none."""
+    """The difference that arms of these sizes detect in 4 of 5 cases; infinite if there is none."""
     if len(drawn) < 2 or np.ptp(drawn) <= NO_SPREAD:
         return inf
     if bounds.binary:
@@ -44,12 +44,12 @@ def detects(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
 
 
 def detects_paired(spread: float, shown: int, pairs: int) -> float:
-    """The same for so many pairs, from the spread of the differences that were shown."""
+    """The same for pairs, from the spread of the observed differences."""
     return SIGN * unsure(shown + 1) * design.detectable_paired(spread, pairs)
 
 
 def unsure(count: int) -> float:
-    """How many times larger the spread may be than so many scores show it."""
+    """The factor by which the true spread may exceed that of this many scores."""
     from scipy.special import chdtri
 
     free = max(1, count - 2)
@@ -57,21 +57,21 @@ def unsure(count: int) -> float:
 
 
 def stricter(family: int) -> float:
-    """How many times larger a difference must be for the first bar of Holm's method."""
+    """The factor by which a difference must grow for Holm's strictest level."""
     from scipy.special import ndtri
 
     return float((NORMAL_80 - ndtri(ALPHA / family / 2)) / (NORMAL_80 - ndtri(ALPHA / 2)))
 
 
 def needed(wanted: float, reference: float, family: int, least: int) -> int | None:
-    """Draws an arm that detect this difference; `reference`: what 50 an arm detect."""
+    """Draws per arm that detect this difference; `reference` is what 50 per arm detect."""
     if wanted == 0 or not np.isfinite(reference):
         return None
     return max(least, ceil(REFERENCE * (reference * stricter(family) / abs(wanted)) ** 2))
 
 
 def _of_shares(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
-    """On the arcsine scale, where a share's spread does not depend on it."""
+    """On the arcsine scale, where the spread of a share does not depend on the share."""
     share = (float((drawn > bounds.least).sum()) + 0.5) / (len(drawn) + 1)
     angle = 1.1 * 2.8 * sqrt(1 / sizes[0] + 1 / sizes[1]) / 2
     middle = np.arcsin(sqrt(share))
@@ -82,7 +82,7 @@ def _of_shares(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
 
 
 def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
-    """By doubling and halving, with the same random numbers throughout."""
+    """By doubling and bisection, with common random numbers."""
     dice = np.random.default_rng(0)
     ours, theirs = (drawn[dice.integers(len(drawn), size=(REPEATS, size))] for size in sizes)
     bar = float(np.quantile(statistic(ours, theirs), 1 - ALPHA, method="higher"))
@@ -114,7 +114,7 @@ def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
 
 
 def _searched(found: Callable[[float], bool], step: float) -> float:
-    """The smallest difference that is found; infinite where none is."""
+    """The smallest difference that is detected; infinite if there is none."""
     low, high = 0.0, step
     for _ in range(DOUBLINGS):
         if found(high):
@@ -129,7 +129,7 @@ def _searched(found: Callable[[float], bool], step: float) -> float:
 
 
 def statistic(ours: Floats, theirs: Floats) -> Floats:
-    """Brunner and Munzel's, row by row; where the arms do not overlap, larger than any other."""
+    """Brunner and Munzel's statistic, row by row; if the arms do not overlap, larger than any other."""
     size, other = ours.shape[1], theirs.shape[1]
     beats = np.sign(ours[:, :, None] - theirs[:, None, :]).astype(np.float32)
     mine, yours = beats.mean(axis=2), beats.mean(axis=1)

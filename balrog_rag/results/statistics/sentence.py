@@ -1,4 +1,4 @@
-"""A comparison as the one sentence that a reader needs."""
+"""The verdict sentence of a comparison."""
 
 from math import floor, isfinite, isinf, log10
 
@@ -8,9 +8,9 @@ from balrog_rag.results.statistics.units import ALPHA
 
 TOO_FEW = "too few {} to detect any difference"
 SHOWN = 5
-"""Earlier looks that are listed."""
+"""Number of earlier looks that are listed."""
 NOT_TO_TELL = "too few {} to tell"
-NOT_SEEN = "means not claimed: {}, which allows for scores not seen, includes zero"
+NOT_SEEN = "means not claimed: {}, which allows for unseen scores, includes zero"
 NOT_CLAIMED = "means not claimed: {}"
 RARE = f"with {EASILY_MISSED} or fewer in an arm a rare score far beyond those seen would undo this"
 
@@ -18,7 +18,7 @@ RARE = f"with {EASILY_MISSED} or fewer in an arm a rare score far beyond those s
 def sentence(made: ComparisonFigures) -> str:
     """Which arm is higher, by how much, how surely, and what such a design could have shown.
 
-    It begins with the claim: `higher` or `lower` for the difference of means, `higher more often` or
+    It starts with the claim: `higher` or `lower` for the difference of means, `higher more often` or
     `lower more often` for the order alone, `undecided` for neither.
     """
     if not made.made:
@@ -47,7 +47,7 @@ def _order_p(made: ComparisonFigures) -> str:
 
 
 def _order_claim(made: ComparisonFigures) -> str:
-    """The claim about the order, named after that about means."""
+    """The claim about the order, in addition to that about means."""
     link = "and" if (made.order.superiority > 0.5) == (made.difference > 0) else "but"
     return f"{link} {made.order_word}: {_beaten(made)}"
 
@@ -64,7 +64,7 @@ def amounts(made: ComparisonFigures) -> str:
 
 
 def between(made: ComparisonFigures) -> str:
-    """The interval in words; '–' where there is none."""
+    """The interval in words; '–' if there is none."""
     if not made.interval.known:
         return "–"
     if made.interval.low < -made.scale or made.interval.high > made.scale:
@@ -73,14 +73,14 @@ def between(made: ComparisonFigures) -> str:
 
 
 def signed(value: float, made: ComparisonFigures) -> str:
-    """A difference with two decimals, or as many as its size needs."""
+    """A difference with two decimals, or more if it is small."""
     ends = [abs(end) for end in (made.difference, made.interval.low, made.interval.high) if isfinite(end)]
     size = max(ends, default=0.0)
     return f"{value:+.{min(12, max(2, 1 - floor(log10(size)))) if size else 2}f}"
 
 
 def _caveats(made: ComparisonFigures) -> list[str]:
-    """What keeps a claim from being made, or may undo it."""
+    """Reasons that prevent a claim, or may invalidate it."""
     if made.clear:
         warned = [f"warning: {made.warned}"] if made.warned else []
         return [*warned, *([RARE] if made.few else [])]
@@ -92,7 +92,7 @@ def _caveats(made: ComparisonFigures) -> list[str]:
 
 
 def _looks(made: ComparisonFigures) -> list[str]:
-    """How many looks there were before this one: each may find what is not there."""
+    """The number of earlier looks, each of which may find a false difference."""
     if not made.earlier:
         return []
     shown = ", ".join(f"{count:,}" for count in made.earlier[-SHOWN:])
@@ -101,7 +101,7 @@ def _looks(made: ComparisonFigures) -> list[str]:
 
 
 def _counts(made: ComparisonFigures) -> str:
-    """How many draws were tested, and in how many episodes, where these are more."""
+    """The number of draws tested, and of episodes if that is larger."""
     played = f" ({made.our_count} and {made.their_count} {made.things})" if _repeats(made) else ""
     if made.paired:
         return f"n = {made.paired} pairs{f' of {made.drawn}' if played else ''}{played}"
@@ -117,7 +117,7 @@ def _repeats(made: ComparisonFigures) -> bool:
 def _design_words(made: ComparisonFigures) -> list[str]:
     least = made.detectable
     if isinf(made.reference) and not made.blind:
-        return ["too little spread seen to say what this design detects"]
+        return ["too little spread to estimate what this design detects"]
     if made.blind or least > made.scale or isinf(least):
         words = [] if made.claimed else [TOO_FEW.format(made.things)]
     else:
@@ -133,12 +133,12 @@ def _fewest(made: ComparisonFigures) -> int:
 
 
 def short(value: float) -> str:
-    """One decimal, or two digits of a number that is smaller."""
+    """Format with one decimal, or two significant digits below one."""
     return f"{value:.1f}" if abs(value) >= 0.1 else f"{value:.2g}"
 
 
 def p_text(p: float) -> str:
-    """p as a reader wants it: two digits, and no false zeros."""
+    """Format p with two significant digits and without false zeros."""
     if p < 0.0001:
         return "p < 0.0001"
     return f"p = {p:.2f}" if p >= 0.095 else f"p = {float(f'{p:.2g}'):g}"

@@ -1,7 +1,7 @@
-"""Two shares against each other: an exact test that knows no more than the counts, and what it can detect.
+"""Compare two shares: an exact test that only uses the counts, and its power.
 
-Boschloo's test: Fisher's p is the statistic, and the p reported is the greatest chance, over every share that
-both arms might have in truth, of a table as rare. It keeps its level and detects more than Fisher's own.
+Boschloo's test: the statistic is Fisher's p, and the reported p is the maximum, over every common true share,
+of the probability of a table at least as rare. It keeps its level and has more power than Fisher's test.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ from balrog_rag.results.statistics.censored import CensoredGame, log_rank_p
 
 LEVEL, POWER = 0.05, 0.8
 _GRID = 201
-"""Shares in truth that are tried."""
+"""Number of true shares that are tried."""
 _MANY = 40_000
-"""Tables beyond which Boschloo's test takes too long: Fisher's p then, and power by the normal curve."""
+"""Number of tables above which Boschloo's test takes too long: then Fisher's p and normal power are used."""
 _SAME = 1 + 1e-9
-"""Two tables of equal p are equally rare, whatever the last digit says."""
+"""Relative tolerance for tables of equal p."""
 
 Floats = NDArray[np.float64]
 
 
 class Shares(msgspec.Struct, frozen=True):
-    """So many of so many in one arm and in another, and how sure the difference is."""
+    """Two shares given as counts, and the result of comparing them."""
 
     ours: int
     our_count: int
@@ -33,15 +33,15 @@ class Shares(msgspec.Struct, frozen=True):
     their_count: int
     p: float
     detects: float | None
-    """The highest share below theirs that so many episodes tell from it in 4 of 5 cases; None: none."""
+    """The highest share below theirs that these sizes detect in 4 of 5 cases; None: none."""
     test: str
     our_cut: int = 0
-    """How many of ours were cut off, of which nobody knows how they would have ended."""
+    """How many of our games were cut off, so that their ends are unknown."""
     their_cut: int = 0
 
     @property
     def sentence(self) -> str:
-        """All of it in words."""
+        """The result in words."""
         mine, yours = self.ours / self.our_count, self.theirs / self.their_count
         verdict = "distinguishable" if self.p < LEVEL else "not distinguishable"
         if self.our_cut or self.their_cut:
@@ -50,20 +50,20 @@ class Shares(msgspec.Struct, frozen=True):
                 f"{self.their_count} ({self.their_cut} cut off): {verdict}, p = {self.p:.2g} ({self.test} "
                 "test; a game that was cut off counts only as long as it lasted)."
             )
-        told = (
+        result = (
             f"{self.ours} of {self.our_count} ({mine:.0%}) against {self.theirs} of {self.their_count} "
             f"({yours:.0%}): {verdict}, p = {self.p:.2g} ({self.test}'s exact test)"
         )
-        if not self.theirs:  # below which nothing can fall
-            return f"{told}."
+        if not self.theirs:  # a share of zero cannot fall
+            return f"{result}."
         if self.detects is None:
-            return f"{told}; so few episodes detect no fall from {yours:.0%}."
+            return f"{result}; too few episodes to detect a fall from {yours:.0%}."
         fall = f"a fall from {yours:.0%} to {self.detects:.0%}"
-        return f"{told}; in 4 of 5 cases this many episodes detect {fall}."
+        return f"{result}; in 4 of 5 cases this many episodes detect {fall}."
 
 
 def compare_shares(ours: int, our_count: int, theirs: int, their_count: int) -> Shares:
-    """The test, and what it could have found."""
+    """Test two shares, and compute what the test can detect."""
     detects = detectable(theirs / their_count, our_count, their_count)
     if our_count * their_count <= _MANY:
         p, test = exact_p(ours, our_count, theirs, their_count), "Boschloo"
@@ -73,7 +73,7 @@ def compare_shares(ours: int, our_count: int, theirs: int, their_count: int) -> 
 
 
 def compare_censored(ours: Sequence[CensoredGame], theirs: Sequence[CensoredGame]) -> Shares:
-    """The same of games of which some were cut off."""
+    """The same for games of which some were cut off."""
     met, cut = ([[getattr(game, what) for game in arm] for arm in (ours, theirs)] for what in ("met", "cut"))
     if not any(map(any, cut)):
         return compare_shares(sum(met[0]), len(ours), sum(met[1]), len(theirs))
@@ -97,7 +97,7 @@ def _fishers_p(ours: int, our_count: int, theirs: int, their_count: int) -> floa
 
 
 def power(ours: float, theirs: float, our_count: int, their_count: int) -> float:
-    """How often the test finds two such shares different."""
+    """The probability that the test distinguishes two such shares."""
     if our_count * their_count > _MANY:
         return _normal_power(ours, theirs, our_count, their_count)
     found = _rejected(our_count, their_count)
@@ -105,7 +105,7 @@ def power(ours: float, theirs: float, our_count: int, their_count: int) -> float
 
 
 def _normal_power(ours: float, theirs: float, our_count: int, their_count: int) -> float:
-    """The same by the normal curve, on the arcsine scale, where a share's spread does not depend on it."""
+    """The same by normal approximation on the arcsine scale, on which the spread is constant."""
     from scipy.special import ndtr, ndtri
 
     gap = 2 * abs(np.arcsin(np.sqrt(ours)) - np.arcsin(np.sqrt(theirs)))
@@ -114,7 +114,7 @@ def _normal_power(ours: float, theirs: float, our_count: int, their_count: int) 
 
 
 def detectable(theirs: float, our_count: int, their_count: int) -> float | None:
-    """The highest whole percentage below `theirs` that is found with a power of 0.8; None where none is."""
+    """The highest whole percentage below `theirs` that is detected with 80 % power; None if there is none."""
     for percent in range(int(theirs * 100), -1, -1):
         if power(percent / 100, theirs, our_count, their_count) >= POWER:
             return percent / 100
@@ -143,7 +143,7 @@ def _rejected(our_count: int, their_count: int) -> Floats:
     table = fisher(our_count, their_count)
     levels = np.unique(table)
     low, high = 0, len(levels)
-    while low < high:  # the chance of a table as rare grows with the level
+    while low < high:  # the probability grows with the level
         middle = (low + high) // 2
         if _chances(our_count, their_count, table <= levels[middle] * _SAME).max() < LEVEL:
             low = middle + 1
@@ -153,7 +153,7 @@ def _rejected(our_count: int, their_count: int) -> Floats:
 
 
 def _chances(our_count: int, their_count: int, tables: NDArray[np.bool_]) -> Floats:
-    """The chance of one of these tables for each share that both arms might have."""
+    """The probability of one of these tables for each common true share."""
     shares = np.linspace(0.0, 1.0, _GRID)
     mine = np.array([_binomial(our_count, share) for share in shares])
     yours = np.array([_binomial(their_count, share) for share in shares])

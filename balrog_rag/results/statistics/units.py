@@ -1,4 +1,4 @@
-"""Scores, and what counts as one independent draw among them."""
+"""Scores, and the independent draws among them."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -11,70 +11,70 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
-"""How often a difference may be found that is not there; intervals hold the truth in all other cases."""
+"""The accepted rate of false differences; intervals contain the truth in all other cases."""
 NO_SPREAD = 1e-9
-"""Below this a spread is rounding, not variation."""
+"""A spread below this is a rounding error."""
 
 
 class Score(msgspec.Struct, frozen=True):
-    """One episode's score, and the game it was played in."""
+    """One episode's score, and its game."""
 
     value: float
     env: str = ""
     task: str = ""
     game: str = ""
-    """Names the game's seeds and options; equal names are the same game. Empty: a game of its own."""
+    """Identifies the game's seeds and options; equal names are the same game. Empty: a separate game."""
     world: str = ""
-    """Names what games share whatever their task, as their kind declares it; empty: the game alone."""
+    """Identifies what games share across tasks, as defined by their kind; empty: only the game."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """What a score can be: `least` and `most`, and whether nothing lies between them."""
+    """The possible scores: `least` and `most`, and whether only these two are possible."""
 
     least: float = 0.0
     most: float = 100.0
     binary: bool = False
     rise: float = 2.0
-    """How far above the least an episode not yet seen may come where all seen ones show the least."""
+    """How far above the minimum an unseen episode may score if all seen ones have the minimum."""
     counted: bool = False
-    """A plain count or sum (steps, dollars), which has none of progression's rungs: Student's t will do."""
+    """A plain count or sum (steps, dollars), for which Student's t is adequate."""
 
     def unseen(self, best: float) -> float:
-        """The best an episode not yet seen is taken to reach: twice the best seen, a rise at least."""
+        """The assumed best score of an unseen episode: twice the best seen, but at least a rise."""
         return self.most if self.binary else min(self.most, max(2.0 * best, self.least + self.rise))
 
 
 def constant(drawn: Floats) -> bool:
-    """Whether these vary by no more than rounding: numpy's deviation of equal numbers is often not 0."""
+    """Whether values vary only by rounding: numpy's deviation of equal numbers is often not 0."""
     return float(np.ptp(drawn)) <= NO_SPREAD
 
 
 def values(scores: Sequence[Score]) -> Floats:
-    """The bare numbers."""
+    """The plain numbers."""
     return np.array([score.value for score in scores], dtype=float)
 
 
 Key = tuple[str, str, str]
-"""Environment, task and game; of a world that several games share: environment, nothing, world."""
+"""Environment, task and game; for a world shared by games: environment, nothing, world."""
 
 
 def game_key(score: Score, place: int = 0) -> Key:
-    """Names the game; an unnamed one is a game of its own, named by its place."""
+    """Identify the game; an unnamed one is a separate game, identified by its index."""
     return score.env, score.task, score.game or f"\0{place}"
 
 
 def world_key(score: Score, place: int = 0) -> Key:
-    """Names the independent draw that a score belongs to: the world of its game, or the game itself."""
+    """Identify the independent draw of a score: the world of its game, or the game itself."""
     return (score.env, "", score.world) if score.world else game_key(score, place)
 
 
 def games(scores: Sequence[Score]) -> dict[Key, Floats]:
-    """The values of each game, in the order of their names."""
+    """The values of each game, sorted by name."""
     return _grouped(scores, game_key)
 
 
 def worlds(scores: Sequence[Score]) -> dict[Key, Floats]:
-    """The values of each world, in the order of their names."""
+    """The values of each world, sorted by name."""
     return _grouped(scores, world_key)
 
 
@@ -86,17 +86,17 @@ def _grouped(scores: Sequence[Score], key: Callable[[Score, int], Key]) -> dict[
 
 
 def shared_worlds(scores: Sequence[Score]) -> bool:
-    """Whether some world holds more than one game."""
+    """Whether some world contains more than one game."""
     return len(worlds(scores)) < len(games(scores))
 
 
 def grouped(scores: Sequence[Score]) -> bool:
-    """Whether draws are worlds of several episodes each; a single world's episodes are taken one by one."""
+    """Whether draws are worlds of several episodes; a single world's episodes are treated separately."""
     return 1 < len(worlds(scores)) < len(scores)
 
 
 def draws(scores: Sequence[Score]) -> tuple[Floats, Floats]:
-    """The independent draws (worlds where several episodes share one), and how many episodes each has."""
+    """The independent draws (worlds if several episodes share one), and the episodes in each."""
     if grouped(scores):
         seen = list(worlds(scores).values())
         return np.array([part.mean() for part in seen]), np.array([len(part) for part in seen], dtype=float)

@@ -1,4 +1,4 @@
-"""The verdict on anybody's numbers: two lists, without runs, tasks or games."""
+"""The verdict on two lists of numbers, without runs, tasks or games."""
 
 from collections.abc import Iterable
 from math import inf, isfinite
@@ -15,26 +15,26 @@ from balrog_rag.results.statistics.units import Bounds, Floats, Score
 from balrog_rag.results.statistics.verdict import described, weighed
 
 MOST = 20_000
-"""Numbers an arm: more than these take minutes, and need no test of this kind."""
+"""Maximum numbers per arm: more take minutes, and do not need this kind of test."""
 LARGEST = 1e15
-"""Numbers beyond this have no room for decimals."""
+"""Larger numbers have no precision left for decimals."""
 WAYS = ((0.0, 1.0), (0.0, 100.0))
-"""How solved or not is written."""
+"""The values for unsolved and solved."""
 ANY = Bounds(least=-inf, most=inf, counted=True)
-"""Nothing is known of numbers but what they show."""
+"""Plain numbers have no known bounds."""
 
 
 def verdict(a: Iterable[float], b: Iterable[float], paired: bool = False, solved: bool = False) -> Comparison:
-    """Compare the means of two lists of numbers: a's less b's; `.sentence` says what they show.
+    """Compare the means of two lists of numbers: a minus b; `.sentence` is the verdict.
 
-    `paired`: the numbers stand in pairs, each pair of one game, and are compared pair by pair however few
-    they are. `solved`: each number is 0 or 1 (or 0 or 100) and nothing else is possible. That is never
-    guessed from the numbers, since it leaves no room for others and so makes verdicts easier to reach.
+    `paired`: numbers at the same position belong to the same game and are compared in pairs, however few they
+    are. `solved`: each number is 0 or 1 (or 0 or 100) and nothing else is possible. This is never guessed
+    from the numbers, since it excludes other values and so makes verdicts easier to reach.
     """
     arms = numbers(a, "A"), numbers(b, "B")
     if paired and len(arms[0]) != len(arms[1]):
         raise ConfigError(
-            f"{len(arms[0])} and {len(arms[1])} numbers cannot be paired: give as many of both, in one order"
+            f"{len(arms[0])} and {len(arms[1])} numbers cannot be paired; pass equally many in one order"
         )
     bounds = Bounds(most=full_score(arms), binary=True) if solved else ANY
     matched = _pairs(*arms) if paired else _apart(*arms)
@@ -48,7 +48,7 @@ def _pairs(ours: Floats, theirs: Floats) -> Pairs:
 
 
 def _apart(ours: Floats, theirs: Floats) -> Arms:
-    """Sorted: their order says nothing, so it may not move the p of a random test."""
+    """Sorted: the order is irrelevant, so it must not affect the p of a random test."""
     part = Stratum(np.sort(ours), np.sort(theirs), 1 / len(ours), 1 / len(theirs))
     return Arms((part,), _scores(part.ours), _scores(part.theirs))
 
@@ -58,31 +58,31 @@ def _scores(values: Floats) -> list[Score]:
 
 
 def numbers(given: Iterable[float], name: str) -> Floats:
-    """The numbers of one arm; refused where one of them is none."""
+    """Convert and check the numbers of one arm."""
     made = []
     for place, value in enumerate(given, 1):
         try:
             made.append(float(value))
         except (TypeError, ValueError, OverflowError):
-            raise ConfigError(f"{name}, number {place}: {value!r:.80} is no number") from None
+            raise ConfigError(f"{name}, number {place}: {value!r:.80} is not a number") from None
         if not isfinite(made[-1]) or abs(made[-1]) > LARGEST:
-            told = f"{made[-1]:g} cannot be compared; numbers must be finite, up to {LARGEST:g}"
-            raise ConfigError(f"{name}, number {place}: {told}")
+            problem = f"{made[-1]:g} out of range; use finite numbers up to {LARGEST:g}"
+            raise ConfigError(f"{name}, number {place}: {problem}")
     if len(made) > MOST:
         raise ConfigError(
-            f"{name}: holds {len(made):,} numbers; at most {MOST:,} are compared: take a sample"
+            f"{name}: {len(made):,} numbers, but at most {MOST:,} can be compared; take a sample"
         )
     if not made:
-        raise ConfigError(f"{name}: holds no number; a verdict needs one at least on either side")
+        raise ConfigError(f"{name}: contains no number; a verdict needs at least one on either side")
     return np.array(made)
 
 
 def full_score(arms: Iterable[Floats]) -> float:
-    """1 or 100: what stands for solved; refused where something else was scored."""
+    """The score of a solved game, 1 or 100; rejects other scores."""
     seen = {float(value) for arm in arms for value in arm}
     for nothing, full in WAYS:
         if seen <= {nothing, full}:
             return full
     other = next((value for value in sorted(seen) if value not in {0.0, 1.0, 100.0}), None)
-    told = "both 1 and 100 occur" if other is None else f"{other:g} is neither"
-    raise ConfigError(f"solved or not is 0 or 1, or 0 or 100, but {told}; leave `solved` out")
+    problem = "both 1 and 100 occur" if other is None else f"{other:g} is neither"
+    raise ConfigError(f"solved or not is 0 or 1, or 0 or 100, but {problem}; leave `solved` out")

@@ -1,4 +1,4 @@
-"""Two arms compared: are their means different, how far apart may they be, could we have seen it?"""
+"""Compare two arms: difference of means, its interval, and what the design can detect."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, inf, sqrt
@@ -41,10 +41,10 @@ def compare(
     family: int = 1,
     plan: bool = True,
 ) -> Comparison:
-    """Compare two arms: ours less theirs; `bounds` by environment, `wanted` the difference to plan for.
+    """Compare two arms, ours minus theirs; `bounds` by environment, `wanted` is the difference to plan for.
 
-    `family` is how many comparisons `adjust` will correct this one for: p is made as fine as that needs.
-    Without `plan` what the design detects is not worked out, which takes longer than all the rest.
+    `family` is the number of comparisons that `adjust` will correct for: p is computed as precisely as that
+    needs. Without `plan`, detectable differences are not computed, which takes longer than everything else.
     """
     matched = match(ours, theirs)
     if isinstance(matched, Arms) and not matched.strata:
@@ -63,7 +63,7 @@ def weighed(
     family: int = 1,
     plan: bool = True,
 ) -> Comparison:
-    """The comparison of arms that are matched already, from what is known of it without a test."""
+    """The comparison of matched arms, before any test."""
     if isinstance(matched, Pairs):
         made, maker = _paired(base, matched), _pairs_shifted(matched, limits)
         test = permutation.paired(_scaled([part.gaps for part in matched.envs]), seed, family)
@@ -92,7 +92,7 @@ def weighed(
 
 
 def _planned(made: Comparison, matched: Pairs | Arms, limits: Mapping[str, Bounds]) -> Comparison:
-    """With what such a design detects."""
+    """Add what such a design detects."""
     if isinstance(matched, Pairs):
         counts = (made.paired, REFERENCE)
         here, there = (
@@ -107,7 +107,7 @@ def _planned(made: Comparison, matched: Pairs | Arms, limits: Mapping[str, Bound
 
 
 def _alike(strata: Sequence[Stratum]) -> Floats:
-    """All scores as if each arm had the same mean in each stratum; without those that show no spread."""
+    """All scores shifted to equal means in each stratum, except strata without spread."""
     cells = [cell for part in strata for cell in (part.ours, part.theirs) if not constant(cell)]
     if not cells:
         return np.zeros(0)
@@ -118,16 +118,16 @@ def _alike(strata: Sequence[Stratum]) -> Floats:
 
 
 def _in_proportion(cells: Sequence[Floats]) -> bool:
-    """Whether arms differ by a factor rather than by a shift: their spreads as their means do."""
+    """Whether arms differ by a factor rather than a shift, with spreads proportional to means."""
     spreads = np.log([cell.std() for cell in cells])
     return float(np.ptp(spreads - np.log([cell.mean() for cell in cells]))) <= float(np.ptp(spreads))
 
 
 class Maker(Protocol):
-    """Makes the estimate of a difference."""
+    """Creates the estimate of a difference."""
 
     def __call__(self, shift: float, draws: int, family: int = 1) -> Estimate:
-        """As if our scores were `shift` higher, from so many possible means, at a family's level."""
+        """The estimate if our scores were `shift` higher, from `draws` means, at a family's level."""
 
 
 def _order(matched: Pairs | Arms, limits: Mapping[str, Bounds], seed: int, family: int) -> Order:
@@ -140,21 +140,21 @@ def _order(matched: Pairs | Arms, limits: Mapping[str, Bounds], seed: int, famil
 
 
 def _carried(matched: Pairs | Arms) -> tuple[str, str]:
-    """Why means may not be compared, and what to warn of where they are."""
+    """Why means may not be compared, and the warning if they may."""
     parts = matched.envs if isinstance(matched, Pairs) else matched.strata
     arms = [np.concatenate([getattr(part, side) for part in parts]) for side in ("ours", "theirs")]
     return withheld(*arms), dominated(*arms)
 
 
 def _scale(limits: Mapping[str, Bounds], matched: Pairs | Arms) -> float:
-    """How far apart two means can be."""
+    """The largest possible difference of means."""
     parts = matched.envs if isinstance(matched, Pairs) else matched.strata
     bounds = [limits.get(part.env, Bounds()) for part in parts]
     return max(each.most - each.least for each in bounds)
 
 
 def weigh(maker: Maker, family: int) -> tuple[Estimate, float]:
-    """The estimate, and its doubt as strict and as fine as a family of so many tests needs it."""
+    """The estimate and its doubt, computed as strictly and precisely as a family of tests requires."""
     found = maker(0.0, DRAWS)
     strict = found if family == 1 else maker(0.0, DRAWS, family)
     doubted, finer = doubt(strict), ceil(2 * SPARE * family / ALPHA)
@@ -184,7 +184,7 @@ def _mean(arm: Sequence[Score]) -> float:
 
 
 def _superiority(ours: Sequence[Score], theirs: Sequence[Score]) -> float:
-    """The mean over environments of the mean over their tasks: other tasks' episodes are no measure."""
+    """The mean over environments of the mean over their common tasks."""
     by_env: dict[str, list[float]] = {}
     for env, task in sorted({(score.env, score.task) for score in ours}):
         arms = [[s.value for s in arm if (s.env, s.task) == (env, task)] for arm in (ours, theirs)]
@@ -199,7 +199,7 @@ def _beaten(mine: Floats, ranked: Floats) -> float:
 
 
 def _scaled(gaps: Sequence[Floats]) -> Floats:
-    """All gaps in one pot, weighed so that their mean is the mean over environments."""
+    """All differences pooled, weighted so that their mean is the mean over environments."""
     count = sum(len(part) for part in gaps)
     return np.concatenate([part * count / (len(gaps) * len(part)) for part in gaps])
 
@@ -279,13 +279,13 @@ class Spreads(NamedTuple):
     pooled: float
     """Of all draws together."""
     here: float
-    """The one that both arms would have if their difference were as uncertain as it is."""
+    """The common spread that would make the difference as uncertain as it is."""
     share: float
-    """The share of a draw's variance that the difference has."""
+    """The variance of the difference as a share of a draw's variance."""
 
 
 def _spreads(strata: Sequence[Stratum]) -> Spreads | None:
-    """None where no arm tells its spread."""
+    """None if neither arm shows its spread."""
     arms = [[part.ours for part in strata], [part.theirs for part in strata]]
     counts = [sum(len(cell) for cell in arm) for arm in arms]
     free = [sum(len(cell) - 1 for cell in arm) for arm in arms]
@@ -304,9 +304,9 @@ def _envs(strata: Sequence[Stratum]) -> list[str]:
 
 
 def _averaged(parts: Sequence[tuple[float, float] | None], share: float) -> float:
-    """The spread that, with all draws in one pot, gives the average over environments its true variance.
+    """The pooled spread that gives the average over environments its true variance.
 
-    Each part is an environment's spread and the variance's share of it; 0 where one of them is not known.
+    Each part is an environment's spread and the variance's share of it; 0 if one of them is unknown.
     """
     if any(part is None for part in parts):
         return 0.0
