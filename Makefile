@@ -1,4 +1,4 @@
-# Everything a user or a developer does, one word each. `make` alone lists them.
+# Commands for users and developers. `make` alone lists them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,35 +30,35 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
-setup: usable $(VENV)/.installed  ## make .venv and install everything pinned
+setup: usable $(VENV)/.installed  ## create .venv and install the pinned packages
 
 eval: setup  ## play the embedded model and players without one, and show the table (ARGS="agent=naive ...")
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)
 
-test: setup  ## the test suite without the slow ones, on two cores (JOBS=2)
+test: setup  ## run the tests except the slow ones, on two cores (JOBS=2)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
 
-test-slow: setup  ## the slow tests, on two cores (PART=2/6 for the second sixth of them)
+test-slow: setup  ## run the slow tests, on two cores (PART=2/6: the second sixth of them)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow $(if $(PART),--part $(PART)) $(ARGS)
 
-test-all: setup  ## every test, on two cores
+test-all: setup  ## run every test, on two cores
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: setup  ## check style, types and wording, as CI does
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m tests.wording
 
-bench: setup  ## every benchmark, targets beside figures (BENCH=heart for one)
+bench: setup  ## run every benchmark and print figures beside targets (BENCH=heart: one of them)
 	@for name in $(or $(BENCH),$(BENCHES)); do echo "== $$name"; PYTHONPATH=. $(BIN)/python benchmarks/$$name.py || exit 1; done
 
-index: setup  ## build the knowledge index that eval would build at first use
+index: setup  ## build the knowledge index, which eval would otherwise build at first use
 	@$(BIN)/python -m balrog_rag.knowledge index build $(ARGS)
 
-report: setup  ## an HTML report of runs (RUNS="results/a results/b")
+report: setup  ## write an HTML report of runs (RUNS="results/a results/b")
 	@$(BIN)/python -m balrog_rag.report $(or $(RUNS),$(wildcard results/*))
 
-view: setup  ## look at episodes in the browser (RUN=results/a; otherwise the newest run)
+view: setup  ## show episodes in the browser (RUN=results/a; default: the newest run)
 	@$(BIN)/balrog-rag view $(or $(RUN),$$(dirname $$(ls -t results/*/config.json | head -1)))
 
-clean:  ## remove what was built here; never a run folder
+clean:  ## remove build products; run folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache wiki_index/built
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Two agents in the same games, and what that shows.
+"""Compare two agents in the same games.
 
 python examples/compare_agents.py [KEY=VALUE ...]
 """
@@ -9,7 +9,7 @@ import balrog_rag
 
 
 def main(*words: str) -> None:
-    """Play both, print the verdict."""
+    """Play both and print the verdict."""
     games = ("env=corridor", "env.episodes=6", "limits.steps=20", "run.seed=7")
     model = balrog_rag.evaluate("agent=naive", "model=scripted", *games, *words)
     random = balrog_rag.evaluate("agent=random", *games, *words)

@@ -1,6 +1,6 @@
-"""The last moments of an episode, event by event: what was seen, asked, answered and done.
+"""Print the last events of an episode: answers, searches and steps.
 
-python examples/how_it_died.py RUN [EPISODE]       without EPISODE the first one that ended in a death
+python examples/how_it_died.py RUN [EPISODE]       default: the first episode that ended in a death
 """
 
 import sys
@@ -12,7 +12,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 
 
 def main(folder: str, episode: str = "") -> None:
-    """Walk the episode, keep the newest events, print them."""
+    """Replay the episode and print its newest events."""
     run = balrog_rag.Run(folder)
     if not episode:
         deaths = run.episodes.query("ended_by != ''")

@@ -1,4 +1,4 @@
-"""Play a game by hand: one action a line, until the game or the input ends.
+"""Play a game by hand: one action per line, until the game or the input ends.
 
 python examples/play_by_hand.py [ENV/TASK] [SEED]
 """
@@ -20,7 +20,7 @@ def main(task: str = "minihack/MiniHack-Corridor-R3-v0", seed: str = "1") -> Non
                 break
             try:
                 game.step(action)
-            except ConfigError as mistake:  # no such action: the game has not moved
+            except ConfigError as mistake:  # unknown action: the game has not moved
                 print(mistake)
         print(repr(game))
 
