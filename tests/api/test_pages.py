@@ -20,6 +20,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 
 TOP = Path(__file__).parents[2]
+PACKAGE = TOP / "balrog_rag"
 PAGES = sorted([TOP / "README.md", *(TOP / "docs").rglob("*.md")])
 LINKED = [*PAGES, TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -122,6 +123,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
+
+
+def test_pages_name_files_that_exist() -> None:
+    wrong = []
+    for page in [TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md", *PAGES]:
+        for name in re.findall(r"`([\w-]+(?:/[\w-]+)+\.py)`", page.read_text()):
+            if page.parent.name != "notes" and not ((TOP / name).exists() or (PACKAGE / name).exists()):
+                wrong.append(f"{page.name}: {name}")
+    assert wrong == []
 
 
 @pytest.mark.parametrize("page", sorted((TOP / "docs/reference").glob("*.md")), ids=lambda p: p.name)
