@@ -52,7 +52,7 @@ def _elsewhere(path: Path) -> str:
     deeper = next(path.glob("*/*/*.xlogfile"), None)
     if deeper is not None:
         return f"{path}: one folder too high; name {deeper.parents[1]}"
-    return f"{path}: holds no recordings (*/*.xlogfile with *.ttyrec3.bz2, or xlogfile.* of alt.org)"
+    return f"{path}: contains no recordings (*/*.xlogfile with *.ttyrec3.bz2, or xlogfile.* of alt.org)"
 
 
 def _check_altorg(path: Path) -> None:
@@ -102,7 +102,7 @@ def _check_log(log: Path, recordings: list[Path], found: FoundRecordings) -> Non
         lines = log.read_bytes().decode("ascii").splitlines()
     except UnicodeDecodeError as error:
         raise DatasetError(
-            f"{log}: byte {error.start} is no ASCII, which is all that nle.dataset reads; replace it"
+            f"{log}: byte {error.start} is not ASCII, and nle.dataset reads only ASCII; replace it"
         ) from error
     if not recordings:
         raise DatasetError(

@@ -93,7 +93,7 @@ def read(path: Path) -> Iterator[OriginalGame]:
                 try:
                     yield decoder.decode(line)
                 except msgspec.DecodeError as error:
-                    raise BalrogError(f"{path}: line {number} is no recorded episode ({error})") from error
+                    raise BalrogError(f"{path}: line {number} is not a recorded episode ({error})") from error
     except (OSError, EOFError) as error:
         raise BalrogError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 

@@ -18,7 +18,7 @@ _NOTHING = "This passage is left blank on purpose. "
 
 
 class Shuffled:
-    """In the place of each passage another one, drawn by the query, of about its length."""
+    """Replaces each passage by another one of about its length, drawn by the query."""
 
     def __init__(self, inner: Searcher) -> None:
         """Every passage of the corpus may come up."""
@@ -51,7 +51,7 @@ class Shuffled:
 
 
 class Empty:
-    """In the place of each passage as many characters that say nothing."""
+    """Replaces each passage by as many meaningless characters."""
 
     def __init__(self, inner: Searcher) -> None:
         """The search itself is the real one."""

@@ -68,10 +68,10 @@ def read_queries(path: Path, split: str) -> list[Query]:
     except OSError as error:
         raise KnowledgeError(f"cannot read the queries in {path}: {error.strerror}") from error
     except msgspec.DecodeError as error:
-        raise KnowledgeError(f"{path} is no file of test queries: {error}") from error
+        raise KnowledgeError(f"{path}: not a file of test queries: {error}") from error
     chosen = [query for query in queries if split in ("all", query.split)]
     if not chosen:
-        raise KnowledgeError(f"{path} holds no query of split {split}")
+        raise KnowledgeError(f"{path}: contains no query of split {split}")
     return chosen
 
 

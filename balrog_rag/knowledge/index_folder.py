@@ -74,7 +74,7 @@ class IndexFolder:
     def manifest(self) -> Manifest:
         """The manifest, or a KnowledgeError where there is none that can be read."""
         if not self.exists():
-            raise KnowledgeError(f"{self.path} holds no index; build one with `{_build_command(self.path)}`")
+            raise KnowledgeError(f"{self.path}: no index here; build one with `{_build_command(self.path)}`")
         manifest: Manifest = read_json(self.path / MANIFEST, Manifest)
         return manifest
 

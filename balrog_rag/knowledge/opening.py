@@ -28,7 +28,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remembe
     if config.corpus_digest not in (None, corpus.digest):
         raise KnowledgeError(
             f"knowledge.corpus={config.corpus}: holds other passages than when this run was started; "
-            "bring those back to go on with it, or start a new run"
+            "restore those to resume it, or start a new run"
         )
     # Both are made before an index is built: what one of them lacks is told now, not after an hour.
     embedder, reranker = make_embedder(config), make_reranker(config)
@@ -80,7 +80,9 @@ def _refuse_foreign(path: Path) -> None:
     if (path / "manifest.json").is_file() or not path.exists():
         return
     if not path.is_dir() or any(path.iterdir()):
-        raise KnowledgeError(f"{path} is no index and stays as it is; name another place in knowledge.folder")
+        raise KnowledgeError(
+            f"{path}: not an index, and left unchanged; set knowledge.folder to another folder"
+        )
 
 
 def _build(

@@ -35,7 +35,7 @@ class Page(msgspec.Struct, frozen=True):
     path: str = ""
     """What its passages' ids begin with; empty: made from the title."""
     plain: bool = False
-    """Plain text: a line that begins with # is no heading."""
+    """Whether the text is plain: a line that begins with # is then text, not a heading."""
     version: str = ""
     """The version of the game that it speaks of; empty where that is not known."""
     asked: str = ""

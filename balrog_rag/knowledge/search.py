@@ -19,7 +19,7 @@ from balrog_rag.knowledge.rewriting import is_long, meant, parts, subject
 from balrog_rag.util.terminal_safe import cleaned
 
 LONGEST_SEARCHED = 4000
-"""Characters of a query that are looked at; a longer one is no query."""
+"""Longest query in characters; the rest is ignored."""
 
 
 _SPARE = 50

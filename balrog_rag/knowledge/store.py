@@ -30,7 +30,7 @@ class Passages(Sequence[Passage]):
             with path.open("rb") as file:
                 self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError as error:
-            raise KnowledgeError(f"{path} holds no passages: it is empty; build it again") from error
+            raise KnowledgeError(f"{path}: contains no passages; build it again") from error
         except OSError as error:
             raise KnowledgeError(f"cannot read the passages in {path}: {error.strerror}") from error
         self._check_beginning()
@@ -63,7 +63,7 @@ class Passages(Sequence[Passage]):
             raise KnowledgeError(f"{self.path}, line {line + 1}: {what}") from error
 
     def _check_beginning(self) -> None:
-        """What is no file of passages at all is told by how it begins, before any line is read."""
+        """Reject a file that is not passages by its first bytes, before any line is read."""
         if (
             self._bytes[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
             or self._bytes[:3] == codecs.BOM_UTF8

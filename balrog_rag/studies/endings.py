@@ -112,11 +112,11 @@ def read_games(path: Path, env: str) -> list[EndedGame]:
         raise KnowledgeError(f"cannot read the endings in {path}: {error.strerror or error}") from error
     except (EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise KnowledgeError(
-            f"{path} is no file of endings ({error}); each line holds file, end, cause and last, a list of "
+            f"{path}: not a file of endings ({error}); each line has file, end, cause and last, a list of "
             "step, action and observation"
         ) from error
     if not games:
-        raise KnowledgeError(f"{path} holds no game")
+        raise KnowledgeError(f"{path}: contains no games")
     return [msgspec.structs.replace(game, env=game.env or env) for game in games]
 
 

@@ -70,7 +70,7 @@ def read_judgements(path: Path) -> list[Judgement]:
     except FileNotFoundError:
         return []
     except (OSError, msgspec.DecodeError) as error:
-        raise KnowledgeError(f"{path} is no file of judgements: {error}") from error
+        raise KnowledgeError(f"{path}: not a file of judgements: {error}") from error
 
 
 def score(judgements: Sequence[Judgement]) -> AnswerScore:

@@ -1,10 +1,11 @@
 """A gate for look-ups, learned from steps that were asked again without reference text.
 
-A step counts as changed where the action without reference text was another and the action asked for again
-with it was the same: what a model changes by chance is no worth of a look-up. Fitted is a logistic
-regression, shrunk towards nothing, on features that an agent knows before it looks up. The gate opens where
-the chance of a change, times what a change is worth, is at least what a look-up takes; the same record says
-what that was. What a change is worth the data cannot say: as much as two look-ups, if nobody says otherwise.
+A step counts as changed if the answer without reference text was another one, and the action asked for
+again with it was the same: a change that the model makes by chance is not credited to the look-up. A
+logistic regression is fitted, shrunk towards zero, on features that an agent knows before it looks up.
+The gate opens if the chance of a change, times the worth of a change, is at least the cost of a look-up,
+which the same record holds. The data cannot say what a change is worth: by default as much as two look-
+ups.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -38,7 +38,7 @@ def read_log(path: Path) -> list[Logged]:
         raise KnowledgeError(f"cannot read the queries in {path}: {error}") from error
     found = [_logged(line) for line in lines if line.strip()]
     if not found:
-        raise KnowledgeError(f"{path} holds no query")
+        raise KnowledgeError(f"{path}: contains no queries")
     return found
 
 

@@ -88,7 +88,7 @@ def test_unpacked_archives_are_known(root, tmp_path, capsys, inside):
     ("folder", "says"),
     [
         ("game0", "the folder above it"),
-        ("..", "holds no recordings"),
+        ("..", "contains no recordings"),
         ("nowhere", "no such folder"),
     ],
 )

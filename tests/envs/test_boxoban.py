@@ -152,7 +152,7 @@ def test_an_archive_that_is_too_big_is_refused(tmp_path, monkeypatch):
         ("nowhere.zip", "nowhere.zip: no such file"),
         ("broken", "not a zip file that can be read"),
         ("encrypted", "not a zip file that can be read"),
-        ("empty", "holds no Boxoban levels"),
+        ("empty", "contains no Boxoban levels"),
     ],
 )
 def test_a_bad_source_is_one_line(source, line, tmp_path, capsys):

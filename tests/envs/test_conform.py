@@ -70,7 +70,7 @@ def test_pictures_can_be_left_out(tmp_path):
 
 def test_a_file_that_holds_no_recordings_is_one_line(tmp_path, capsys):
     assert main(["conform", written(tmp_path, '{"env": "chess"}')]) == 1
-    assert "line 1 is no recorded episode" in capsys.readouterr().err
+    assert "line 1 is not a recorded episode" in capsys.readouterr().err
     (tmp_path / "plain").write_text("words")
     assert main(["conform", str(tmp_path / "plain")]) == 1
     assert "cannot be read" in capsys.readouterr().err

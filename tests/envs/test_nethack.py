@@ -166,7 +166,7 @@ def test_a_game_that_is_over_takes_no_action():
 
 
 def test_an_unaccepted_action_is_refused():
-    with pytest.raises(EnvironmentFailure, match="'fly' is no accepted action"):
+    with pytest.raises(EnvironmentFailure, match="'fly' is not an accepted action"):
         play(nethack(), ["fly"])
 
 

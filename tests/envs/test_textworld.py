@@ -82,7 +82,7 @@ def test_a_game_can_be_built_from_its_description(cache, tmp_path):
         folder / "coin_collector/level_220_seed_100.z8" for folder in (tmp_path, cache / "textworld")
     )
     assert len(built.read_bytes()) == len(before.read_bytes())
-    with pytest.raises(ConfigError, match=r"holds no the_cooking_game/.*json; name BALROG's folder"):
+    with pytest.raises(ConfigError, match=r"contains no the_cooking_game/.*json; name BALROG's folder"):
         build(OTHERS[1:], source=cache / "textworld", folder=tmp_path)
 
 

@@ -119,12 +119,12 @@ def test_a_dump_that_unpacks_without_end_is_refused_on_the_way(tmp_path: Path) -
         (WIKI[: len(WIKI) // 2].encode(), "cut short"),
         (bz2.compress(WIKI.encode() * 50)[:300], "cut short"),
         (b"<!DOCTYPE html><html><body>Not found</body></html>", "document type"),
-        (b"<html><body>Not found</body></html>", "root is <html>"),
+        (b"<html><body>Not found</body></html>", "the root element is <html>"),
         (BOMB.encode(), "document type"),
         (BOMB.replace("?>", "?><!--" + "x" * 100_000 + "-->" + "\n" * 5000).encode(), "document type"),
         (BOMB.replace('"1.0"', '"1.0" encoding="utf-16"').encode("utf-16"), "document type"),
-        (dump("<page>" * 300_000).encode(), "within a page"),
-        (dump("<b>" * 300_000).encode(), "deep within each other"),
+        (dump("<page>" * 300_000).encode(), "a page contains a page"),
+        (dump("<b>" * 300_000).encode(), "elements are nested"),
         (dump(page("Long", "x" * (33 << 20))).encode(), "a page of more than 32 million"),
         (dump().encode(), "no page"),
         (dump(page("Empty", "  ")).encode(), "no page with text"),
@@ -317,12 +317,12 @@ def test_every_cut_of_an_imported_corpus_is_one_of_its_own(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"wikipedia_title": "A", "text": ["x"]}\n{"wikipedia_ti', "line 2 is no JSON"),
-        (b'{\n "newt": {"title": "newt", "raw_te', "no JSON"),
-        (b"<html>", "no JSON"),
+        (b'{"wikipedia_title": "A", "text": ["x"]}\n{"wikipedia_ti', "line 2: not JSON"),
+        (b'{\n "newt": {"title": "newt", "raw_te', "not JSON"),
+        (b"<html>", "not JSON"),
         (b"[1, 2]", "a page is expected"),
         (b'{"name": "A"}', "without wikipedia_title"),
-        (b"\xff\xfe", "no JSON"),
+        (b"\xff\xfe", "not JSON"),
         (b"\n\n", "no page with text"),
     ],
 )
@@ -346,7 +346,7 @@ def test_a_folder_is_read_in_order_without_hidden_files(notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"caf\xe9", "not UTF-8"), (b"", "holds no text"), (b" \n ", "holds no text")]
+    ("content", "said"), [(b"caf\xe9", "not UTF-8"), (b"", "contains no text"), (b" \n ", "contains no text")]
 )
 def test_a_folder_that_cannot_be_read_is_one_line(content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_bytes(content)
@@ -367,7 +367,7 @@ def test_an_unknown_corpus_names_the_nearest(name: str, said: str) -> None:
 
 
 def test_an_empty_folder_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(KnowledgeError, match=r"holds no \.md, \.markdown, \.txt file"):
+    with pytest.raises(KnowledgeError, match=r"contains no \.md, \.markdown, \.txt file"):
         load(str(tmp_path), CUT)
 
 

@@ -185,13 +185,13 @@ def test_what_is_no_package_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.deb").write_bytes(b"PK")
     whole = package(tmp_path / "b.deb", {"nethack-spoilers/fish-343.txt": ARTICLE})
     (tmp_path / "cut.deb").write_bytes(whole.read_bytes()[:300])
-    for name, told in (("a.deb", "no Debian package"), ("cut.deb", "cannot be unpacked")):
+    for name, told in (("a.deb", "not a Debian package"), ("cut.deb", "cannot be unpacked")):
         with pytest.raises(KnowledgeError, match=told):
             list(spoilers.pages(tmp_path / name))
     with pytest.raises(KnowledgeError, match="right package"):
         list(nethack_common.pages(whole))
     only = {"nethack-common/Guidebook.txt": GUIDEBOOK, "lib/games/nethack/symbols": b""}
-    with pytest.raises(KnowledgeError, match="holds no nhdat; is it nethack-common"):
+    with pytest.raises(KnowledgeError, match="contains no nhdat; is it nethack-common"):
         list(nethack_common.pages(package(tmp_path / "only.deb", only)))
 
 

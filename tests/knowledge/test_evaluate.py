@@ -58,7 +58,7 @@ def test_answers_that_the_corpus_does_not_have_are_refused(notes: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("{}", "no file of test queries"), ("", "holds no query"), ("nonsense", "no file of")],
+    [("{}", "not a file of test queries"), ("", "contains no query"), ("nonsense", "not a file of")],
 )
 def test_bad_files_of_queries_are_one_line(content: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text(content, encoding="utf-8")

@@ -135,7 +135,7 @@ def test_what_only_searching_spends_may_change_without_a_new_index(
 
 def test_a_missing_index_names_the_command(notes: Path, tmp_path: Path, settings: Settings) -> None:
     with pytest.raises(
-        KnowledgeError, match=r"holds no index; build one with `python -m balrog_rag\.knowledge"
+        KnowledgeError, match=r"no index here; build one with `python -m balrog_rag\.knowledge"
     ):
         open_searcher(settings(corpus=str(notes), folder=str(tmp_path / "nothing")))
 
@@ -407,7 +407,7 @@ def test_what_killed_builds_have_left_goes_with_the_next(
 def test_what_is_no_index_is_never_replaced_by_one(notes: Path, settings: Settings) -> None:
     before = files(notes)
     for place in (notes, notes / "doors.md"):
-        with pytest.raises(KnowledgeError, match="is no index and stays as it is"):
+        with pytest.raises(KnowledgeError, match="not an index, and left unchanged"):
             build(settings(corpus=str(notes), folder=str(place)))
     assert files(notes) == before
 

@@ -144,7 +144,7 @@ def test_every_policy_walks_through_moments_without_a_map(
     ("words", "told"),
     [
         (["games.jsonl"], "cannot read the endings"),
-        (["README.md"], "is no file of endings"),
+        (["README.md"], "not a file of endings"),
         (["README.md", "--when", "sometimes"], "--when sometimes: not one of"),
         (["README.md", "agent.name=cot"], "not understood"),
     ],

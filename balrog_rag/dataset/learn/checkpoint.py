@@ -77,7 +77,7 @@ def load_network(path: Path) -> "PlainNetwork":
         return PlainNetwork(load_file(weights), read_about(weights.parent).keys)
     except (SafetensorError, KeyError) as error:
         reason = str(error).partition("\n")[0]
-        raise DatasetError(f"{weights}: is no checkpoint of this version ({reason})") from error
+        raise DatasetError(f"{weights}: not a checkpoint of this version ({reason})") from error
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, "Tensor"]) -> None:

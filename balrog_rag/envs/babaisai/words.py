@@ -8,7 +8,7 @@ from balrog_rag.envs.babaisai.simulation import Board, Cell, Tile
 def describe(board: Board, player: Cell) -> str:
     """The rules that hold, and everything in sight by its way from the player.
 
-    Baba itself is never listed. Another thing that is the player's is an empty line, since it is no way off.
+    Baba itself is never listed. Another of the player's things is an empty line: its distance is zero.
     """
     seen = [_line(cell, tile, player) for cell, tile in board.tops() if tile != Tile("baba")]
     return rules(board) + "\n".join(seen)

@@ -83,7 +83,7 @@ def fetch(source: str = URL) -> Path:
                 count = _unpack(archive, fresh)
             if not count:
                 raise BalrogError(
-                    f"{source}: holds no Boxoban levels (hard/, medium/ or unfiltered/ with *.txt)"
+                    f"{source}: contains no Boxoban levels (hard/, medium/ or unfiltered/ with *.txt)"
                 )
             if target.exists():
                 shutil.rmtree(target)
@@ -142,7 +142,7 @@ def _check_size(name: str, size: int) -> None:
 
 
 def _place(name: str) -> PurePosixPath | None:
-    """Where a member of the archive belongs: from its set's name on; None where it is no level file.
+    """Where a member of the archive belongs: from its set's name on; None if it is not a level file.
 
     The path is put together from known words and a plain file name, so a hostile one leads nowhere else.
     """

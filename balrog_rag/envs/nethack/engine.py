@@ -120,7 +120,7 @@ class NLEGame:
             )
         keys = (press,) if isinstance(press, int) else self._keys.get(press)
         if keys is None:
-            raise EnvironmentFailure(f"{self.view.task}: {press!r} is no accepted action")
+            raise EnvironmentFailure(f"{self.view.task}: {press!r} is not an accepted action")
         before, reward, message, done = self._pressed, 0.0, "", KeyPress(0.0)
         if (
             not keys

@@ -72,7 +72,7 @@ def check_seeds(game: GameSpec) -> None:
 
 
 def identity(game: GameSpec) -> str:
-    """Names the dungeon and the character: games of equal names are no independent draws."""
+    """Name the dungeon and the character: games with equal names are not independent draws."""
     seeds = game.seeds
     return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{nethack_options(game).character}"
 

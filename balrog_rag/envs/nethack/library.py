@@ -1,7 +1,7 @@
 """NLE's copies of the NetHack library: functions of the C library are answered for, before a copy is loaded.
 
 NLE loads a copy of its library for every game from a file that it holds open. What the copy asks of the
-machine it asks by jumps to functions of the C library; in the place of such a jump we put the answer.
+machine it asks by jumps to functions of the C library; we replace such a jump by the answer.
 
 This is done where the copy is as we know it: 64-bit Linux on x86. Elsewhere nothing is touched.
 """

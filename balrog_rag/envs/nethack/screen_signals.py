@@ -115,7 +115,7 @@ class NetHackSignals(EnvironmentSignals):
         return seen.with_text("map", "\n".join(line.rstrip() for line in lines))
 
     def without_map(self, seen: Observation, notice: str) -> Observation:
-        """The same moment with a word in the place of its map; its status lines stay."""
+        """Return the moment with a notice instead of its map; the status lines stay."""
         return seen.with_text("map", "\n".join([notice, *_lines(seen)[1:]]) + "\n")
 
     def map(self, seen: Observation) -> str:

@@ -119,6 +119,6 @@ def _base(path: str) -> int | None:
 
 
 def _map(address: int, pages: Pages, library: int) -> bool:
-    """Put the file's pages in the place of the copy's."""
+    """Map the file's pages over those of the copy."""
     where = _libc().mmap(address, pages.length, pages.protection, _PRIVATE | _FIXED, library, pages.offset)
     return bool(where == address != _FAILED)

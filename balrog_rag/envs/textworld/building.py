@@ -53,7 +53,7 @@ def _check_source(names: Sequence[Name], source: Path | None) -> None:
     for task, name in names if source else ():
         description = Path(source or "", task, f"{name}.json")
         if not description.is_file():
-            raise ConfigError(f"{source}: holds no {task}/{name}.json; name BALROG's folder tw_games")
+            raise ConfigError(f"{source}: contains no {task}/{name}.json; pass BALROG's folder tw_games")
 
 
 def _build_one(

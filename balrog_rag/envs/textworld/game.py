@@ -143,8 +143,8 @@ class _Guide:
 def _sort_alike() -> None:
     """Let what TextWorld advises not depend on Python's version.
 
-    It sorts actions by a comparison that is no order, so that what comes first was Python's own choice, and
-    Python 3.13 sorts in other steps than 3.12.
+    It sorts actions by a comparison that does not define an order, so what came first was Python's choice,
+    and Python 3.13 sorts in other steps than 3.12.
     """
     from textworld.generator import game
 

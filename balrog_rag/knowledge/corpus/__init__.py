@@ -97,7 +97,7 @@ def _embedded() -> Corpus:
     if not file.is_file():
         try:
             assembly.write(file)
-        except OSError:  # a cache that cannot be written is no reason not to search
+        except OSError:  # searching works without a cache that can be written
             lines = assembly.encoded()
             found = msgspec.json.Decoder(Passage).decode_lines(lines)
             return Corpus(EMBEDDED, found, blake2b(lines, digest_size=16).hexdigest())
@@ -112,5 +112,5 @@ def _stored(name: str, file: Path) -> Corpus:
 def _read(name: str, pages: Iterable[Page], cut: Cut) -> Corpus:
     found = list(passages(pages, name, cut, wordpiece()))
     if not found:
-        raise KnowledgeError(f"corpus {name} holds no text; nothing to search")
+        raise KnowledgeError(f"corpus {name}: contains no text; add pages to it")
     return Corpus(name, found, digest(msgspec.json.encode(found)))

@@ -61,7 +61,7 @@ def _write(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> tuple[in
             counter.progress = progress
             count = write_passages(part, passages(counter, name, cut, wordpiece()))
         if not count:
-            raise KnowledgeError(f"{name} holds no page with text; the old corpus is untouched")
+            raise KnowledgeError(f"{name}: contains no page with text; the old corpus is unchanged")
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

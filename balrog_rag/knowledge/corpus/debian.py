@@ -22,7 +22,7 @@ def files(source: Path, under: str) -> Iterator[tuple[str, bytes]]:
         found = True
         yield name.removesuffix(".gz"), _unpacked(name, content)
     if not found:
-        raise KnowledgeError(f"{source} holds no {under}; is it the right package?")
+        raise KnowledgeError(f"{source}: contains no {under}; is it the right package?")
 
 
 def _folder(source: Path, under: str) -> Iterator[tuple[str, bytes]]:
@@ -54,7 +54,7 @@ def _data(source: Path) -> bytes:
     except OSError as error:
         raise KnowledgeError(f"cannot read {source}: {error.strerror}") from error
     if not package.startswith(_MAGIC):
-        raise KnowledgeError(f"{source} is no Debian package; get one with `apt-get download`")
+        raise KnowledgeError(f"{source}: not a Debian package; get one with `apt-get download`")
     place = len(_MAGIC)
     while place + _HEADER <= len(package):
         header = package[place : place + _HEADER]
@@ -62,7 +62,7 @@ def _data(source: Path) -> bytes:
         if header.startswith(b"data.tar"):
             return package[place + _HEADER : place + _HEADER + size]
         place += _HEADER + size + size % 2
-    raise KnowledgeError(f"{source} holds no files: it was cut short; fetch it again")
+    raise KnowledgeError(f"{source}: contains no files; the download was truncated, fetch it again")
 
 
 def _unpacked(name: str, content: bytes) -> bytes:

@@ -21,7 +21,7 @@ def members(archive: bytes, name: str) -> dict[str, bytes]:
     try:
         return _members(archive)
     except ValueError as error:
-        raise KnowledgeError(f"{name} is no data archive of NetHack 3.6: {error}") from error
+        raise KnowledgeError(f"{name}: not a data archive of NetHack 3.6: {error}") from error
 
 
 def _members(archive: bytes) -> dict[str, bytes]:

@@ -58,7 +58,7 @@ def entries(dump: Path) -> Iterator[DumpEntry]:
             raise  # the file itself cannot be read
         raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it was cut short") from error
     if not found:
-        raise KnowledgeError("the dump holds no page")
+        raise KnowledgeError("the dump contains no pages; export it again")
 
 
 class _NoDump(Exception):
@@ -90,13 +90,13 @@ class _Reader:
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = tag.rpartition("}")[2]
         if self._depth == 0 and name != "mediawiki":
-            raise _NoDump(f"is no MediaWiki dump: the file's root is <{name[:40]}>")
+            raise _NoDump(f"not a MediaWiki dump: the root element is <{name[:40]}>")
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _NoDump(f"is no MediaWiki dump: elements stand {DEEPEST} deep within each other")
+            raise _NoDump(f"not a MediaWiki dump: elements are nested {DEEPEST} deep")
         if name == "page":
             if self._fields is not None:
-                raise _NoDump("is no MediaWiki dump: a page stands within a page")
+                raise _NoDump("not a MediaWiki dump: a page contains a page")
             self._fields, self._size = {"title": "", "ns": "0", "redirect": "", "text": ""}, 0
         elif self._fields is not None and name == "redirect":
             self._fields["redirect"] = attributes.get("title", "")

@@ -78,7 +78,9 @@ def _decoded(text: bytes, place: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KnowledgeError(f"{place} is no JSON ({error}): cut short, or another file") from error
+        raise KnowledgeError(
+            f"{place}: not JSON ({error}); the file is truncated, or a different file"
+        ) from error
 
 
 def _unpacked(found: Any) -> list[Any]:

@@ -61,7 +61,7 @@ def _file(source: Path, under: str, wanted: str) -> bytes:
     for name, content in files(source, under):
         if name.rpartition("/")[2] == wanted:
             return content
-    raise KnowledgeError(f"{source} holds no {wanted}; is it nethack-common?")
+    raise KnowledgeError(f"{source}: contains no {wanted}; is it nethack-common?")
 
 
 def _version(archive: Mapping[str, bytes]) -> str:

@@ -15,7 +15,7 @@ def pages(folder: Path) -> Iterator[Page]:
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     shown = [path for path in files if not _hidden(path.relative_to(folder))]
     if not shown:
-        raise KnowledgeError(f"{folder} holds no {', '.join(SUFFIXES)} file")
+        raise KnowledgeError(f"{folder}: contains no {', '.join(SUFFIXES)} file")
     for path in shown:
         _refuse_leading_out(path, folder)
         name = path.relative_to(folder).with_suffix("").as_posix()

@@ -58,7 +58,7 @@ class Index(Protocol):
 
 
 def best(scores: NDArray[np.float32], places: NDArray[np.int64], k: int) -> Hits:
-    """The k highest scores with their places; equal scores by place; −1 and what is no number left out."""
+    """Return the k highest scores with their places, equal scores by place, without -1 and NaN."""
     known = (places >= 0) & np.isfinite(scores)
     scores, places = scores[known], places[known]
     order = np.lexsort((places, -scores))[:k]

@@ -141,7 +141,7 @@ class GuestProcess:
         return PlayerLost(outcome, why, f"{Path(self._options.path).resolve()}{function}: {why}")
 
     def _wait(self, seconds: float) -> None:
-        """Wait for its answer; its processor time counts, lest a busy machine end a game.
+        """Wait for its answer; its processor time counts, so that a busy machine does not end a game.
 
         One that sleeps uses none, and so has a limit by the clock, too.
         """

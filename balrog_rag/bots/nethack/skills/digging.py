@@ -190,7 +190,7 @@ def _dig(player: Player, pit: Pit) -> Skill:
     ):
         player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
         return TOO_HARD
-    # Who is fast may be disturbed within the turn: that is no refusal.
+    # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
         player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
         return TOO_HARD if player.refusals[f"dig {pit.level.place} {pit.place}"] > 2 else ""

@@ -91,7 +91,7 @@ def free_hands(player: Player, tool: Item) -> Skill:
 
 
 def dig(player: Player, tool: Item, direction: str) -> Skill:
-    """Begin to dig in a direction, or go on with it, until it is done or somebody disturbs."""
+    """Dig in a direction, or continue digging, until it is done or interrupted."""
     yield from player.ask(
         keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", direction)
     )

@@ -14,7 +14,7 @@ AIR, CLOUD = 39, 40
 PIT, SPIKED_PIT, HOLE, TRAP_DOOR, TELEPORTER, LEVEL_TELEPORTER = 52, 53, 54, 55, 56, 57
 MAGIC_PORTAL, WEB, VIBRATING_SQUARE = 58, 59, 64
 KNOWN = 65
-"""Symbols above are no ground but what flies over it."""
+"""Higher symbols are effects and missiles, not ground."""
 
 UP, DOWN = frozenset((STAIRS_UP, LADDER_UP)), frozenset((STAIRS_DOWN, LADDER_DOWN))
 STAIRS = UP | DOWN

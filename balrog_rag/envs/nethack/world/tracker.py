@@ -17,7 +17,7 @@ from balrog_rag.envs.nethack.world.tracked_player import SkillPlayer
 MOST_TURNS = 100
 """Turns that one skill may take."""
 _REMEMBERED = 10
-"""Turns for which a kind of thing that was in view is no news."""
+"""Turns for which a kind of thing that was in view is not reported again."""
 _LOW = 0.4
 """The share of hit points below which health is low."""
 _TERRAIN, _WITHOUT_MONSTERS = tuple(map(ord, "#te\r")), ord("c")

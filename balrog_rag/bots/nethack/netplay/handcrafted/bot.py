@@ -48,7 +48,7 @@ class HandcraftedBot:
         self.taken: set[tuple[Place, int, int]] = set()
 
     def near(self) -> list[int]:
-        """Squares of monsters that are no pets and within reach, the nearest first."""
+        """Squares of reachable monsters other than pets, the nearest first."""
         steps = walking.ways(self.tracker).steps
         found = []
         for monster in self.tracker.player.world.monsters:
