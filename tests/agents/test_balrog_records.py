@@ -122,7 +122,7 @@ def test_where_a_record_lies_is_part_of_what_a_run_is_held_to(tmp_path: Path) ->
     moved = path.parents[1] / "open" / path.name
     moved.parent.mkdir()
     shutil.move(path, moved)
-    with pytest.raises(ConfigError, match="not the files that this run started with"):
+    with pytest.raises(ConfigError, match="differ from the files that this run started with"):
         listed(folder, digest)
 
 
