@@ -121,7 +121,7 @@ def test_specs_of_earlier_versions_are_shown_every_file(tmp_path: Path) -> None:
 def test_changed_files_are_refused_though_they_are_of_another_task(tmp_path: Path) -> None:
     config = few_shot(*(demonstration(tmp_path, task) for task in TASKS))
     write(Path(config.demonstrations[1]), Demonstration(TASKS[1], "changed", ()))
-    with pytest.raises(ConfigError, match="not the files that this run started with"):
+    with pytest.raises(ConfigError, match="differ from the files that this run started with"):
         for_game(config, *NETHACK, 1)
 
 
