@@ -21,11 +21,25 @@ class Register:
     """Registers extensions; registering a name again replaces it, but built-in names cannot be replaced."""
 
     def agent(self, name: str) -> Callable[[T], T]:
-        """Decorate an agent class, selected by agent=NAME."""
+        """Decorate an agent class, selected by agent=NAME.
+
+        >>> @balrog_rag.register.agent("noting")
+        ... class Noting(BaseAgent):
+        ...     own_prompts = {"note": "Your note: {{ note }}"}
+        """
         return self._decorator(registry.agents, name)
 
     def model(self, name: str) -> Callable[[T], T]:
-        """Decorate a model factory, which takes a ModelConfig and is selected by model=NAME."""
+        """Decorate a model factory, which takes a ModelConfig and is selected by model=NAME.
+
+        >>> @balrog_rag.register.model("north")
+        ... class North:
+        ...     name = "north"
+        ...     def __init__(self, config):
+        ...         pass
+        ...     async def complete(self, request):
+        ...         return Reply("north")
+        """
         return self._decorator(registry.models, name)
 
     def program(self, kind: ProgramKind) -> ProgramKind:
@@ -33,9 +47,9 @@ class Register:
         return self._decorator(registry.programs, kind.name)(kind)
 
     def watcher(self, name: str) -> Callable[[T], T]:
-        """Decorator of a watcher: run.watch=[NAME].
+        """Decorate a watcher, selected by run.watch=[NAME].
 
-        It is a function of one argument, an event, or a class with `see(event)`, made once for each run.
+        It is a function of one argument, an event, or a class with `see(event)`, created once for each run.
 
         >>> from balrog_rag.contracts.events import Stepped
         >>> @balrog_rag.register.watcher("print_actions")
@@ -46,7 +60,7 @@ class Register:
         return self._decorator(registry.watchers, name)
 
     def statistic(self, statistic: Statistic) -> Statistic:
-        """A figure that summaries, reports and comparisons show from now on.
+        """Register a figure that summaries, reports and comparisons show from now on.
 
         >>> from balrog_rag.contracts.statistics import Statistic
         >>> balrog_rag.register.statistic(
@@ -56,7 +70,7 @@ class Register:
         return self._decorator(registry.statistics, statistic.name)(statistic)
 
     def command(self, command: Command) -> Command:
-        """A command of `balrog-rag`, for programs that call `balrog_rag.cli.verbs.main` themselves.
+        """Register a command of `balrog-rag`, for programs that call `balrog_rag.cli.verbs.main` themselves.
 
         A command that a shell can run is installed through the entry-point group `balrog_rag.commands`.
         """

@@ -3,7 +3,9 @@
 import math
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,23 @@ _failed: dict[str, object] = {}
 _problems: list[str] = []
 
 
+_ignored: ContextVar[bool] = ContextVar("ignored", default=False)
+
+
+@contextmanager
+def without_statistics() -> Iterator[None]:
+    """Ignore them while the body runs: files for others must not depend on what is installed here."""
+    token = _ignored.set(True)
+    try:
+        yield
+    finally:
+        _ignored.reset(token)
+
+
 def statistics_for(envs: Iterable[str]) -> list[Statistic]:
     """The registered statistics for any of these kinds of game, without those that have failed."""
+    if _ignored.get():
+        return []
     known = {*envs}
     found = [_loaded(name) for name in registry.statistics.plugged() if not _off(name)]
     return [one for one in found if one is not None and (not one.env or one.env in known)]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 import balrog_rag
+from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Reply, Request
 from balrog_rag.contracts.errors import ConfigError, ModelUnavailable
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Started, Stepped
 from balrog_rag.run import user_watchers
+from balrog_rag.run.demands import demands
 from balrog_rag.run.user_watchers import Patience
 
 SHORT = (
@@ -181,3 +183,9 @@ def test_a_resumed_run_can_be_watched(tmp_path: Path) -> None:
     kinds = list(kinds_of(seen).values())
     assert [Started, *[Asked, Answered, Stepped] * 4, Ended] in kinds  # replayed, then played on
     assert run.config == run.resume("run.watch=[]").config
+
+
+def test_a_folder_of_somebody_elses_that_names_watchers_needs_trust() -> None:
+    balrog_rag.register.watcher("counter")(Counter)
+    assert demands(compose(["run.watch=[counter]"]))["run.watch"] == ["counter"]
+    assert "run.watch" not in demands(compose([]))

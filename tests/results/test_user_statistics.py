@@ -10,11 +10,14 @@ import pytest
 
 import balrog_rag
 from balrog_rag.cli import compare as compare_command
+from balrog_rag.cli import leaderboard
 from balrog_rag.cli import report as report_command
 from balrog_rag.cli import results as results_command
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.statistics import EpisodeResult, Statistic
+from balrog_rag.results.leaderboard.verified import wrong_files
+from balrog_rag.results.runs import load
 
 SHORT = ("env=corridor", "env.episodes=4", "limits.steps=6", "runner.log=none")
 
@@ -99,6 +102,21 @@ def test_both_kinds_appear_in_comparisons(
     assert balrog_rag.compare(*arms, measure="action_kinds").whole.our_mean > 1
     with pytest.raises(ConfigError, match="best_kinds: one figure of all episodes"):
         balrog_rag.compare(*arms, measure="best_kinds")
+
+
+def test_a_submission_does_not_depend_on_what_is_installed(tmp_path: Path) -> None:
+    register_both()
+    run = balrog_rag.evaluate(*SHORT, agent="dummy", folder=tmp_path / "run")
+    assert "statistics" in run.summary
+    assert wrong_files(load(run.folder), {}) == []
+    words = ["submit", str(run.folder), "--name", "x", "--out", str(tmp_path / "out")]
+    assert leaderboard.main(words) == 0
+    (target,) = (tmp_path / "out").iterdir()
+    for file in ("summary.json", "minihack/minihack_summary.json"):
+        assert "statistics" not in json.loads((target / file).read_text())
+        assert "statistics" in json.loads((run.folder / file).read_text())
+    assert "action_kinds" not in (target / "episodes.csv").read_text()
+    assert leaderboard.main(["verify", str(target)]) == 0
 
 
 def broken(episode: EpisodeResult) -> float:

@@ -25,6 +25,7 @@ from balrog_rag.results.leaderboard.off_plan import off_plan
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.summary import Summary, write_all
+from balrog_rag.results.user_statistics import statistics_for, without_statistics
 from balrog_rag.util.wording import many, short_number
 
 ROOT_FILES = ("config.json", "run.json", "episodes.csv")
@@ -56,7 +57,8 @@ def submit(
     `planned` are the specs of the run's configuration, `protocol` is the configuration of BALROG's protocol.
     """
     check(metadata)
-    summary = write_all(run_folder, use_index=False)
+    with without_statistics():
+        summary = write_all(run_folder, use_index=False)
     refuse_incomplete(summary.run, planned)
     if not metadata.name:
         metadata = msgspec.structs.replace(metadata, name=player_of(summary.run.episodes))
@@ -65,6 +67,8 @@ def submit(
     if target.exists():
         raise RunFolderError(f"{target}: already exists; remove it or choose another --out")
     _copy(summary.run, target)
+    if statistics_for(summary.run.by_env()):
+        write_all(run_folder)  # which the submission had to be without
     folder.write_json(target / "summary.json", summary.overall)
     folder.write_bytes(target / METADATA, msgspec.yaml.encode(metadata))
     folder.write_bytes(target / README, readme(summary, metadata).encode())

@@ -24,6 +24,7 @@ from balrog_rag.results.leaderboard.submission import METADATA, README, Metadata
 from balrog_rag.results.recorded_provenance import contradictions
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
+from balrog_rag.results.user_statistics import without_statistics
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
@@ -105,7 +106,16 @@ def wrong_replays(
 
 
 def wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
-    """Files of the folder that contradict its journals."""
+    """Files of the folder that contradict its journals.
+
+    A submission has none of the statistics that somebody has installed; a run folder may have them.
+    """
+    with without_statistics():
+        wrong = _wrong_files(run, protocol)
+    return wrong and _wrong_files(run, protocol)
+
+
+def _wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     summary = summarise(run)
     expected: dict[Path, Any] = {run.folder / "summary.json": summary.overall}
     for env, values in summary.environments.items():
