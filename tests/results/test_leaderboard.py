@@ -362,7 +362,7 @@ def test_a_submission_has_balrogs_layout_and_can_be_replayed(run, tmp_path, caps
     changed["attempts"][0]["versions"]["nle"] = "9.9"
     (target / "run.json").write_text(json.dumps(changed))
     assert main(["verify", str(target)]) == 1
-    assert "run.json: names no start of the run with the package versions" in capsys.readouterr().out
+    assert "run.json: no attempt has the package versions" in capsys.readouterr().out
     (target / "run.json").write_text(provenance)
     (target / "README.md").write_text((target / "README.md").read_text().replace("0.00", "99.0"))
     assert main(["verify", str(target)]) == 1
