@@ -26,13 +26,15 @@ WORDING = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in
 WRAP = re.compile(r"\s*\n\s*(?:#:?|//|\*)?\s*|[ \t]+")
 """Lines of a paragraph or of a comment are joined, so that a line break hides nothing."""
 
-ALLOWED: tuple[tuple[str, str], ...] = ()
+ALLOWED: tuple[tuple[str, str], ...] = (
+    ("balrog_rag/agents/skill_answers.py", "is no JSON object; it must begin"),
+    ("balrog_rag/agents/skill_answers.py", "is no correct JSON"),
+    ("balrog_rag/agents/skill_answers.py", "skill has no name, or one that is no text"),
+    ("balrog_rag/bots/nethack/netplay/command_skills.py", "is no key; write one character"),
+)  # models read these: a change would break the replay of recorded journals
 """Matches that may stay: a path (or its beginning) and the words that contain the match."""
 
-BASELINE: dict[str, int] = {
-    "balrog_rag/agents": 4,
-    "balrog_rag/bots": 3,
-}
+BASELINE: dict[str, int] = {}
 """Matches that a folder may still have; a folder that is not listed may have none."""
 
 

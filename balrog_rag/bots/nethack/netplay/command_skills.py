@@ -12,10 +12,10 @@ from balrog_rag.envs.nethack.world.player import Skill
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
 WAYS = {"n": "k", "e": "l", "s": "j", "w": "h", "ne": "u", "se": "n", "sw": "b", "nw": "y", "self": "."}
-"""Directions by the keys that say them."""
+"""The key of each direction."""
 _NAMED = {"ESC": 27, "SPACE": 32, "ENTER": 13}
 _ALWAYS = frozenset("-$*?")
-"""Answers to the question for an item that are no letters of the inventory."""
+"""Answers to the question for an item other than letters of the inventory."""
 _CHUNK = 10
 """Turns rested with one command."""
 _REPLIES = 6
