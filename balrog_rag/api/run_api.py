@@ -121,7 +121,7 @@ def begin(words: list[str], trust: bool = False) -> "Begun":
         raise ConfigError(f"{flags[0]}: a command-line flag; pass KEY=VALUE overrides, one run at a time")
     earlier, words = resumed_folder(words)
     if is_sweep(earlier, words):
-        raise ConfigError("these words mean several runs; play them with python -m balrog_rag.eval")
+        raise ConfigError("these words mean several runs; play them with balrog-rag sweep")
     return new_run(words) if earlier is None else continued(earlier, words, trust)
 
 

@@ -252,7 +252,7 @@ def _move(part: Path, place: Path) -> None:
 
 
 def _build_command(path: Path) -> str:
-    return f"python -m balrog_rag.knowledge index build knowledge.folder={path}"
+    return f"balrog-rag knowledge index build knowledge.folder={path}"
 
 
 class _TextsOf:

@@ -83,7 +83,7 @@ def fit(run: Path, worth: float | None = None) -> FittedGate:
         count = len(found.asked) if found else 0
         raise ConfigError(
             f"{run}: {count} steps were asked again, and a gate needs {LEAST}; "
-            f"run python -m balrog_rag.counterfactual {run} --sample 200"
+            f"run balrog-rag counterfactual {run} --sample 200"
         )
     rows = [(known, _changed(one)) for one in found.asked if (known := _known(run, one)) is not None]
     x = np.array([[known[name] for name in FEATURES] for known, _ in rows])

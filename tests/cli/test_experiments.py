@@ -205,7 +205,7 @@ def test_without_the_papers_file_it_stops_and_says_how_to_get_it(tmp_path: Path)
     done = evaluate("+experiment=paper_figure3", "run.name=f", cwd=tmp_path, BALROG_RAG_CACHE=cache)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "balrog_rag.knowledge corpus fetch minihack" in done.stderr
+    assert "balrog-rag knowledge corpus fetch minihack" in done.stderr
     assert "knowledge=embedded" in done.stderr
     assert not (tmp_path / "results").exists()
 

@@ -36,7 +36,7 @@ FORKED = {
 def cache(tmp_path: Path) -> str:
     """Boxoban's levels in small, and the user's games of TextWorld."""
     if missing():
-        pytest.skip("the games of TextWorld are not built: python -m balrog_rag.envs build textworld")
+        pytest.skip("the games of TextWorld are not built: balrog-rag envs build textworld")
     cache = own_cache(tmp_path / "cache")
     (cache / "textworld").symlink_to(games_folder())
     (tmp_path / "levels.zip").write_bytes(archive())

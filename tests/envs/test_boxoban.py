@@ -85,7 +85,7 @@ def url(server, path="/levels.zip"):
 def test_without_levels_one_line_says_what_to_run():
     with pytest.raises(ConfigError) as caught:
         check_game(minihack("Boxoban-Hard"))
-    assert str(caught.value).endswith("run: python -m balrog_rag.envs fetch boxoban")
+    assert str(caught.value).endswith("run: balrog-rag envs fetch boxoban")
 
 
 def test_fetched_levels_are_found_and_played(server, cache):

@@ -105,7 +105,7 @@ def test_a_picture_is_there_where_it_is_wanted():
 def test_a_game_of_textworld_that_is_not_here_is_one_line(monkeypatch, tmp_path):
     pytest.importorskip("textworld", reason="the extra [textworld] is not installed")
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path))
-    with pytest.raises(ConfigError, match=r"run: python -m balrog_rag\.envs build textworld"):
+    with pytest.raises(ConfigError, match=r"run: balrog-rag envs build textworld"):
         check_game(spec("textworld", "coin_collector", 0))
 
 

@@ -95,7 +95,7 @@ def test_a_game_that_cannot_be_built_is_one_line(cache, tmp_path):
 
 
 def test_what_is_missing_is_one_line(cache, monkeypatch):
-    with pytest.raises(ConfigError, match=r"run: python -m balrog_rag\.envs build textworld"):
+    with pytest.raises(ConfigError, match=r"run: balrog-rag envs build textworld"):
         make("coin_collector", 1, cache / "textworld")
     monkeypatch.setattr("balrog_rag.util.extras.find_spec", lambda name: None)
     with pytest.raises(

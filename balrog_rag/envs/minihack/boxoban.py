@@ -1,6 +1,6 @@
 """The levels of MiniHack's Boxoban tasks, which come neither with it nor with us.
 
-`python -m balrog_rag.envs fetch boxoban` brings them into the user's cache folder.
+`balrog-rag envs fetch boxoban` brings them into the user's cache folder.
 """
 
 import os
@@ -18,7 +18,7 @@ from balrog_rag.util.fetch import cache_folder, download
 from balrog_rag.util.zips import BROKEN_ZIP
 
 URL = "https://github.com/google-deepmind/boxoban-levels/archive/refs/heads/master.zip"
-COMMAND = "python -m balrog_rag.envs fetch boxoban"
+COMMAND = "balrog-rag envs fetch boxoban"
 
 SETS = {"Hard": "hard", "Medium": "medium/train", "Unfiltered": "unfiltered/train"}
 """By the part of a task's name: the folder with its levels."""

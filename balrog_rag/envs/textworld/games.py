@@ -9,7 +9,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.fetch import cache_folder
 
 TASKS = ("treasure_hunter", "the_cooking_game", "coin_collector")
-COMMAND = "python -m balrog_rag.envs build textworld"
+COMMAND = "balrog-rag envs build textworld"
 
 Seeds = tuple[int, int, int, int]
 """What draws a game: its map, its objects, its quest and its words."""

@@ -82,7 +82,7 @@ def _absent(name: str, cut: Cut) -> str:
     """Which command brings a corpus in, and what to do without it."""
     words = f"knowledge.tokens={cut.tokens}" + (f" knowledge.overlap={cut.overlap}" if cut.overlap else "")
     whole = f"passages of {cut.tokens} tokens" if cut.tokens else "whole pages"
-    command = "python -m balrog_rag.knowledge corpus"
+    command = "balrog-rag knowledge corpus"
     how = f"`{command} import {name} FILE {words}`"
     if name == "minihack":
         how = f"`{command} fetch minihack {words}`, or from its file nethackwikidata.json with {how}"
