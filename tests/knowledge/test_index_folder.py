@@ -134,9 +134,7 @@ def test_what_only_searching_spends_may_change_without_a_new_index(
 
 
 def test_a_missing_index_names_the_command(notes: Path, tmp_path: Path, settings: Settings) -> None:
-    with pytest.raises(
-        KnowledgeError, match=r"no index here; build one with `balrog-rag knowledge"
-    ):
+    with pytest.raises(KnowledgeError, match=r"no index here; build one with `balrog-rag knowledge"):
         open_searcher(settings(corpus=str(notes), folder=str(tmp_path / "nothing")))
 
 
