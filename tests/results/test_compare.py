@@ -58,7 +58,7 @@ def test_another_measure_may_be_compared(pair, capsys):
 
 
 @pytest.mark.parametrize(
-    ("planned", "told"), [("8", "stop: the verdict is clear"), ("16", "go on"), ("1000", "go on")]
+    ("planned", "told"), [("8", "stop: the verdict is clear"), ("16", "continue"), ("1000", "continue")]
 )
 def test_a_look_before_the_end_spends_little(pair, capsys, planned, told):
     assert main([str(pair[1]), str(pair[0]), "--planned", planned]) == 0
