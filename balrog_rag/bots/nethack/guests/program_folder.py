@@ -72,7 +72,7 @@ def file_digest(options: GuestOptions) -> str:
 
 
 def folder_digest(folder: Path) -> str:
-    """Return a digest of every file's name and content, without caches of Python and editors."""
+    """Return a digest of every file's name and content, except caches, .git and .venv."""
     if not (folder / ENTRY).is_file():
         raise ConfigError(f"agent.options.path={folder}: has no {ENTRY} that defines make_agent()")
     parts, size = [], 0
