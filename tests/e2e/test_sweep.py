@@ -75,7 +75,7 @@ def test_a_sweep_cut_while_its_folders_were_made_is_gone_on_with(tmp_path: Path)
     [
         (["agent=naive,cott"], "agent=cott: no such agent; did you mean"),
         (["run.seed=1,-1"], "run.seed=-1: must be at least 0"),
-        (["run.name=a,b"], "run.name: names the sweep"),
+        (["run.name=a,b"], "run.name: cannot be swept over"),
         (["resume=nowhere"], "nowhere: not a sweep"),
         (["run.seed=range(1"], "run.seed"),
         (
