@@ -1,6 +1,8 @@
 """What is checked before a run plays: names, keys, extras, options and prices. Nothing is written here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
@@ -11,7 +13,7 @@ from balrog_rag.config.frozen import plain, thaw
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import AgentConfig, Config
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.kinds import check_game
 from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec
@@ -19,6 +21,9 @@ from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.models.budget import capped_in_dollars, unpriced
 from balrog_rag.run.user_watchers import chosen_watchers
 from balrog_rag.util import extras
+
+Check: TypeAlias = Callable[[], object]
+"""Raises an error if something is missing or wrong."""
 
 
 def check_new(config: Config) -> None:
@@ -30,12 +35,44 @@ def check_new(config: Config) -> None:
 
 
 def check_services(config: Config) -> None:
-    """Refuse a missing API key or extra of the model or the knowledge base, before any slow work."""
+    """Refuse missing API keys and extras of the model and the knowledge base, before any slow work."""
+    refuse_together(service_checks(config))
+
+
+def service_checks(config: Config) -> Iterator[Check]:
+    """One check for each key or extra that the model and the knowledge base need."""
     if agents.asks_model(config.agent):
-        extras.require_of(registry.models.get(config.model.backend), f"model.backend={config.model.backend}")
-        refuse_unanswerable(config.model)
+        backend = config.model.backend
+        yield lambda: extras.require_of(registry.models.get(backend), f"model.backend={backend}")
+        yield lambda: refuse_unanswerable(config.model)
     if agents.retrieves(config.agent):
-        knowledge.require_extras(config.knowledge)
+        yield lambda: knowledge.require_extras(config.knowledge)
+
+
+def game_checks(specs: Sequence[EpisodeSpec]) -> Iterator[Check]:
+    """One check for each task: unknown names, missing levels and extras."""
+    for game in {(spec.game.env, spec.game.task): spec.game for spec in specs}.values():
+        yield partial(check_game, game)
+
+
+def refuse_together(checks: Iterable[Check]) -> None:
+    """Make every check, so that one error names everything that is wrong."""
+    failures = failed(checks)
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise ConfigError("; and ".join(dict.fromkeys(map(str, failures))))
+
+
+def failed(checks: Iterable[Check]) -> list[BalrogError]:
+    """The errors of the checks that fail."""
+    failures = []
+    for check in checks:
+        try:
+            check()
+        except BalrogError as error:
+            failures.append(error)
+    return failures
 
 
 def check_config(config: Config) -> None:
@@ -52,8 +89,7 @@ def check_config(config: Config) -> None:
 def check_episodes(specs: Sequence[EpisodeSpec]) -> None:
     """Refuse games that do not exist, and players that cannot play one of them or have wrong options."""
     by_task = {(spec.game.env, spec.game.task): spec for spec in specs}
-    for spec in by_task.values():
-        check_game(spec.game)
+    refuse_together(game_checks(specs))
     for spec in by_task.values():
         if why := agents.refusal(str(spec.player.agent["name"]), spec.game):
             raise ConfigError(why)

@@ -151,10 +151,10 @@ def test_a_file_that_cannot_be_imported_is_refused_before_any_game(
     assert str(refused.value).startswith(line)
 
 
-@pytest.mark.parametrize("written", ["../work/mine.py", "{here}/mine.py"])
+@pytest.mark.parametrize("written", ["../play/mine.py", "{here}/mine.py"])
 def test_the_last_line_says_where_a_bot_crashed(tmp_path: Path, written: str) -> None:
     """In a process of its own, as users run it; the path is shown as it was written."""
-    here = tmp_path / "work"
+    here = tmp_path / "play"
     here.mkdir()
     (here / "mine.py").write_text("def act(seen):\n    return {}['north']\n")
     file = written.format(here=here)

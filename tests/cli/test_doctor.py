@@ -46,3 +46,14 @@ def test_a_wrong_override_is_one_line(capsys: pytest.CaptureFixture[str]) -> Non
 def test_every_extra_is_listed() -> None:
     declared = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
     assert {*EXTRAS} == {*declared} - {"dev"}
+
+
+def test_a_run_names_everything_missing_at_once_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["agent=random", "env=minihack", "run.name=r"]
+    assert verbs.main(["run", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "MiniHack-Boxoban-Hard-v0: " in line
+    assert "MiniHack-Boxoban-Medium-v0: " in line
+    assert not (tmp_path / "results").exists()
