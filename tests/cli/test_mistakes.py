@@ -59,7 +59,7 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
             "-m run.seed=1,2 run.name=../x/y",
             "run.name=../x/y: not a folder name; use run.folder for its location",
         ),
-        ("run.folder=/proc/none", "cannot be made"),
+        ("run.folder=/proc/none", "cannot be created"),
         ("resume=nowhere", "nowhere: not a run folder"),
         ("agent=[naive,cot]", "agent=[naive,cot]: takes one agent; to play each, use -m agent=naive,cot"),
         (
@@ -116,7 +116,7 @@ def test_resume_refuses_an_edited_configuration(run: Path) -> None:
     config = json.loads((run / "config.json").read_text())
     config["config"]["run"]["seed"] = 5
     (run / "config.json").write_text(json.dumps(config))
-    assert "was changed by hand or written by another version" in refused(run)
+    assert "changed by hand or written by another version" in refused(run)
 
 
 def test_a_new_run_is_refused_where_one_stands(run: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_sample_of_steps_is_asked_again_with_and_without(runs, capsys):
     differing = [one for one in found.asked if one.without != one.action]
     assert [line.split(":")[0] for line in steps] == [f"{one.episode} step {one.step}" for one in differing]
     assert f"without reference text {differing[0].without}" in steps[0]
-    assert show(look.partition("balrog_rag.episode ")[2].split()) == 0
+    assert show(look.partition("balrog-rag ")[2].split()) == 0
     assert f"step {differing[0].step}: {differing[0].action} " in capsys.readouterr().out
     assert main([str(runs / "naive_rag"), "--sample", "5", "--json"]) == 0
     assert msgspec.json.decode(capsys.readouterr().out, type=Counterfactual) == found

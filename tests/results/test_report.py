@@ -241,7 +241,7 @@ def test_settings_that_differ_are_named():
     ("words", "problem"),
     [
         (["nowhere"], "nowhere: neither a run folder nor a folder of run folders"),
-        (["SWEEP", "--baseline", "plian"], "--baseline plian: no such arm; did you mean plain?"),
+        (["SWEEP", "--baseline", "plian"], "--baseline plian: unknown arm; did you mean plain?"),
         (["SWEEP", "--formats", "gif"], "--formats gif: unknown format; valid formats: html"),
     ],
 )

@@ -169,7 +169,7 @@ def test_long_work_is_not_taken_for_a_hang():
 def test_an_error_in_a_game_is_an_answer():
     async def scenario(pool):
         game = await pool.open(nethack())
-        with pytest.raises(EnvironmentFailure, match="'fly' is no accepted action"):
+        with pytest.raises(EnvironmentFailure, match="'fly' is not an accepted action"):
             await game.play(["fly"])
         assert len(await game.play(["search"])) == 1
         with pytest.raises(ConfigError, match="did you mean NetHackChallenge-v0"):
