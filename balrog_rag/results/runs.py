@@ -207,7 +207,8 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
             found[name] = _Known(0, 0, problem="cannot be read")
             continue
         known = old.get(name)
-        if known is None or (known.size, known.time) != (stat.st_size, stat.st_mtime_ns):
+        # A problem is never current: another version of this program, or of a plug-in, may not have it.
+        if known is None or known.problem or (known.size, known.time) != (stat.st_size, stat.st_mtime_ns):
             known = _Known(stat.st_size, stat.st_mtime_ns)
             stale.append(path)
         found[name] = known

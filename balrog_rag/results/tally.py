@@ -9,21 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.data import Reply, Rise
+from balrog_rag.contracts.errors import BalrogError, JournalError
 from balrog_rag.contracts.kinds import kind_of, value_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
+from balrog_rag.util.blame import blame_of
 
 
 def read_episode(path: Path) -> Episode | None:
-    """Read a journal; None if the episode has not ended. Raises JournalError for an invalid line."""
+    """Read a journal; None if the episode has not ended.
+
+    Raises JournalError for an invalid line, or if the episode cannot be scored.
+    """
     tally: _Tally | None = None
     for entry in journal.entries_of(path):
-        if isinstance(entry, Header):
-            tally = _Tally(entry)
-        elif tally is not None:
-            tally.take(entry)
+        try:
+            if isinstance(entry, Header):
+                tally = _Tally(entry)
+            elif tally is not None:
+                tally.take(entry)
+        except BalrogError:
+            raise
+        except Exception as error:
+            raise JournalError(
+                f"{path}: cannot be scored: {blame_of(error, 'its kind of game:').line}"
+            ) from error
     return tally.episode if tally is not None and tally.ended else None
 
 

@@ -80,7 +80,8 @@ class RunBuilder:
         return name
 
     def header(self, name: str, seed: int | None = None, character: str = "@", digest: str = "") -> Header:
-        env, task, number = name.rsplit("/", 2)
+        env, _, rest = name.partition("/")
+        task, _, number = rest.rpartition("/")
         core = int(number) if seed is None else seed
         game = GameSpec(env, task, Seeds(core, core + 1), options={"character": character})
         spec = EpisodeSpec(name, game, PlayerSpec(self.agent, self.model, {"corpus": "minihack"}))
