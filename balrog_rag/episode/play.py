@@ -119,7 +119,7 @@ class EpisodeContext:
         llm = JournaledLLM(self.services.model(player), self.cursor, self.meter, self.at, fit, self.watcher)
         knowledge = JournaledKnowledge(self.services.retriever(player), self.cursor, self.at, self.watcher)
         seed, since = self.spec.game.seeds.core, self.at.step
-        with self._blaming(player, "cannot be made:"):
+        with self._blaming(player, "cannot be made with (config, view, llm, knowledge):"):
             return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:

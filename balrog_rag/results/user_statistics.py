@@ -58,9 +58,12 @@ def _loaded(name: str) -> Statistic | None:
         return None
     if isinstance(found, Statistic) and found.name == name:
         return found
-    named = f", and its name is {found.name!r}" if isinstance(found, Statistic) else ""
-    expected = f"expected a balrog_rag.contracts.statistics.Statistic named {name!r}"
-    _switch_off(name, f"{expected}, got a {type(found).__name__}{named}")
+    if isinstance(found, Statistic):
+        _switch_off(name, f"its Statistic is named {found.name!r}; give the entry point and it one name")
+    else:
+        _switch_off(
+            name, f"expected a balrog_rag.contracts.statistics.Statistic, got a {type(found).__name__}"
+        )
     return None
 
 

@@ -36,6 +36,7 @@ PACKAGE = Path(__file__).parents[2] / "balrog_rag"
         ("run.seed=1,2", "run.seed=1,2: expected one value; to play each, use -m run.seed=1,2; a value with"),
         ("env.seeds=1,2", "env.seeds=1,2: expected a list; write env.seeds=[1,2], or"),
         ("env.tasks=nle/X", "env.tasks: expected a list; write env.tasks=[nle/X]"),
+        ("env=nle", "env=nle: a kind of game without a preset; name its tasks: env.tasks=[nle/NetHack"),
         ("env=nle/X", "env=nle/X: a task, not a preset; write env.tasks=[nle/X]"),
         ("env.tasks=[nle/X,]", "env.tasks=[nle/X,]: cannot be parsed; close the bracket or quote"),
         ("env.max_steps=5", "env.max_steps: expected a mapping; write env.max_steps.NAME=5"),
