@@ -144,6 +144,10 @@ def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
         return Reading(candidate, "strict")
     if (call := view.call(style.whole(text))) is not None:
         return Reading.of(call, "strict")
+    if view.call(candidate) is not None:
+        # An argument that does not fit, such as a number out of range, was dropped with the other digits:
+        # the rest must not be taken as a call with fewer arguments.
+        candidate = style.whole(text)
     if view.anything:
         return Reading(candidate, "strict")
     # Meaning is computed even if it is not used, so that runs can report what lenient parsing would change.

@@ -215,7 +215,8 @@ def test_a_monstrous_answer_is_read_in_no_time(text: str) -> None:
 REST = Action("rest", "let time pass", (Parameter("turns", least=1, most=100),))
 EXPLORE = Action("explore_level", "look at all there is")
 SAY = Action("look_up", "ask the guide", (Parameter("query", "text"),))
-SKILLED = taking(ACCEPTED, REST, EXPLORE, SAY)
+NAP = Action("nap", "sleep", (Parameter("turns", least=1, most=20, optional=True),))
+SKILLED = taking(ACCEPTED, REST, EXPLORE, SAY, NAP)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +229,9 @@ SKILLED = taking(ACCEPTED, REST, EXPLORE, SAY)
         (TAGS_OR_WHOLE, "rest  40", "rest 40"),
         (TAGS, "<|ACTION|>look_up what do newts eat<|END|>", "look_up what do newts eat"),
         (WHOLE, "north", "north"),
+        (WHOLE, "nap", "nap"),
+        (WHOLE, "nap 21", None),
+        (AFTER_LABEL, "ACTION: nap 21", None),
         (TAGS, "<|ACTION|>rest 0<|END|>", None),
         (TAGS, "<|ACTION|>rest 101<|END|>", None),
         (TAGS, "<|ACTION|>rest<|END|>", None),
