@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DOCS := .venv-docs
 EXTRAS ?= local,dev
 JOBS ?= 2
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
 
 .DEFAULT_GOAL := help
-.PHONY: help usable setup eval test test-slow test-all check bench index report view clean
+.PHONY: help usable setup eval test test-slow test-all check bench index report view docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -59,6 +60,17 @@ report: setup  ## write an HTML report of runs (RUNS="results/a results/b")
 view: setup  ## show episodes in the browser (RUN=results/a; default: the newest run)
 	@$(BIN)/balrog-rag view $(or $(RUN),$$(dirname $$(ls -t results/*/config.json | head -1)))
 
+# The site has an environment of its own, which also sees the packages of .venv: pages are made from docstrings.
+$(DOCS)/.installed: docs/requirements.txt $(VENV)/.installed
+	@$(BIN)/python -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(DOCS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_venv.pth
+	@touch $@
+
+docs: setup $(DOCS)/.installed  ## build the documentation site into site/, with every link checked
+	@PYTHONPATH=. $(DOCS)/bin/mkdocs build --strict --quiet $(ARGS) && echo "site/index.html"
+
 clean:  ## remove build products; run folders stay
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache wiki_index/built
+	@rm -rf $(VENV) $(DOCS) site build dist .mypy_cache .ruff_cache wiki_index/built
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
