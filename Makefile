@@ -69,7 +69,7 @@ $(DOCS)/.installed: docs/requirements.txt $(VENV)/.installed
 	@touch $@
 
 docs: setup $(DOCS)/.installed  ## build the documentation site into site/, with every link checked
-	@PYTHONPATH=. $(DOCS)/bin/mkdocs build --strict --quiet $(ARGS) && echo "site/index.html"
+	@PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet $(ARGS) && echo "site/index.html"
 
 clean:  ## remove build products; run folders stay
 	@rm -rf $(VENV) $(DOCS) site build dist .mypy_cache .ruff_cache wiki_index/built
