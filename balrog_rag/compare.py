@@ -1,4 +1,4 @@
-"""The door to `python -m balrog_rag.compare`; the command itself stands in `cli/`."""
+"""Entry point of `python -m balrog_rag.compare`; the command is in `cli/`."""
 
 from balrog_rag.cli.compare import main
 from balrog_rag.util.stopping import leave

@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.episode`: show, verify, export and fork journals by replaying them."""
+"""`balrog-rag show`, `verify`, `export` and `fork`: replay journals."""
 
 import argparse
 import asyncio

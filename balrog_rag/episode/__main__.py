@@ -1,4 +1,4 @@
-"""Entry point of `python -m balrog_rag.episode`; the command itself lives in `cli/`."""
+"""Entry point of `python -m balrog_rag.episode`; the command is in `cli/`."""
 
 from balrog_rag.cli.episode import main
 from balrog_rag.util.stopping import leave

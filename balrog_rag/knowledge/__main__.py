@@ -1,4 +1,4 @@
-"""The door to `python -m balrog_rag.knowledge`; the command itself stands in `cli/`."""
+"""Entry point of `python -m balrog_rag.knowledge`; the command is in `cli/`."""
 
 from balrog_rag.cli.knowledge import main
 from balrog_rag.util.stopping import leave

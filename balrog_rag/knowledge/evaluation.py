@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.knowledge eval`: how well each index finds the passages that answer a query."""
+"""`balrog-rag knowledge eval`: measure how well each index finds the passages that answer a query."""
 
 import time
 from argparse import Namespace

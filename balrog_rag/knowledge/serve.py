@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.knowledge serve`: the search over HTTP on loopback, with an OpenAPI page."""
+"""`balrog-rag knowledge serve`: the search over HTTP on loopback, with an OpenAPI page."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

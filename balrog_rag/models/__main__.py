@@ -1,4 +1,4 @@
-"""Entry point of `python -m balrog_rag.models`; the command itself lives in `cli/`."""
+"""Entry point of `python -m balrog_rag.models`; the command is in `cli/`."""
 
 from balrog_rag.cli.models import main
 from balrog_rag.util.stopping import leave

@@ -46,7 +46,12 @@ class Returns(BaseAgent):
 @pytest.mark.parametrize(
     ("agent", "words", "blame"),
     [
-        (TooFew, (), r"agent 'faulty' cannot be made with \(config, view, llm, knowledge\): TypeError: .*__init__\(\) takes 2 positional"),
+        (
+            TooFew,
+            (),
+            r"agent 'faulty' cannot be made with \(config, view, llm, knowledge\): "
+            r"TypeError: .*__init__\(\) takes 2 positional",
+        ),
         (
             ReadsText,
             (),

@@ -5,7 +5,7 @@
         assert max(server.counts.values()) == 1
 
 The answer follows from the prompt alone, so the order of requests does not matter. Faults are selected in
-the same way, by the prompt's digest. `python -m balrog_rag.models testserver` runs it in its own process,
+the same way, by the prompt's digest. `balrog-rag models testserver` runs it in its own process,
 which survives a killed client.
 """
 
