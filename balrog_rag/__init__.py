@@ -8,6 +8,8 @@
     balrog_rag.load(folder, ...); balrog_rag.steps(journal)                data frames
     for event in balrog_rag.events(journal): ...                           an episode, event by event
     balrog_rag.compare(a, b).sentence; balrog_rag.verdict(xs, ys)          is there a difference?
+    run.report(other); run.view(); run.verify()                            pages and checks of a run
+    balrog_rag.list_agents(); balrog_rag.list_tasks("minihack")            what can be played
     balrog_rag.search("floating eye", k=3)                                 the knowledge base
     balrog_rag.register.agent("mine")                                      what you define yourself
 
@@ -25,6 +27,7 @@ from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  
 
 if TYPE_CHECKING:
     from balrog_rag.api.event_stream import events
+    from balrog_rag.api.listing_plugins import list_agents, list_tasks
     from balrog_rag.api.manual_game import make
     from balrog_rag.api.registering import register
     from balrog_rag.api.run_api import Run, aevaluate, evaluate
@@ -36,8 +39,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Run", "aevaluate", "compare", "evaluate", "events", "load", "make", "register", "search", "steps",
-    "verdict",
+    "Run", "aevaluate", "compare", "evaluate", "events", "list_agents", "list_tasks", "load", "make",
+    "register", "search", "steps", "verdict",
 ]  # fmt: skip
 
 _WHERE = {
@@ -46,6 +49,8 @@ _WHERE = {
     "compare": "api.run_comparison:compare",
     "evaluate": "api.run_api:evaluate",
     "events": "api.event_stream:events",
+    "list_agents": "api.listing_plugins:list_agents",
+    "list_tasks": "api.listing_plugins:list_tasks",
     "load": "results.frames:episodes",
     "make": "api.manual_game:make",
     "register": "api.registering:register",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from balrog_rag.api.given_objects import AgentLike, EnvLike, ModelLike
+    from balrog_rag.api.run_pages import HtmlPage
     from balrog_rag.contracts.events import Event
     from balrog_rag.run.backend import PlannedRun as Begun
     from balrog_rag.run.user_watchers import WatcherLike
@@ -207,6 +208,54 @@ class Run:
         """Resume it where an event loop is running already."""
         return await aevaluate(f"resume={self.folder}", *overrides, watch=watch)
 
+    def report(
+        self,
+        *others: Place,
+        out: Place | None = None,
+        title: str | None = None,
+        baseline: str | None = None,
+        partial: bool = False,
+    ) -> "HtmlPage":
+        """Write a report on this run and others, verdicts first; the result shows itself in a notebook.
+
+        >>> run.report("results/other").notes    # the verdicts
+
+        Args:
+            others: further run folders, or folders of run folders.
+            out: folder to write; without it reports/NAME.
+            title: heading of the page.
+            baseline: the arm to compare with; without it the first.
+            partial: include verdicts for runs with open or missing episodes.
+        """
+        from balrog_rag.api.run_pages import beside, write_run_report
+
+        folders = [self.folder, *map(Path, others)]
+        name = "+".join(dict.fromkeys(folder.resolve().name for folder in folders))[:80]
+        place = beside(out, Path("reports") / name)
+        return write_run_report(folders, place, title or name, baseline, partial)
+
+    def view(self, episode: str | int | None = None, out: Place | None = None) -> "HtmlPage":
+        """Write the viewer's page: every episode, or one, step by step with prompts and answers.
+
+        `out` is the file to write, without it view.html in the run folder (NAME.view.html for one episode). A
+        notebook shows the result in place.
+        """
+        from balrog_rag.api.run_pages import beside, write_view
+
+        if episode is None:
+            return write_view([self.folder], beside(out, self.folder / "view.html"))
+        journal = self.journal(episode)
+        return write_view([journal], beside(out, self.folder / f"{journal.name.partition('.')[0]}.view.html"))
+
+    def verify(self) -> list[str]:
+        """Replay every episode without a model and compare each prompt and screen with the journal.
+
+        Returns one line for each journal that differs; an empty list if all are equal.
+        """
+        from balrog_rag.api.run_pages import differences
+
+        return differences(folders.journals(self.folder))
+
     def _planned(self) -> list[str]:
         from balrog_rag.run.resume import resumed_config, specs_of
 
@@ -214,6 +263,12 @@ class Run:
 
     def __fspath__(self) -> str:
         return str(self.folder)
+
+    def _repr_html_(self) -> str:
+        """The results as a table, in a notebook."""
+        from balrog_rag.api.run_pages import summary_html
+
+        return summary_html(self.folder, self.troubles)
 
     def __repr__(self) -> str:
         found = load(self.folder)

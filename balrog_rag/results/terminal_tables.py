@@ -25,7 +25,7 @@ SHOWN_PROBLEMS = 10
 def print_summary(summary: Summary, console: "Console") -> None:
     """Print a run's summary; text from journals is printed literally, never as markup."""
     title = f"{summary.run.name} ({summary.run.partial})" if summary.run.partial else summary.run.name
-    show_table(console, title, HEADINGS, _scores(summary))
+    show_table(console, title, HEADINGS, score_rows(summary))
     if note := departure(summary.run.config):
         say(console, f"note: {note}.")
     for env, episodes in summary.run.by_env().items():
@@ -71,7 +71,7 @@ def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
 HEADINGS = ("task", "n", "progress %\n± SE", "95 %\ninterval", "steps", "tokens", "dollars")
 
 
-def _scores(summary: Summary) -> list[list[str] | None]:
+def score_rows(summary: Summary) -> list[list[str] | None]:
     """One row per environment and their average; for a single environment also one row per task."""
     rows: list[list[str] | None] = []
     by_env, whole = summary.run.by_env(), not summary.run.partial
