@@ -1,24 +1,16 @@
 """One run, played in this process: its session, and the results that are printed of its folder."""
 
 import sys
-from pathlib import Path
 
-from balrog_rag import agents
 from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_troubles
 from balrog_rag.cluster.choice import backend_of
-from balrog_rag.config.schema import Config
 from balrog_rag.display.display import display
 from balrog_rag.run.attempt import attempt
 from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.services import LiveServices
-
-REAL_MODEL = """\
-The embedded model only shows that everything works. To use a real model, set its key and name:
-  OPENAI_API_KEY=... balrog-rag run model=openai model.name=openai/<model> limits.run.dollars=5
-  (or model=anthropic, gemini, vllm, ollama, ...: docs/reference/models.md)"""
 
 
 def play_run(run: PlannedRun) -> int:
@@ -45,7 +37,7 @@ class OneRun:
     def write_results(self) -> int:
         """Write the summaries and print the results."""
         assert self._outcome is not None  # play has returned
-        print_and_write(self._run.folder, self._outcome, self._run.config)
+        print_and_write(self._run, self._outcome)
         return self._outcome.exit_code
 
     def print_troubles(self, interrupted: bool) -> None:
@@ -54,18 +46,19 @@ class OneRun:
             print_troubles(self._run.folder, self._outcome or not_played(self._run), interrupted)
 
 
-def print_and_write(run: Path, outcome: RunOutcome, config: Config) -> None:
+def print_and_write(run: PlannedRun, outcome: RunOutcome) -> None:
     """Write the summaries and print the results; the needed modules are imported only now."""
     from balrog_rag.cli.final_report import print_finished, print_results
+    from balrog_rag.cli.next_steps import next_steps
     from balrog_rag.results.summary import write_all
 
     def say() -> None:
-        if config.runner.log == "json":
-            print_finished(run, outcome, summary)
+        if run.config.runner.log == "json":
+            print_finished(run.folder, outcome, summary)
             return
-        print_results(run, summary)
-        if config.model.backend == "local" and agents.asks_model(config.agent):
-            print(REAL_MODEL)
+        print_results(run.folder, summary)
+        if advice := next_steps([run], run.folder):
+            print(advice)
 
-    summary = write_all(run)
+    summary = write_all(run.folder)
     as_far_as_read(sys.stdout, say)

@@ -37,12 +37,21 @@ def print_sweep_troubles(
         times = f" (in each of {len(labels)} of {len(runs)} runs)" if len(labels) > 1 else ""
         _say(f"{where}{line}{times}")
     if any(outcome.exit_code for outcome in outcomes):
+        _say_optional(runs, outcomes)
         _say_costs(outcomes)
         _say(f"resume with: {resume_with(top)}")
     elif interrupted:
         _say(f"stopped while the results were written; resume with: {resume_with(top)}")
     for line in blames(outcomes):
         _say(line)
+
+
+def _say_optional(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> None:
+    """Say so if only optional runs are unfinished, which is why the exit code is 0."""
+    unfinished = [run for run, outcome in zip(runs, outcomes, strict=True) if outcome.exit_code]
+    if all(run.optional for run in unfinished):
+        names = ", ".join(run.label for run in unfinished)
+        _say(f"note: {names}: not finished, but optional; all other runs are complete")
 
 
 def _say_costs(outcomes: Sequence[RunOutcome]) -> None:

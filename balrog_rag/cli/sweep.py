@@ -13,11 +13,11 @@ from balrog_rag.cli.sweep_plan import begun, reopened
 from balrog_rag.cli.sweep_results import print_and_write
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.frozen import plain
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.display.display import display
 from balrog_rag.run.attempt import attempt
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.run import RunOutcome, not_played, play_runs
+from balrog_rag.run.run import RunOutcome, could_not_begin, not_played, play_runs
 from balrog_rag.run.services import LiveServices
 
 
@@ -55,7 +55,7 @@ class SeveralRuns:
         try:
             for group in alike(self._runs):
                 if stopped is None:
-                    ended = await play_runs(group, services, display, backend_of)
+                    ended = await _play_group(group, services)
                 else:
                     ended = [not_played(run, stopped.signal, stopped.stopped_by) for run in group]
                 self._outcomes |= {run.label: outcome for run, outcome in zip(group, ended, strict=True)}
@@ -76,9 +76,19 @@ class SeveralRuns:
         return [self._outcomes.get(run.label) or not_played(run) for run in self._runs]
 
 
+async def _play_group(group: Sequence[PlannedRun], services: LiveServices) -> list[RunOutcome]:
+    """Play runs together; if optional ones cannot begin (a model that cannot be fetched), report that."""
+    try:
+        return await play_runs(group, services, display, backend_of)
+    except BalrogError as error:
+        if not all(run.optional for run in group):
+            raise
+        return [could_not_begin(run, error) for run in group]
+
+
 def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
-    """Group runs that can share workers and scheduling: those with equal runner settings."""
-    groups: dict[bytes, list[PlannedRun]] = {}
-    for run in runs:
-        groups.setdefault(msgspec.json.encode(plain(run.config.runner)), []).append(run)
+    """Group runs that can share workers and scheduling: equal runner settings, and optional ones last."""
+    groups: dict[tuple[bool, bytes], list[PlannedRun]] = {}
+    for run in sorted(runs, key=lambda run: run.optional):
+        groups.setdefault((run.optional, msgspec.json.encode(plain(run.config.runner))), []).append(run)
     return list(groups.values())

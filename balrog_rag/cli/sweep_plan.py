@@ -50,8 +50,15 @@ def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
     runs = []
     for combination in chosen:
         config = of_sweep(top, combination)
-        runs.append(planned(top / combination.name, config, combination.name))
+        runs.append(_marked(planned(top / combination.name, config, combination.name), combination))
     return chosen, runs
+
+
+def _marked(run: PlannedRun, combination: Combination) -> PlannedRun:
+    """Mark a run as optional if its experiment says so of its arm."""
+    experiment = experiment_of(combination.words)
+    run.optional = experiment is not None and combination.arm in experiment.optional
+    return run
 
 
 def begun(words: list[str]) -> list[PlannedRun]:
@@ -117,7 +124,7 @@ def reopened(top: Path, words: list[str], trust: bool = False) -> list[PlannedRu
             raise RunFolderError(f"{top / SWEEP}: {combination.name!r} is not a folder of this sweep")
         if not (run / "config.json").exists():  # the sweep was interrupted before it had created all folders
             make_missing(top, combination, words, trust)
-        runs.append(continued(run, words, trust, combination.name))
+        runs.append(_marked(continued(run, words, trust, combination.name), combination))
     return runs
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,22 +20,36 @@ def print_and_write(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) 
     from balrog_rag.cli.sweep_table import rows, write_tables
 
     top = runs[0].folder.parent
-    code = max(outcome.exit_code for outcome in outcomes)
+    code = exit_code(runs, outcomes)
     table = rows([(run.label, run.folder, len(run.specs)) for run in runs])
     write_tables(top, table)
-    as_far_as_read(sys.stdout, lambda: _print_results(top, table, code, runs[0].config.runner.log))
+    as_far_as_read(sys.stdout, lambda: _print_results(runs, table, code))
     return code
 
 
-def _print_results(top: Path, table: "Sequence[SweepRow]", code: int, log: str) -> None:
+def exit_code(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
+    """The worst exit code; that of an optional run counts only if the user stopped it."""
+    codes = [
+        outcome.exit_code
+        for run, outcome in zip(runs, outcomes, strict=True)
+        if not run.optional or outcome.signal is not None
+    ]
+    return max(codes, default=0)
+
+
+def _print_results(runs: Sequence[PlannedRun], table: "Sequence[SweepRow]", code: int) -> None:
+    from balrog_rag.cli.next_steps import next_steps
     from balrog_rag.cli.sweep_table import print_table
 
-    if log == "json":
+    top = runs[0].folder.parent
+    if runs[0].config.runner.log == "json":
         facts = {"event": "finished", "folder": str(top), "exit_code": code, "runs": table}
         print(msgspec.json.encode(facts).decode())
         return
     print_table(top.name, table)
     print(f"sweep folder: {top}")
+    if advice := next_steps(runs, top):
+        print(advice)
 
 
 def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:

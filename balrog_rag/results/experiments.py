@@ -43,6 +43,8 @@ class Experiment(msgspec.Struct, frozen=True):
     """Number of passages in each corpus at that time."""
     needs: Mapping[str, str] = {}
     """For arms that need an extra: the package whose presence is checked."""
+    optional: tuple[str, ...] = ()
+    """Arms without which the experiment is complete: played last, and an unfinished one is not an error."""
 
     @property
     def playable(self) -> tuple[ExperimentArm, ...]:
@@ -67,6 +69,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     free: tuple[str, ...] = ()
     passages: Mapping[str, int] = {}
     needs: Mapping[str, str] = {}
+    optional: tuple[str, ...] = ()
 
 
 def folder() -> Path:
@@ -94,9 +97,20 @@ def find(name: str) -> Experiment | None:
         raise ConfigError(
             f"{path}: baseline {read.baseline!r} is not an arm; use one of {', '.join(read.arms)}"
         )
+    if unknown := [arm for arm in read.optional if arm not in read.arms]:
+        raise ConfigError(f"{path}: optional {unknown[0]!r} is not an arm; use one of {', '.join(read.arms)}")
     arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
-        name, read.title, read.question, read.baseline, arms, read.whose, read.free, read.passages, read.needs
+        name,
+        read.title,
+        read.question,
+        read.baseline,
+        arms,
+        read.whose,
+        read.free,
+        read.passages,
+        read.needs,
+        read.optional,
     )
 
 

@@ -35,6 +35,8 @@ class PlannedRun(msgspec.Struct):
     """Name that distinguishes it from the other runs of a sweep on the display."""
     watch: Sequence[Any] = ()
     """Watchers passed from Python, besides those that run.watch names."""
+    optional: bool = False
+    """Whether its sweep is complete without it: it plays last, and leaving it unfinished is not an error."""
 
 
 class Backend(Protocol):

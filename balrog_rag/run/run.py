@@ -11,7 +11,7 @@ import msgspec
 
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
-from balrog_rag.contracts.errors import DatasetError, PlayerFailed, RunFolderError
+from balrog_rag.contracts.errors import BalrogError, DatasetError, PlayerFailed, RunFolderError
 from balrog_rag.episode.outcome import Outcome
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
@@ -211,6 +211,13 @@ def not_played(
     episodes = [spec.episode for spec in run.specs]
     written = sum(journal_path(run.folder, episode).exists() for episode in episodes)
     return RunOutcome(Tally(open=episodes), number, stopped_by=by, not_counted=written)
+
+
+def could_not_begin(run: PlannedRun, error: BalrogError) -> RunOutcome:
+    """Return the outcome of a run whose model or index could not be started."""
+    planned = not_played(run, None, "")
+    planned.tally.fatal = error
+    return planned
 
 
 def troubles(outcome: RunOutcome) -> list[str]:

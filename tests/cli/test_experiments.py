@@ -54,7 +54,7 @@ def test_an_arm_whose_extra_is_missing_is_left_out(monkeypatch: pytest.MonkeyPat
 
 def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
     names = [run.name for run in combinations(["experiment=quickstart"])]
-    assert names == ["embedded", "random", "stairs", "delver"]
+    assert names == ["random", "handcrafted", "stairs", "delver", "embedded"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
         ),
         (
             "quickstart limits.steps=9",
-            ["embedded", "random", "stairs", "delver"],
+            ["random", "handcrafted", "stairs", "delver", "embedded"],
             ["limits.steps=9: not used by embedded, which has its own limits.steps"],
         ),
     ],
