@@ -1,15 +1,18 @@
-"""`--dry-run`: what the overrides would play and the maximum cost; nothing is played or written."""
+"""`--dry-run`: what the overrides would play and cost; no model is called, nothing fetched or written."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 
 from balrog_rag import agents
+from balrog_rag.cli.estimate_lines import all_estimated, estimates
 from balrog_rag.cli.sweep_plan import checked
 from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import terminal
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import checked_run, composed, is_sweep
+from balrog_rag.run.begin import composed, is_sweep, previewed, previewed_run
+from balrog_rag.run.needs import unmet_by_services
 from balrog_rag.run.new_folder import who_plays
 from balrog_rag.run.plan import steps_of
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -20,25 +23,38 @@ HEADINGS = ("run", "player", "episodes", "max steps", "max dollars")
 
 
 def dry_run(words: list[str], multirun: bool) -> int:
-    """Make all checks of a real run and print the plan; return the exit code."""
+    """Print the plan and what it would cost; return the exit code. Keys, extras and texts may be missing."""
     if any(word.startswith("resume=") for word in words):
         raise ConfigError("--dry-run: only valid for a new run; remove resume=")
     if multirun or is_sweep(None, words):
-        _, runs = checked(words)
+        _, runs = checked(words, previewed)
         title = str(runs[0].folder.parent)
     else:
-        runs = [checked_run(composed(words))]
+        runs = [previewed_run(composed(words))]
         title = str(runs[0].folder)
     print_plan(title, runs)
+    print_lines([*estimates(runs, asyncio.run(all_estimated(runs))), *costs(runs), *lacking(runs)])
     return 0
 
 
 def print_plan(title: str, runs: Sequence[PlannedRun]) -> None:
-    """Print the runs as a table, then their games, limits and departures, and the maximum cost."""
+    """Print the runs as a table, then their games, limits and departures."""
     console = terminal.console()
     terminal.show_table(console, f"not played: {title}", HEADINGS, [cells(run) for run in runs], (0, 1))
-    for line in [*_notes(runs), *costs(runs)]:
+    print_lines(_notes(runs))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines without cutting them to the terminal's width."""
+    console = terminal.console()
+    for line in lines:
         terminal.say(console, terminal_safe(line))
+
+
+def lacking(runs: Sequence[PlannedRun]) -> list[str]:
+    """What must be set, installed or fetched before the runs can be played, each need once."""
+    needs = dict.fromkeys(need for run in runs for need in unmet_by_services(run.config))
+    return [f"before it can be played: {need}" for need in needs]
 
 
 def _notes(runs: Sequence[PlannedRun]) -> list[str]:

@@ -22,7 +22,7 @@ Play language-model agents in text games and report their progression.
 flags:
   --version             print the version
   -m, --multirun        play every combination of comma-separated values
-  --dry-run             check the overrides and print the plan and its maximum cost; play nothing
+  --dry-run             print the plan and an estimate of its cost; play nothing, and need no key
   --log json            machine-readable progress, one JSON object per line
   --cfg job             print the resulting configuration and exit
   --info defaults       show how Hydra composed it; --hydra-help lists all of Hydra's flags

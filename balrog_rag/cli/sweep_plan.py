@@ -6,7 +6,7 @@ SWEEP/sweep.{csv,md}  the results of all runs as one table
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,10 +21,8 @@ from balrog_rag.results.experiments import Experiment
 from balrog_rag.results.run_seal import is_local_run, mark_new
 from balrog_rag.run.arms_of_words import experiment_of, meant, named
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import SWEEP, continued, planned
+from balrog_rag.run.begin import SWEEP, continued, planned, ready
 from balrog_rag.run.new_folder import folder_for
-from balrog_rag.run.preflight import check_new
-from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_stranger
 from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
@@ -38,8 +36,12 @@ class PlannedSweep(msgspec.Struct, frozen=True):
     runs: list[Combination]
 
 
-def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
-    """Compose and check every run of a new sweep, without writing anything."""
+Prepare = Callable[[Config], Config]
+"""Checks a configuration, and adds the content of the files that it names."""
+
+
+def checked(words: list[str], prepare: Prepare = ready) -> tuple[list[Combination], list[PlannedRun]]:
+    """Compose and check every run of a new sweep, without writing anything into its folder."""
     chosen = combinations(words)
     tell_arms(words)
     if swept := [word for word in ("run.name", "run.folder") if _swept(chosen, word)]:
@@ -49,7 +51,7 @@ def checked(words: list[str]) -> tuple[list[Combination], list[PlannedRun]]:
     top = folder_for(compose(chosen[0].words).run, "sweep")
     runs = []
     for combination in chosen:
-        config = of_sweep(top, combination)
+        config = of_sweep(top, combination, prepare)
         runs.append(_marked(planned(top / combination.name, config, combination.name), combination))
     return chosen, runs
 
@@ -142,9 +144,8 @@ def make_missing(top: Path, combination: Combination, words: list[str], trust: b
     mark_new(top / combination.name, "config.json")
 
 
-def of_sweep(top: Path, combination: Combination) -> Config:
+def of_sweep(top: Path, combination: Combination, prepare: Prepare = ready) -> Config:
     """The configuration of one run of a sweep."""
     config = named(compose(combination.words), combination.words, combination.arm)
     config.run.folder, config.run.name = str(top), combination.name
-    check_new(config)
-    return resolved(config)
+    return prepare(config)

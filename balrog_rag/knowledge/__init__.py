@@ -28,6 +28,25 @@ def require_extras(config: "KnowledgeConfig") -> None:
         require_of(registry.rerankers.get(config.reranker), f"knowledge.reranker={config.reranker}")
 
 
+def check_corpus(config: "KnowledgeConfig") -> None:
+    """Raise an error if the corpus is not on this machine; its passages are not read."""
+    from balrog_rag.knowledge.corpus import check
+    from balrog_rag.knowledge.passages import Cut
+
+    check(config.corpus, Cut(config.tokens, config.overlap))
+
+
+def has_corpus(config: "KnowledgeConfig") -> bool:
+    """Whether the corpus is on this machine."""
+    from balrog_rag.contracts.errors import KnowledgeError
+
+    try:
+        check_corpus(config)
+    except KnowledgeError:
+        return False
+    return True
+
+
 def count(config: "KnowledgeConfig") -> int:
     """How many passages the settings mean."""
     return len(_corpus(config.corpus, config.tokens, config.overlap).passages)

@@ -11,10 +11,11 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.run.arms_of_words import experiment_of, named
 from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.needs import check_new
 from balrog_rag.run.new_folder import folder_for, make_folder, who_plays
-from balrog_rag.run.preflight import check_config, check_episodes, check_new
+from balrog_rag.run.preflight import check_config, check_episodes, check_settings
 from balrog_rag.run.resume import resumed_config, specs_of
-from balrog_rag.run.services import resolved
+from balrog_rag.run.services import resolved, unread
 from balrog_rag.run.trust import refuse_stranger
 
 SWEEP = "sweep.json"
@@ -41,8 +42,27 @@ def composed(overrides: list[str]) -> Config:
 
 def checked_run(config: Config) -> PlannedRun:
     """Check and plan a new run without writing anything."""
+    return _planned_new(ready(config))
+
+
+def previewed_run(config: Config) -> PlannedRun:
+    """Plan a run that will not be played: without keys, extras and texts, and without reading a corpus."""
+    return _planned_new(previewed(config))
+
+
+def ready(config: Config) -> Config:
+    """Check what a new run needs, and add the content of the files that it names."""
     check_new(config)
-    config = resolved(config)
+    return resolved(config)
+
+
+def previewed(config: Config) -> Config:
+    """Do the same for a run that will not be played."""
+    check_settings(config)
+    return unread(config)
+
+
+def _planned_new(config: Config) -> PlannedRun:
     return planned(folder_for(config.run, who_plays(config)), config)
 
 

@@ -26,17 +26,10 @@ Check: TypeAlias = Callable[[], object]
 """Raises an error if something is missing or wrong."""
 
 
-def check_new(config: Config) -> None:
-    """Check what only a new run needs: a resumed one may have no calls left to make."""
+def check_settings(config: Config) -> None:
+    """Check what only a new run needs of its settings: a resumed one may have no calls left to make."""
     check_together(config)
     check_gate(config.agent.retrieval.gate)
-    if config.runner.backend == "local":  # cluster nodes have their own keys and extras
-        check_services(config)
-
-
-def check_services(config: Config) -> None:
-    """Refuse missing API keys and extras of the model and the knowledge base, before any slow work."""
-    refuse_together(service_checks(config))
 
 
 def service_checks(config: Config) -> Iterator[Check]:

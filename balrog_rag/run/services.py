@@ -33,6 +33,16 @@ def resolved(config: Config) -> Config:
     )
 
 
+UNREAD = "unread"
+"""Stands for the digest of a corpus that was not read."""
+
+
+def unread(config: Config) -> Config:
+    """Return the same without reading the corpus, which may fetch or write files; never for a run."""
+    named = replace(config.knowledge, corpus_digest=config.knowledge.corpus_digest or UNREAD)
+    return resolved(replace(config, knowledge=named))
+
+
 def player_spec(config: Config) -> PlayerSpec:
     """Return the player that a configuration describes, resolved to plain settings."""
     config = resolved(config)

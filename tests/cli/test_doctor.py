@@ -27,6 +27,24 @@ def test_a_run_that_can_be_played(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert list(tmp_path.iterdir()) == []  # nothing fetched, indexed or written
 
 
+def test_a_run_with_retrieval_is_checked_without_reading_its_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verbs.main(["doctor", "model=scripted"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_lacks_levels_is_refused_before_anything_is_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The knowledge base's tokenizer would be fetched first, if the corpus were read before the levels."""
+    assert verbs.main(["run", "model=openai", "env=balrog_nethack"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "API key missing" in line
+    assert "MiniHack-Boxoban-Hard-v0: its levels are not on this machine" in line
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_everything_missing_is_named_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     """A key, an extra and the levels of two tasks, in one call."""
     words = ["env=minihack", "model=openai", "agent=naive_rag", "runner=ray", "knowledge.embedder=litellm"]

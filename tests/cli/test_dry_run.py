@@ -1,5 +1,6 @@
 """`--dry-run` says what would be played at what cost, refuses what a run refuses, and writes nothing."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,35 @@ def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
     free = said(capsys, *words)
     assert [line.split()[-2:] for line in free[3:5]] == [["no", "cap"]] * 2
     assert free[-1].startswith("dollars: no cap; set one per run with limits.run.dollars=")
+
+
+def test_costs_are_estimated_without_a_key_and_nothing_is_fetched(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path / "cache"))  # nothing_written: it stays empty
+    lines = said(capsys, "model=openai", "env.episodes=1", "limits.steps=20")
+    (estimate,) = (line for line in lines if line.startswith("estimate: "))
+    counts = r"20 steps x 3 calls, \d+\.\dk tokens in, 6\.0k out"
+    assert re.fullmatch(rf"estimate: \$0\.\d\d \({counts}\)", estimate)
+    assert lines[-1].startswith("before it can be played: model.name=openai/")
+    assert "API key missing" in lines[-1]
+
+
+def test_a_price_follows_from_the_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["model=scripted", "agent=naive", "env.episodes=2", "limits.steps=500"]
+    lines = said(capsys, *words, "model.price.input=0", "model.price.output=10")
+    assert "estimate: $1.00 (2 episodes x 500 steps x 1 call, " in "\n".join(lines)
+    assert "answers of 100 tokens are assumed; $40.96 if every answer is as long" in "\n".join(lines)
+
+
+def test_a_whole_game_has_a_price_per_hundred_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, "model=scripted", "agent=naive", "model.price.input=0", "model.price.output=10")
+    assert "most games end earlier: $0.10 per 100 steps of a game" in lines
+
+
+def test_no_estimate_for_players_without_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "estimate" not in "\n".join(said(capsys, "agent=delver", "env.episodes=4"))
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,7 @@ def built_folder() -> Path:
 
 def load(name: str, cut: Cut) -> Corpus:
     """The corpus of that name or path."""
-    if not name.strip():
-        raise KnowledgeError("knowledge.corpus is empty; name a corpus, a folder or a file of passages")
+    check(name, cut)
     place = Path(name).expanduser()
     if place.is_dir():
         return _read(place.name, registry.corpora.get(FOLDER)(place), cut)
@@ -58,9 +57,21 @@ def load(name: str, cut: Cut) -> Corpus:
         return _embedded()
     if (file := imported(name, cut)).is_file():
         return _stored(name, file)
-    if name in games():
-        place = data("wiki_index") / GAMES
-        return _read(name, registry.corpora.get(FOLDER)(place if name == GAMES else place / name), cut)
+    place = data("wiki_index") / GAMES
+    return _read(name, registry.corpora.get(FOLDER)(place if name == GAMES else place / name), cut)
+
+
+def check(name: str, cut: Cut) -> None:
+    """Raise an error if there is no such corpus on this machine; nothing of it is read."""
+    if not name.strip():
+        raise KnowledgeError("knowledge.corpus is empty; name a corpus, a folder or a file of passages")
+    if (
+        Path(name).expanduser().exists()
+        or name == EMBEDDED
+        or imported(name, cut).is_file()
+        or name in games()
+    ):
+        return
     names = [known for known in registry.corpora.names() if known != FOLDER] + games()
     if name not in names:
         raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{nearest(name, names)}")
