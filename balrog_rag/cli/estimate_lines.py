@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.estimate import ANSWER, Estimate, estimated
+from balrog_rag.run.cost_estimate import ANSWER, Estimate, estimated
 from balrog_rag.util.wording import many, short_number
 
 

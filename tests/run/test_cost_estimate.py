@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.config.compose import compose
 from balrog_rag.run.begin import previewed_run
-from balrog_rag.run.estimate import Estimate, _Sample, estimated
+from balrog_rag.run.cost_estimate import Estimate, _Sample, estimated
 from tests.support import evaluate
 
 
