@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Sequence
 
 from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.cost_estimate import ANSWER, Estimate, estimated
+from balrog_rag.run.cost_estimate import ANSWER, CostEstimate, estimated
 from balrog_rag.util.wording import many, short_number
 
 
-async def all_estimated(runs: Sequence[PlannedRun]) -> list[Estimate | None]:
-    """Estimate each run."""
+async def all_estimated(runs: Sequence[PlannedRun]) -> list[CostEstimate | None]:
+    """CostEstimate each run."""
     return [await estimated(run) for run in runs]
 
 
-def estimates(runs: Sequence[PlannedRun], found: Sequence[Estimate | None]) -> list[str]:
+def estimates(runs: Sequence[PlannedRun], found: Sequence[CostEstimate | None]) -> list[str]:
     """The estimate of each run that asks a model, their total, and what is assumed."""
     asking = [(run, one) for run, one in zip(runs, found, strict=True) if one is not None]
     if not asking:
@@ -31,7 +31,7 @@ def estimates(runs: Sequence[PlannedRun], found: Sequence[Estimate | None]) -> l
     return [*lines, assumed]
 
 
-def in_words(one: Estimate, bounded: bool) -> str:
+def in_words(one: CostEstimate, bounded: bool) -> str:
     """Describe an estimate: `estimate: $0.12 (20 steps x 3 calls, 96k tokens in, 6k out)`."""
     used = one.used
     per_step = used.calls / used.decisions if used.decisions else 0.0

@@ -51,7 +51,7 @@ class Usages(msgspec.Struct, frozen=True):
         return Usages(self.decisions * times, self.calls * times, self.input * times)
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class CostEstimate(msgspec.Struct, frozen=True):
     """The estimated cost of a run if every game lasts to its limit."""
 
     episodes: int
@@ -66,7 +66,7 @@ class Estimate(msgspec.Struct, frozen=True):
     """A hundred steps of the first game, since most games end before their limit."""
 
 
-async def estimated(run: PlannedRun) -> Estimate | None:
+async def estimated(run: PlannedRun) -> CostEstimate | None:
     """Play the beginning of one game of each kind; None if the player asks no model."""
     config = run.config
     if not agents.asks_model(config.agent) or not run.specs:
@@ -78,7 +78,7 @@ async def estimated(run: PlannedRun) -> Estimate | None:
         used += samples[spec.game.env].of_steps(steps_of(spec))
     card = _card(config)
     most = config.model.max_tokens
-    return Estimate(
+    return CostEstimate(
         len(run.specs),
         max(map(steps_of, run.specs)),
         used,

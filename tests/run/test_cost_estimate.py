@@ -8,11 +8,11 @@ import pytest
 
 from balrog_rag.config.compose import compose
 from balrog_rag.run.begin import previewed_run
-from balrog_rag.run.cost_estimate import Estimate, _Sample, estimated
+from balrog_rag.run.cost_estimate import CostEstimate, _Sample, estimated
 from tests.support import evaluate
 
 
-def estimate_of(*words: str) -> Estimate:
+def estimate_of(*words: str) -> CostEstimate:
     found = asyncio.run(estimated(previewed_run(compose(["model=scripted", *words]))))
     assert found is not None
     return found
