@@ -113,8 +113,9 @@ def keep(run: Path, made: Counterfactual) -> None:
 
 
 def kept(run: Path) -> Counterfactual | None:
-    """Load an earlier result; None if there is none."""
+    """Load an earlier result; None if there is none, or none that can be used."""
     try:
-        return msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
+        found = msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
+    return found if found.asked else None

@@ -36,8 +36,8 @@ def _added_up(rises: Sequence[tuple[float, float]], count: int, longest: float) 
 
 
 def _thinned(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    every = max(1, len(corners) // CORNERS)
-    return [*corners[::every], corners[-1]]
+    every = -(-len(corners) // (CORNERS - 1))
+    return [*corners[:-1:every], corners[-1]]
 
 
 def survival_curve(episodes: Sequence[Episode], timeline: Timeline) -> list[tuple[float, float]]:

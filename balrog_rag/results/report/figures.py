@@ -93,7 +93,7 @@ def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
                   linewidth=0.6, alpha=0.75)  # fmt: skip
         axis.hlines(place, found.low, found.high, color="black", linewidth=1.4, zorder=4)
         axis.vlines([found.low, found.high], place - 0.1, place + 0.1, color="black", linewidth=1.4, zorder=4)
-        shown = values[:: max(1, len(values) // POINTS)]
+        shown = values[:: -(-len(values) // POINTS)]
         heights = [place - 0.24 + 0.48 * ((n * 0.618034) % 1) for n in range(len(shown))]
         axis.plot(shown, heights, style.mark(place), color="white", markeredgecolor="black", markersize=3.6,
                   markeredgewidth=0.7, linestyle="none", zorder=5)  # fmt: skip
