@@ -36,10 +36,13 @@ def groups(arms: Sequence[Arm], env: str = "") -> list[Group]:
 
 def _title(group: Group, everybody: Sequence[Group]) -> str:
     said = [_named(group.tasks)] if len({each.tasks for each in everybody}) > 1 else []
+    same_tasks = [each for each in everybody if each.tasks == group.tasks]
     for key in sorted({key for each in everybody for key in each.conditions}):
         known = {each.conditions[key] for each in everybody if key in each.conditions}
-        if len(known) > 1 and key in group.conditions:
-            said.append(f"{key}={group.conditions[key]}")
+        differs = len(known) > 1 and key in group.conditions
+        # Another version may not have had this condition: two groups would share a title, and so a table.
+        if differs or len({each.conditions.get(key) for each in same_tasks}) > 1:
+            said.append(f"{key}={group.conditions.get(key, 'none')}")
     return ", ".join(said)
 
 
