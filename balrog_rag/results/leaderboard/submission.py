@@ -105,8 +105,10 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission must be complete"
         )
     if run.unfinished or not run.episodes:
-        left = many(len(run.unfinished), "episodes")
-        raise RunFolderError(f"{run.folder}: {left} unfinished; finish with resume={run.folder}")
+        left = (
+            f"{many(len(run.unfinished), 'episodes')} unfinished" if run.unfinished else "no finished episode"
+        )
+        raise RunFolderError(f"{run.folder}: {left}; finish with resume={run.folder}")
     if run.cut:
         left = many(len(run.cut), "episodes")
         raise RunFolderError(

@@ -38,7 +38,8 @@ def write_report(
         require_parquet()
     found = judge(arms, pick(arms, baseline), wanted)
     beside = beside or ReportExtras()
-    figures = draw_all(arms) | beside.figures
+    shown = {"html", "md", *FORMATS} & set(kinds)
+    figures = draw_all(arms) | beside.figures if shown else {}
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
     files = write_figures(figures, out, pictures)
     made = page(found, title, out, list(figures))
