@@ -1,0 +1,368 @@
+"""What a report's tables say of odd arms: nothing played, all alike, unknown, cut off, hostile."""
+
+import csv
+from math import nan
+
+import pytest
+
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
+from balrog_rag.contracts.statistics import Statistic
+from balrog_rag.episode.journal import End, Step
+from balrog_rag.results.arms import load_arms
+from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep
+from balrog_rag.results.episodes import Calls
+from balrog_rag.results.report import content, figures, html, style
+from balrog_rag.results.report.against_dollars import dollars_figure
+from balrog_rag.results.report.details import (
+    MOST_KILLERS,
+    cost_section,
+    ends_section,
+    preventable_sentence,
+    protocol_section,
+    retrieval_section,
+)
+from balrog_rag.results.report.document import Link, ReportPage, Section, Table
+from balrog_rag.results.report.markdown import markdown
+from balrog_rag.results.report.origins import (
+    MOST_ROWS,
+    episodes_section,
+    page_of,
+    provenance_section,
+    settings_section,
+    way_to,
+)
+from balrog_rag.results.report.write import pick, write_report
+from balrog_rag.results.run_folder import write_json
+from balrog_rag.util.palette import COLOURS
+from tests.results.conftest import NETHACK
+
+
+@pytest.fixture
+def arm(new_run):
+    """An arm that reached these levels in games of these seeds, with `more` by hand."""
+
+    def made(name, levels=(1, 2, 1, 2), more=None, cost=0.001, partial=False, **settings):
+        run = new_run(name, agent=name, **settings)
+        for number, level in enumerate(levels):
+            run.nethack(number, [{"experience_level": level}], cost=cost)
+        if more:
+            more(run)
+        return load_arms([run.path], partial=partial)[0]
+
+    return made
+
+
+def unfinished(run):
+    path = run.journal(run.nethack(50, [{}]))
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def rooms(*solved, task="MiniHack-Room-5x5-v0"):
+    def more(run):
+        for number, one in enumerate(solved):
+            run.minihack(task, number, one)
+
+    return more
+
+
+def rows(section, place=0):
+    return {row[0]: row[1:] for row in section.tables[place].rows}
+
+
+def test_scores_have_a_column_for_each_arm_that_played_the_environment(arm):
+    arms = [arm("a"), arm("b", levels=(), more=rooms(True, False))]
+    section = content.scores_section(arms, [])
+    assert [table.headings for table in section.tables] == [["nle", "a"], ["minihack", "b"]]
+    nle = rows(section)
+    assert nle["episodes"] == ["4"]
+    assert nle["highest experience level"][0].startswith("1.50 [")
+    assert nle["achievements in NetHack's own log"] == ["unknown for 4 of 4 journals"]
+    assert rows(section, 1)["standard error, as computed by BALROG"] == ["35.36"]
+
+
+@pytest.mark.parametrize(("levels", "cell"), [((2,), "1.00"), ((2, 2, 2), "1.00 (all alike)")])
+def test_a_measure_without_spread_has_no_interval_and_a_single_episode_is_not_called_alike(arm, levels, cell):
+    assert rows(content.scores_section([arm("a", levels=levels)], []))["agent steps"] == [cell]
+
+
+def test_an_incomplete_arm_has_means_of_what_ended_and_no_more(arm):
+    nle = rows(content.scores_section([arm("a", more=unfinished)], []))
+    assert nle["progression"][0].endswith(" of ended episodes")
+    assert nle["standard error, as computed by BALROG"] == ["–"]
+    asked = rows(content.scores_section([arm("b", more=unfinished, partial=True)], []))
+    assert "[" in asked["progression"][0]
+
+
+def test_tasks_have_their_own_table_only_if_there_are_several(arm):
+    def two(run):
+        rooms(True, False)(run)
+        rooms(True, task="MiniHack-River-v0")(run)
+
+    section = content.scores_section(
+        [arm("a", levels=(), more=two), arm("b", levels=(), more=rooms(True))], []
+    )
+    assert rows(section, 1) == {
+        "MiniHack-River-v0": ["100.0 ± 0.0 (n = 1)", "none"],
+        "MiniHack-Room-5x5-v0": ["50.0 ± 35.4 (n = 2)", "100.0 ± 0.0 (n = 1)"],
+    }
+    assert len(content.scores_section([arm("c", levels=(), more=rooms(True))], []).tables) == 1
+
+
+@pytest.mark.parametrize(
+    ("figure", "cell"),
+    [(nan, "unknown"), (1.234, "1.23"), (-1234.5, "-1,234"), (999.994, "999.99"), (0.0, "0.00")],
+)
+def test_a_statistic_of_the_user_is_one_figure_or_unknown(arm, figure, cell):
+    one = Statistic(name="x", episodes=lambda episodes: figure)
+    assert content._across(arm("a"), "nle", one) == cell
+    assert content._across(arm("b", more=unfinished), "nle", one) == "–"
+
+
+def test_verdicts_are_by_environment_too_where_there_are_several(arm):
+    arms = [arm("a", more=rooms(False, False, False, True)), arm("b", more=rooms(True, True, True, False))]
+    found = content.judge(arms, arms[0])
+    table = content.verdict_table(found)
+    assert [row[:2] for row in table.rows] == [["b", "average"], ["b", "nle"], ["b", "minihack"]]
+    assert table.headings[0] == "against a"
+    single = content.verdict_table(content.judge([arm("c"), arm("d")], arm("e")))
+    assert [row[1] for row in single.rows] == ["progression", "progression"]
+
+
+def test_a_note_on_all_arms_is_written_once(arm):
+    limited = {"limits": {"steps": 3}}
+    arms = [arm("a"), arm("b", **limited), arm("c", **limited), arm("d")]
+    said = content.verdict_section(content.judge(arms, arms[0])).sentences
+    notes = [sentence for sentence in said if sentence.startswith("Note on ")]
+    assert [note.partition(":")[0] for note in notes if "limits.steps" in note] == ["Note on b, c"]
+    alike = content.verdict_section(content.judge(arms[:3], arms[0])).sentences
+    assert [note.partition(":")[0] for note in alike if "limits.steps" in note] == ["Note on all of these"]
+
+
+def test_arms_without_any_episode_are_named_and_have_no_verdict(arm):
+    arms = [arm("a"), arm("b", levels=())]
+    found = content.judge(arms, arms[0])
+    section = content.verdict_section(found)
+    assert section.tables[-1].rows[-1] == ["b", "", "no finished episode, no verdict."]
+    assert not any(verdict.made for verdict in found.verdicts)
+    assert len(section.tables) == 1
+
+
+def test_costs_are_told_by_purpose_and_unknown_prices_are_marked(arm):
+    (table,) = cost_section([arm("a", levels=(1,)), arm("b", levels=(1,), cost=None)]).tables
+    assert [row[1] for row in table.rows] == ["all", "act", "query", "summary"] * 2
+    assert [row[6] for row in table.rows if row[1] == "all"] == ["0.00", "0.00+?"]
+    assert cost_section([]).tables == []
+
+
+def test_ends_killers_and_causes_have_tables_where_there_are_any(arm):
+    def deaths(run):
+        for number in range(MOST_KILLERS + 3):
+            run.nethack(number, [{}], death=f"killed by a monster{number:02d}")
+
+    killed = arm("a", levels=(), more=deaths)
+    section = ends_section([killed], killed, [])
+    by_heading = {table.headings[0]: len(table.rows) for table in section.tables}
+    assert by_heading == {"ended by": 1, "killed by": MOST_KILLERS, "class of end": 1}
+    solved = arm("b", levels=(), more=rooms(True))
+    assert [table.headings[0] for table in ends_section([solved], solved, []).tables] == ["ended by"]
+
+
+def test_preventable_ends_are_not_compared_from_a_part_or_of_kinds_without_them(arm):
+    whole, part = arm("a"), arm("b", more=unfinished)
+    assert preventable_sentence(whole, part) == preventable_sentence(part, whole) == ""
+    without = arm("c", levels=(), more=lambda run: run.write("babyai/T/00", [End("failed", 0)]))
+    assert preventable_sentence(without, whole) == ""
+    assert preventable_sentence(whole, arm("d")).startswith("a against d, preventable ends: ")
+
+
+def test_other_protocols_have_rows_of_the_arms_that_played_their_kind(arm):
+    section = protocol_section([arm("a"), arm("b", levels=(), more=rooms(True))])
+    assert [row[0] for row in section.tables[0].rows] == ["a"]
+    assert protocol_section([arm("c", levels=(), more=rooms(True))]).tables == []
+
+
+def test_retrievals_section_has_what_was_asked_again_and_a_record_without_content_does_no_harm(arm):
+    ours = arm("a")
+    keep(ours.runs[0].folder, Counterfactual((AskedAgain("e", 1, "x", "y", "x"),)))
+    assert [line.partition(":")[0] for line in retrieval_section([ours], []).sentences] == ["a"]
+    keep(ours.runs[0].folder, Counterfactual(()))
+    assert retrieval_section([ours], []).sentences == []
+
+
+@pytest.mark.parametrize(("cost", "cell"), [(0.001, "67%"), (0.0, "free"), (None, "unknown")])
+def test_retrievals_share_of_the_dollars_is_unknown_where_a_price_is(arm, cost, cell):
+    (row,) = retrieval_section([arm("a", cost=cost)], []).tables[0].rows
+    assert row[8] == cell
+
+
+def test_settings_have_a_section_only_where_arms_differ(arm):
+    assert settings_section([arm("a")]).tables == []
+    (table,) = settings_section([arm("b"), arm("c")]).tables
+    assert table.rows == [["agent.name", "b", "c"]]
+
+
+def test_everything_that_a_run_leaves_out_is_named(arm):
+    def spoilt(run):
+        unfinished(run)
+        run.write(f"{NETHACK}/60", [Step(0, "north", "north", "o"), End("tokens", 1, of_run=True)])
+        run.journal(run.nethack(61, [{}])).write_bytes(b"[]\n")
+
+    ours = arm("a", more=spoilt, planned=80)
+    said = provenance_section([ours]).sentences
+    assert [line.partition(" ")[0] for line in said] == ["Left", "Unfinished", "Cut", "Missing"]
+    assert said[1:3] == [
+        "Unfinished in a: 1 episode.",
+        "Cut off in a by a cap of the run: 1 episode.",
+    ]
+    assert said[3] == "Missing from a: 73 of 80 episodes."
+    assert provenance_section([arm("b")]).sentences == []
+
+
+def test_versions_are_listed_once_for_the_runs_that_share_them_and_differences_are_named(arm):
+    arms = [arm(name) for name in "abc"]
+    for each, version in zip(arms, ("1", "1", "2"), strict=True):
+        write_json(each.runs[0].folder / "run.json", {"attempts": [{"versions": {"numpy": version}}]})
+    section = provenance_section(arms)
+    assert section.tables[1].rows == [["a, b", "numpy 1"], ["c", "numpy 2"]]
+    assert section.sentences == ["Package versions of a and c differ: numpy 1 against 2."]
+
+
+def test_links_lead_from_the_report_to_pages_that_exist(arm, tmp_path):
+    ours = arm("a b", levels=(1,))
+    (run,) = ours.runs
+    assert page_of(run.folder, tmp_path) == way_to(run.folder, f"{NETHACK}/00", tmp_path) == ""
+    (run.folder / "view.html").mkdir()
+    assert page_of(run.folder, tmp_path) == ""
+    (run.folder / "view.html").rmdir()
+    (run.folder / "view.html").touch()
+    assert page_of(run.folder, tmp_path / "out") == "../a%20b/view.html"
+    (row,) = episodes_section([ours], tmp_path).tables[0].rows
+    assert row[1] == Link(f"{NETHACK}/00", f"a%20b/view.html#episode={NETHACK}/00")
+
+
+def test_a_list_of_episodes_is_bounded_and_says_so(arm, tmp_path):
+    ours = arm("a", levels=(1,))
+    ours.runs[0].episodes *= MOST_ROWS + 1
+    (table,) = episodes_section([ours], tmp_path).tables
+    assert len(table.rows) == MOST_ROWS
+    assert "The first 1,000 of 1,001 are listed; episodes.csv contains all." in table.note
+    ours.runs[0].episodes.pop()
+    assert "are listed" not in episodes_section([ours], tmp_path).tables[0].note
+    assert episodes_section([arm("b", levels=())], tmp_path).tables == []
+
+
+@pytest.mark.parametrize("name", [None, "b", "b (partial: 4 of 5)"])
+def test_a_baseline_is_named_with_or_without_its_marks_and_is_the_first_unnamed(arm, name):
+    arms = [arm("a"), arm("b", more=unfinished)]
+    assert pick(arms, name) is arms[0 if name is None else 1]
+    with pytest.raises(ConfigError, match="no runs to report on"):
+        pick([], name)
+
+
+def test_only_the_asked_for_files_are_written(arm, tmp_path):
+    arms = [arm("a"), arm("b")]
+    write_report(arms, tmp_path / "out", "T", kinds=["csv"])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["episodes.csv", "verdicts.csv"]
+    with (tmp_path / "out/verdicts.csv").open() as file:
+        (verdict,) = csv.DictReader(file)
+    assert (verdict["arm"], verdict["baseline"], verdict["episodes"]) == ("b", "a", "4")
+    write_report(arms[:1], tmp_path / "one", "T", kinds=["csv"])
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["episodes.csv"]
+
+
+def test_a_report_that_cannot_be_written_is_one_clear_error(arm, tmp_path):
+    (tmp_path / "out").touch()
+    with pytest.raises(RunFolderError, match="cannot be written"):
+        write_report([arm("a")], tmp_path / "out", "T", kinds=["csv"])
+
+
+def test_figures_are_drawn_of_what_there_is(arm):
+    assert figures.draw_all([]) == figures.draw_all([arm("a", levels=())]) == {}
+    found = set(figures.draw_all([arm("b", levels=(), more=rooms(True), cost=None)]))
+    assert found == {"scores", "progress_over_steps", "outcomes"}, "no time, no price, no retrieval"
+
+
+def test_an_arm_of_unknown_price_or_cut_off_is_not_drawn_against_dollars(arm):
+    def names(*arms):
+        figure = dollars_figure(arms)
+        return figure and [line.get_label() for line in figure.axes[0].lines if line.get_label()[0] != "_"]
+
+    priced, free = arm("a"), arm("b", cost=0.0)
+    assert names(priced, free, arm("c", cost=None), arm("d", more=unfinished)) == ["a", "b"]
+    assert names(free) is None
+    assert names(arm("e", cost=None)) is None
+
+
+def test_bars_show_a_bounded_number_of_episodes(arm):
+    ours = arm("a", levels=(1,))
+    for count, most in ((1, 1), (figures.POINTS, figures.POINTS), (figures.POINTS * 2 - 1, figures.POINTS)):
+        ours.runs[0].episodes = [ours.runs[0].episodes[0]] * count
+        (axis, *_) = figures.scores_figure([ours]).axes
+        drawn = max(len(line.get_xdata()) for line in axis.lines)
+        assert drawn <= most
+        assert drawn * 2 >= min(count, most)
+
+
+@pytest.mark.parametrize("look", [style.hatch, style.mark, style.filling])
+def test_arms_beyond_the_number_of_colours_look_otherwise(look):
+    count = len(COLOURS)
+    assert [style.colour(place) for place in range(count)] == [
+        style.colour(place + count) for place in range(count)
+    ]
+    looks = [(style.colour(place), look(place)) for place in range(2 * count)]
+    assert len(set(looks)) == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("short", "short"),
+        ("x" * 34, "x" * 34),
+        ("a" * 20 + " " + "b" * 20, "a" * 20 + " \n" + "b" * 20),
+        ("x" * 40, "x" * 34 + "\n" + "x" * 6),
+        ("", ""),
+    ],
+)
+def test_a_label_breaks_between_words_where_it_can(name, label):
+    assert style.label(name) == label
+
+
+def test_a_page_of_hostile_titles_is_text_in_both_formats():
+    table = Table(["a|b", "n"], [[Link("<x>", "y.html"), "1"]], "note <b>", [True])
+    page = ReportPage("<script>", [Section("*s*", ["_w_ \x1b[31m"], [table])])
+    told = markdown(page, {})
+    assert told.startswith(
+        "# \\<script\\>\n\n## \\*s\\*\n\n\\_w\\_ ·\\[31m\n\n| a\\|b | n |\n| :--- | ---: |\n"
+    )
+    assert "| **[\\<x\\>](<y.html>)** | **1** |" in told
+    shown = html.html(page, {})
+    assert "<h1>&lt;script&gt;</h1>" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("figure", "title"),
+    [("survival", "Survival and depth over game time"), ("my_own_figure", "My own figure")],
+)
+def test_figures_of_others_are_titled_by_their_names(figure, title):
+    assert html.title_of(figure) == title
+
+
+def test_only_the_body_of_a_figure_takes_the_pages_colours():
+    svg = b'<svg style="fill: #ffffff"><defs><style/></defs><g style="fill: #ffffff; stroke: #0072b2"/></svg>'
+    made = html.in_page_colours(svg).decode()
+    head, _, rest = made.partition("<defs>")
+    assert "fill: #ffffff" in head
+    assert 'style="fill: var(--paper); stroke: #0072b2"' in rest
+
+
+@pytest.mark.parametrize(("length", "wordy"), [(60, False), (61, True)])
+def test_a_column_is_text_from_its_longest_cell_on(length, wordy):
+    table = Table(["a", "b"], [["x", "1"], [Link("y" * 99, "z"), "z" * length]])
+    assert table.wordy == [False, wordy]
+
+
+def test_answers_that_were_cut_or_empty_are_counted_in_the_costs(arm):
+    ours = arm("a", levels=(1,))
+    ours.runs[0].episodes[0].calls = {"act": Calls(3, repeats=4, empty=1, cut=2, trimmed=3)}
+    assert cost_section([ours]).tables[0].rows[1][-1] == "4 / 1 / 2 / 3"
