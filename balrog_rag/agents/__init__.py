@@ -57,6 +57,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
     if plays(config.name):
         config = replace(config, options=dict(program_of(config.name).settle(config.options)))
     refuse_placeless(config)
+    refuse_changing(config)
     if config.name == "few_shot" and not config.demonstrations:
         raise ConfigError(
             "agent.demonstrations: few_shot needs demonstrations; make a file with `balrog-rag prompts "
@@ -83,6 +84,28 @@ def refuse_placeless(config: AgentConfig) -> None:
                     f"agent.system={config.system}: agent.prompts.{name} has no place for its text; add "
                     f"{{{{ {part} }}}} to the prompt, or use agent.system=balrog"
                 )
+
+
+def refuse_changing(config: AgentConfig) -> None:
+    """Refuse settings that change messages which an append-only history has already sent."""
+    if config.history.window != "append" or plays(config.name):
+        return
+    window = "agent.history.window=append"
+    if not getattr(_player(config.name), "append_only", False):
+        raise ConfigError(
+            f"{window}: agent {config.name!r} has no append-only history; use agent=naive_append or "
+            "agent=cot_append, or derive the agent from balrog_rag.agents.base.BaseAgent"
+        )
+    if config.retrieval.enabled and config.retrieval.place == "system":
+        raise ConfigError(
+            f"agent.retrieval.place=system: changes the instruction, which {window} keeps as it was sent; "
+            "use before or after"
+        )
+    if config.observation.past_maps != "all":
+        raise ConfigError(
+            f"agent.observation.past_maps={config.observation.past_maps}: changes past observations, which "
+            f"{window} keeps as they were sent; use all"
+        )
 
 
 OF_GAMES = ("instruction", "advice", "warning", "netplay_context", "netplay_guide")

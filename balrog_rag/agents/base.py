@@ -5,10 +5,11 @@ changes one of the three steps; only the outermost one's `act` is called.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Style, read
 from balrog_rag.agents.prompts import Prompts, of_kind
+from balrog_rag.agents.prompts.conversation import Conversation
 from balrog_rag.agents.prompts.history import History
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.schema import AgentConfig
@@ -55,14 +56,20 @@ class BaseAgent:
     """The prompt that ends the instruction."""
     own_prompts: ClassVar[Mapping[str, str]] = {}
     """Prompts that come with the agent, by name; a plug-in defines its own here."""
+    append_only: ClassVar[bool] = True
+    """Whether `history.window=append` works with it."""
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
         """`view` is everything that the agent knows of its task before the first observation."""
         self.config, self.view, self.llm, self.knowledge = config, view, llm, knowledge
         kind = kind_of(view.env)
         self.prompts = Prompts(config.prompts, kind, {**of_kind(kind), **self.own_prompts})
-        self.history = History(config, self.prompts, kind.hints.signals)
-        self._head = self.head()
+        self.appends = config.history.window == "append"
+        """Whether every message stays in the prompt as it was sent."""
+        signals = kind.hints.signals
+        self.history: History | Conversation = (
+            Conversation(config, signals) if self.appends else History(config, self.prompts, signals)
+        )
         if config.fallback == "letters" and self.style is TAGS:
             self.style = TAGS_OR_LETTERS
         self._order = self.prompts.fixed(
@@ -71,6 +78,7 @@ class BaseAgent:
             reason_words=in_words(config.reason_words),
         )
         self._answer = self.style.answer(view)
+        self._head = self.head()
 
     def instruction(self) -> str:
         """Return the text at the top of every prompt."""
@@ -92,6 +100,8 @@ class BaseAgent:
 
     def head(self) -> tuple[Message, ...]:
         """Return the messages before the history, which are the same at every step."""
+        if self.appends:
+            return (Message("system", f"{self.instruction()}\n\n{self._order}", stable=True),)
         role: Role = "system" if self.config.instruction_role == "system" else "user"
         return (Message(role, self.instruction(), stable=True),)
 
@@ -101,21 +111,23 @@ class BaseAgent:
 
     async def ask(self, observation: Observation) -> Prompt:
         """Process the observation and return the prompt about it."""
-        history = self.history
-        history.see(observation)
-        return Prompt(
-            self._head, history.past(), history.current(), self._order, self._answer, history.picture()
-        )
+        self.history.see(observation)
+        return self.history.prompt(self._head, self._order, self._answer)
 
     async def answer(self, prompt: Prompt) -> Reply:
         """Get the model's answer."""
-        return await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        prompt.answered(prompt, reply)
+        return reply
 
     def read(self, reply: Reply) -> Decision:
         """Parse the action in the answer, and remember it."""
         found = read(reply.text, self.style, self.view, self.config.lenient)
         self.history.do(found.action, reply.text)
-        return Decision(found.action, reply.text, reply.reasoning, {"read": found.how}, call=found.call)
+        notes: dict[str, Any] = {"read": found.how}
+        if isinstance(self.history, Conversation):
+            notes["segment"] = self.history.segment
+        return Decision(found.action, reply.text, reply.reasoning, notes, call=found.call)
 
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from balrog_rag.agents.demonstration_files import load
 from balrog_rag.agents.demonstrations import Demonstration
 from balrog_rag.agents.naive import Naive
@@ -18,7 +20,7 @@ class FewShot(Naive):
         shown = list(self._demonstrations())
         begin = Message("user", self.prompts.render("demonstrations_over"), stable=True)
         first, *rest = super().head()
-        return (Message(first.role, first.text), *rest, *shown, begin)
+        return (msgspec.structs.replace(first, stable=False), *rest, *shown, begin)
 
     def _demonstrations(self) -> Iterator[Message]:
         """Yield demonstrations within BALROG's limit: messages count, and the one cut short is the last."""

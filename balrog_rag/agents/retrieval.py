@@ -141,7 +141,9 @@ class Retrieval(Wrapper):
         """Return the query that the model writes, or what is wrong with it."""
         asked = [neutralised(query) for query in self._asked.values()]
         order = self._query_order(asked) if self.config.query == "model_memory" else self._order
-        reply = self._counted(await self.llm.complete(prompt.asking(order).messages(), "query", LABELLED))
+        question = prompt.asking(order)
+        reply = self._counted(await self.llm.complete(question.messages(), "query", LABELLED))
+        prompt.answered(question, reply)
         label = _QUERY.search(reply.text)
         if label is None:
             return "", "no label"
@@ -234,7 +236,13 @@ class Retrieval(Wrapper):
             self._shown, self._shown_at = found, self._steps
         places = {"before": prompt.before, "after": prompt.after, "system": prompt.guide}
         query = "" if "\n" in found.query else neutralised(found.query)
-        places[self.config.place].append(self.prompts.render("reference", query=query, text=found.text))
+        if not prompt.shows(found.text):
+            words = self.prompts.render("reference", query=query, text=found.text)
+        elif found.how == "kept":
+            return
+        else:
+            words = self.prompts.render("reference_above", query=query)
+        places[self.config.place].append(words)
 
 
 def plain_query(kind: str, observation: Observation) -> str:

@@ -118,7 +118,9 @@ def _verify(options: argparse.Namespace) -> int:
         else:
             unchained += not verdict.head
             how = "equal" if verdict.complete else "open"
-            print(f"{how}\t{many(verdict.steps, 'steps')}\t{terminal_safe(str(journal))}")
+            length = many(verdict.steps, "steps")
+            length += f" in {many(verdict.segments, 'segments')}" if verdict.appends else ""
+            print(f"{how}\t{length}\t{terminal_safe(str(journal))}")
     if unchained:
         print(f"note: {many(unchained, 'journals')} {UNCHAINED}")
     for contradiction in contradictions(journals):

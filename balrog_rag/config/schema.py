@@ -90,8 +90,9 @@ class HistoryConfig:
     """How old turns are removed from the prompt."""
 
     window: str = key(
-        "slide: one turn per step, as in BALROG; blocks: several at once, for more prompt cache hits",
-        choices=("slide", "blocks"),
+        "slide: one turn per step, as in BALROG; blocks: several at once, for more prompt cache hits; "
+        "append: none until the prompt's limit, every message stays as it was sent, for training",
+        choices=("slide", "blocks", "append"),
     )
     block: int = key("turns removed together with window=blocks", ge=1)
 

@@ -28,12 +28,17 @@ class Message(msgspec.Struct, frozen=True, dict=True):
     text: str
     images: tuple[bytes, ...] = ()
     stable: bool = False
+    reasoning: str = ""
+    """The reasoning of an answer that is sent back with it."""
+    reasoning_in: str = ""
+    """Where the provider had put it, see `Reply.reasoning_in`; it is sent back in the same place."""
 
     @cached_property
     def digest(self) -> str:
-        """Hash of role, text and pictures; cached, since a history shows the same turn many times."""
+        """Hash of role, text, reasoning and pictures; cached, since prompts show the same turn many times."""
         pictures = "".join(digest(image) for image in self.images)
-        return digest(f"{self.role}\n{pictures}\n{self.text}")
+        thought = f"{self.reasoning_in}\n{self.reasoning}\n" if self.reasoning_in else ""
+        return digest(f"{self.role}\n{pictures}\n{thought}{self.text}")
 
 
 class AnswerFormat(msgspec.Struct, frozen=True):
@@ -85,6 +90,9 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
     trimmed: int = 0
     """Number of old turns dropped so that the prompt fits."""
+    reasoning_in: str = ""
+    """Where the provider put the reasoning: the name of a field of its message, or the tag, such as <think>,
+    before the text; "" if unknown."""
 
 
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):

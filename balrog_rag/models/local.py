@@ -121,9 +121,11 @@ class LocalModel:
         # A reasoning answer contains its own marks; otherwise the prefilled start must be added back.
         if form is not None and not form.reasoning:
             text = f"{form.before}{text.removeprefix(form.before)}{form.after}"
+        reasoning = choice["message"].get("reasoning_content") or ""
         return Reply(
             text,
-            reasoning=choice["message"].get("reasoning_content") or "",
+            reasoning=reasoning,
+            reasoning_in="reasoning_content" if reasoning else "",
             finish=choice.get("finish_reason") or "stop",
             usage=usage,
             cost=self._prices.cost(usage),

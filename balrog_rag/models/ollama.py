@@ -51,7 +51,8 @@ def turns(messages: Sequence[Message], config: ModelConfig) -> list[dict[str, An
 
 
 def _turn(message: Message) -> dict[str, Any]:
-    turn: dict[str, Any] = {"role": message.role, "content": message.text}
+    text, apart = wire.with_reasoning(message)
+    turn: dict[str, Any] = {"role": message.role, "content": text, **apart}
     if message.images:
         turn["images"] = [b64encode(image).decode() for image in message.images]
     return turn
@@ -75,9 +76,9 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     """Parse an answer; an empty one and a tool call are answers as well."""
     whole = wire.decoded(body, _Body)
     message = whole.message
-    text, thinking = wire.text(message.content), wire.text(message.thinking)
+    text, thinking, place = wire.text(message.content), wire.text(message.thinking), "thinking"
     if not thinking:
-        thinking, text = wire.thought_apart(text)
+        thinking, text, place = wire.thought_apart(text)
     finish = "tool_calls" if bytes(message.tool_calls).startswith(b"[{") else whole.done_reason or "stop"
     counted = wire.usage(wire.number(whole.prompt_eval_count), wire.number(whole.eval_count))
-    return Answer(await wire.reply(text, thinking, finish, counted, whole.model, messages))
+    return Answer(await wire.reply(text, thinking, finish, counted, whole.model, messages, place))

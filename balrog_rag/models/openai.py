@@ -92,9 +92,11 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     choice = _first(whole.choices)
     message, finish = choice.message, choice.finish_reason or "stop"
     text, refused = wire.text(message.content), wire.text(message.refusal)
-    reasoning = wire.text(message.reasoning_content) or wire.text(message.reasoning)
+    reasoning, place = wire.text(message.reasoning_content), "reasoning_content"
     if not reasoning:
-        reasoning, text = wire.thought_apart(text)
+        reasoning, place = wire.text(message.reasoning), "reasoning"
+    if not reasoning:
+        reasoning, text, place = wire.thought_apart(text)
     if refused and not text:
         # A refusal leaves `content` empty; it becomes the reasoning, so the journal shows why.
         finish, reasoning = "refusal", reasoning or refused
@@ -107,7 +109,7 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
         (counted.completion_tokens_details or details).reasoning_tokens,
     )
     written = details.cache_write_tokens or details.cache_creation_tokens
-    reply = await wire.reply(text, reasoning, finish, usage, whole.model or "", messages)
+    reply = await wire.reply(text, reasoning, finish, usage, whole.model or "", messages, place)
     return Answer(reply, written=wire.tokens(written), tier=whole.service_tier or "")
 
 

@@ -150,7 +150,9 @@ async def incoming(response: Any, messages: Sequence[Message]) -> Answer:
         _detail(counted, "prompt_tokens_details", "cached_tokens"),
         _detail(counted, "completion_tokens_details", "reasoning_tokens"),
     )
-    reply = await wire.reply(text, str(reasoning or ""), finish, usage, str(response.model or ""), messages)
+    place = "reasoning_content" if reasoning and not refused else ""
+    thought = str(reasoning or "")
+    reply = await wire.reply(text, thought, finish, usage, str(response.model or ""), messages, place)
     reported = getattr(response, "_hidden_params", {}).get("response_cost")
     return Answer(reply, reported=float(reported) if reported else None)
 

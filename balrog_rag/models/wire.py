@@ -41,7 +41,10 @@ def fused(messages: Iterable[Message]) -> list[Message]:
         if result and result[-1].role == message.role:
             last = result.pop()
             text, images = f"{last.text}\n\n{message.text}", last.images + message.images
-            message = Message(message.role, text, images, message.stable)
+            thought = message if message.reasoning else last
+            message = Message(
+                message.role, text, images, message.stable, thought.reasoning, thought.reasoning_in
+            )
         result.append(message)
     return result
 
@@ -71,13 +74,22 @@ def _joined(turns: Turns) -> Turns:
 
 
 def _turn(message: Message, marked: bool, in_parts: bool) -> dict[str, Any]:
+    text, apart = with_reasoning(message)
     if not message.images and not marked and not in_parts:
-        return {"role": message.role, "content": message.text}
-    parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}]
+        return {"role": message.role, "content": text, **apart}
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
     parts += [{"type": "image_url", "image_url": {"url": _png(image)}} for image in message.images]
     if marked:
         parts[-1]["cache_control"] = {"type": "ephemeral"}
-    return {"role": message.role, "content": parts}
+    return {"role": message.role, "content": parts, **apart}
+
+
+def with_reasoning(message: Message) -> tuple[str, dict[str, str]]:
+    """Return a turn's text and further fields, with its reasoning where the provider had put it."""
+    place, thought = message.reasoning_in, message.reasoning
+    if place.startswith("<"):
+        return f"{place}{thought}</{place[1:]}{message.text}", {}
+    return message.text, ({place: thought} if place and thought else {})
 
 
 def _png(image: bytes) -> str:
@@ -116,7 +128,13 @@ def number(raw: msgspec.Raw) -> Any:
 
 
 async def reply(
-    text: str, reasoning: str, finish: str, counted: Usage | None, model: str, messages: Sequence[Message]
+    text: str,
+    reasoning: str,
+    finish: str,
+    counted: Usage | None,
+    model: str,
+    messages: Sequence[Message],
+    reasoning_in: str = "",
 ) -> Reply:
     """Return a reply without its price."""
     return Reply(
@@ -126,6 +144,7 @@ async def reply(
         finish=finish if len(text) <= LONGEST_ANSWER else "length",
         usage=counted or estimate(messages, text[:LONGEST_ANSWER]),
         model=(await sound(model[:SLICE]))[:LONGEST_NAME],
+        reasoning_in=reasoning_in if reasoning or reasoning_in.startswith("<") else "",
     )
 
 
@@ -154,10 +173,10 @@ async def sound(text: str) -> str:
     return text
 
 
-def thought_apart(text: str) -> tuple[str, str]:
-    """Split off a thought that a model writes before its answer."""
+def thought_apart(text: str) -> tuple[str, str, str]:
+    """Split off a thought that a model writes before its answer; return it, the rest, and its tag."""
     found = THOUGHT.match(text)
-    return (found[2], found[3]) if found else ("", text)
+    return (found[2], found[3], f"<{found[1]}>") if found else ("", text, "")
 
 
 def usage(taken: Any, given: Any, cached: Any = 0, reasoning: Any = 0) -> Usage | None:

@@ -65,6 +65,7 @@ def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str
         "steps_using_passages": lookups.used,
         "forked": episode.forked,
         "spec_digest": episode.spec_digest,
+        "segments": episode.segments or None,
     }
 
 

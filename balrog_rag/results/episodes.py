@@ -135,6 +135,8 @@ class Episode(msgspec.Struct, dict=True):
     """How answers were parsed: steps by strict, lenient, none."""
     loops: int = 0
     """Steps at which the agent was warned that it repeats itself."""
+    segments: int = 0
+    """Segments of an append-only history; 0 for other agents."""
     curve: list[Point] = []
     facts: Mapping[str, Any] = {}
     cut: bool = False
@@ -225,10 +227,11 @@ class Episode(msgspec.Struct, dict=True):
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:
-    """An agent's registered name, with the suffix `_rag` if retrieval is on."""
-    retrieval = agent.get("retrieval")
+    """An agent's registered name, with `_append` if its history is append-only and `_rag` if it retrieves."""
+    retrieval, history = agent.get("retrieval"), agent.get("history")
     enabled = isinstance(retrieval, Mapping) and bool(retrieval.get("enabled"))
-    return str(agent.get("name", "?")) + ("_rag" if enabled else "")
+    appends = isinstance(history, Mapping) and history.get("window") == "append"
+    return str(agent.get("name", "?")) + ("_append" if appends else "") + ("_rag" if enabled else "")
 
 
 NO_MODEL = "no model"

@@ -26,7 +26,7 @@ from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
 
 INDEX = ".episodes"
-INDEX_VERSION = 4
+INDEX_VERSION = 5
 ROW_BYTES = 1 << 20
 """Maximum size of the index per journal in the folder, in bytes."""
 IN_PARALLEL_FROM = 200 << 20

@@ -179,6 +179,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
         "client": client_keys(episode.asked_model),
         "cause": episode.cause,
         "preventable": episode.preventable,
+        **({"segments": episode.segments} if episode.segments else {}),
     }
 
 

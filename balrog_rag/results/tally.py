@@ -107,6 +107,9 @@ class _Tally:
             if isinstance(value, str):
                 counted[value] = counted.get(value, 0) + 1
         self.episode.loops += notes.get("loop") is True
+        segment = notes.get("segment")
+        if isinstance(segment, int) and self.episode.segments < segment <= self._steps + 1:
+            self.episode.segments = segment
 
     def _see(
         self, moved: Mapping[str, int], reward: float, step: int, ended: str = "", gap: bool = False

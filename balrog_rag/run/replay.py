@@ -1,6 +1,6 @@
 """Replay a journal without a model: to show it, and to verify it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,12 +12,12 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.journal import Header
 from balrog_rag.episode.play import EpisodeContext, play
+from balrog_rag.episode.segments import SegmentCounter
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import is_local_run
 from balrog_rag.run.episode_runner import GameSource
 from balrog_rag.run.services import ReplayServices
-from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.workers.inline import InlineGames
 
 
@@ -30,6 +30,10 @@ class Verdict(msgspec.Struct, frozen=True):
     """Whether the journal reaches the end of the episode."""
     head: str
     """The last digest of the journal's chain; empty if its lines are not chained."""
+    appends: bool = False
+    """Whether a player of the episode has an append-only history."""
+    segments: int = 0
+    """The segments of its prompts if so (`episode.segments`)."""
 
 
 class Unmetered:
@@ -45,7 +49,10 @@ class Unmetered:
 async def verify(path: Path) -> Verdict:
     """Replay a journal and compare everything; raise JournalError or ReplayError at a difference."""
     refuse_misplaced(path)
-    return await replay(path, NullWatcher())
+    segments = SegmentCounter()
+    verdict = await replay(path, segments)
+    # Counted from the prompts themselves, not from the agent's notes.
+    return msgspec.structs.replace(verdict, segments=segments.count) if verdict.appends else verdict
 
 
 def refuse_misplaced(path: Path) -> None:
@@ -115,4 +122,11 @@ async def replay(
         pass  # an incomplete journal is fine: what it has was compared
     finally:
         await game.close()
-    return Verdict(spec.episode, recording.count, recording.end is not None, recording.head)
+    appends = any(appends_only(player) for player in players(spec))
+    return Verdict(spec.episode, recording.count, recording.end is not None, recording.head, appends)
+
+
+def appends_only(player: PlayerSpec) -> bool:
+    """Whether a player has an append-only history."""
+    history = player.agent.get("history")
+    return isinstance(history, Mapping) and history.get("window") == "append"

@@ -68,7 +68,9 @@ class LiveServices:
         self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
     ) -> Agent:
         """Make an agent, or a program that takes over at step `since`, seeded with `seed`."""
-        config = for_game(self._agent_config(player), view.env, view.task, seed)
+        # The agent's own limit becomes that of its prompts: an append-only history must not exceed it.
+        config = replace(self._agent_config(player), max_prompt_tokens=player.prompt_tokens)
+        config = for_game(config, view.env, view.task, seed)
         return agents.build(config, view, llm, knowledge, seed, since)
 
     def _agent_config(self, player: PlayerSpec) -> AgentConfig:

@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import json
 
 import pytest
 
+from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Message, Request, Usage
 from balrog_rag.contracts.errors import ConfigError, ModelRefused
-from balrog_rag.models import build, prompt_limit, wire
+from balrog_rag.models import build, ollama, openai, prompt_limit, wire
 from balrog_rag.models.serving.testserver import TestServer
 from tests.models.support import model_config, question
 
@@ -205,3 +207,31 @@ def test_room_for_the_prompt(option, changes, cap, limit):
 def test_a_longest_answer_that_leaves_no_room_is_refused():
     with pytest.raises(ConfigError, match="max_tokens"):
         prompt_limit(model_config("openai", context=1000, max_tokens=1000), None)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "north", "reasoning_content": "I look around."},
+        {"content": "north", "reasoning": "I look around."},
+        {"content": "<think>I look\naround.</think>\n\nnorth"},
+        {"content": "<thinking></thinking>north "},
+        {"content": "north"},
+    ],
+)
+def test_an_answer_is_sent_back_as_the_provider_returned_it(message):
+    body = json.dumps({"choices": [{"message": message}]}).encode()
+    reply = asyncio.run(openai.read(body, question().messages)).reply
+    assert "look" not in reply.text
+    thought = reply.reasoning if reply.reasoning_in else ""
+    said = Message("assistant", reply.text, reasoning=thought, reasoning_in=reply.reasoning_in)
+    (turn,) = wire.outgoing([said], fuse=False, mark=False)
+    assert turn == {"role": "assistant", **message}
+
+
+def test_ollamas_thinking_is_sent_back_as_thinking():
+    body = json.dumps({"message": {"content": "north", "thinking": "I look."}}).encode()
+    reply = asyncio.run(ollama.read(body, question().messages)).reply
+    said = Message("assistant", reply.text, reasoning=reply.reasoning, reasoning_in=reply.reasoning_in)
+    (turn,) = ollama.turns([said], compose(["model=ollama"]).model)
+    assert turn == {"role": "assistant", "content": "north", "thinking": "I look."}

@@ -118,3 +118,14 @@ def test_a_real_resume_notes_its_caps(tmp_path):
     assert evaluate(f"resume={run}", "limits.episode.tokens=9", cwd=tmp_path).returncode == 0
     (arm,) = load_arms([run])
     assert arm.settings["limits"]["episode"] == {"dollars": None, "tokens": "5, then 9", "seconds": None}
+
+
+def test_append_only_agents_are_an_arm_and_a_row_of_their_own(play, tmp_path, capsys):
+    plain = play("plain", [1, 2] * 10, agent="naive", history={"window": "slide"})
+    append = play("append", [2, 3] * 10, agent="naive", history={"window": "append"})
+    assert [len(arm.runs) for arm in load_arms([plain, append])] == [1, 1]
+    assert compare([str(plain), str(append)]) == 0
+    assert "agent.history.window" in capsys.readouterr().out
+    assert sorted(name for name, _, _ in build(tmp_path)) == ["append", "plain"]
+    rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
+    assert {row["agent"] for row in rows if row["own"]} == {"naive_rag", "naive_append_rag"}

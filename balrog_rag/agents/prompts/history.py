@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Iterable
 
 from balrog_rag.agents.prompts import Prompts
+from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.schema import AgentConfig
-from balrog_rag.contracts.data import Message, Observation
+from balrog_rag.contracts.data import AnswerFormat, Message, Observation
 from balrog_rag.contracts.kinds import EnvironmentSignals
 
 
@@ -86,6 +87,10 @@ class History:
         """Add the agent's answer; an empty action is not recorded, as in BALROG."""
         if action:
             self._events.append(TakenAction(action, answer if self._reasons else ""))
+
+    def prompt(self, head: tuple[Message, ...], order: str, answer: AnswerFormat | None) -> Prompt:
+        """Return the question about the newest observation."""
+        return Prompt(head, self.past(), self.current(), order, answer, self.picture())
 
     def current(self) -> str:
         """Return the newest observation as text."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from balrog_rag.contracts.data import AnswerFormat, Message
+from balrog_rag.contracts.data import AnswerFormat, Message, Reply
 
 
 @dataclass
@@ -33,6 +33,13 @@ class Prompt:
     def asking(self, order: str) -> "Prompt":
         """Return the same prompt with another question."""
         return replace(self, order=order, more=[], answer=None)
+
+    def answered(self, question: "Prompt", reply: Reply) -> None:
+        """Take note of an answer to this prompt, or to another question about it (`asking`)."""
+
+    def shows(self, text: str) -> bool:
+        """Whether the history already shows this text."""
+        return False
 
     def _head(self) -> tuple[Message, ...]:
         if not self.guide:
