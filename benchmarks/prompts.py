@@ -133,8 +133,9 @@ def stand_in_query(moment: Observation | None) -> str:
 
     No model plays here. The paper's model asked about exploring in most steps; so does this rule.
     """
-    from balrog_rag.agents.noticing import things
+    from balrog_rag.contracts.kinds import kind_of
 
+    things = kind_of("nle").hints.signals.things
     named = [thing for thing in things(moment) if "stairs" not in thing] if moment else []
     return f"What to do about a {named[-1]}" if named else "Explore dark areas, find stairs down"
 
@@ -236,6 +237,7 @@ def prompt_costs(episode: Episode) -> None:
     )
     heads = ["chars", "of full", "common", "tokens", "of full", "common", "$", "of full"]
     print(f"{'switches':44}" + "".join(f"{head:>9}" for head in heads))
+    append = "agent.history.window=append"
     blocks, trimmed = "agent.history.window=blocks", "agent.observation.map=trimmed"
     changed, none = "agent.observation.past_maps=changed", "agent.observation.past_maps=none"
     full = None
@@ -249,6 +251,8 @@ def prompt_costs(episode: Episode) -> None:
         [blocks, trimmed],
         [blocks, trimmed, changed],
         [blocks, trimmed, none],
+        [append],
+        [append, trimmed],
     ):
         handle, _, _ = perform(episode, "robust_cot", *switches)
         it = cost(handle.requests)

@@ -61,7 +61,7 @@ class Conversation:
             # The provider refused the length and answered a shorter prompt, which is what continues.
             del self.turns[: reply.trimmed]
             self._ended = True
-        elif reply.usage.input:
+        elif self._limit is not None and reply.usage.input:
             self._scale = min(max(reply.usage.input / self._size(self.asked), 1.0), MOST_SCALE)
         thought = reply.reasoning if reply.reasoning_in else ""
         said = Message("assistant", reply.text, reasoning=thought, reasoning_in=reply.reasoning_in)
