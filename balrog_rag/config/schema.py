@@ -387,7 +387,7 @@ class RunnerConfig:
         "memory in megabytes above which a worker process gets no new games; null: no limit", ge=64
     )
     log: str = key(
-        "progress display; auto: the dashboard in a terminal, otherwise plain",
+        "progress display; auto: the dashboard in a terminal, a bar in a notebook, otherwise plain",
         choices=("auto", "dashboard", "plain", "json", "none"),
     )
 

@@ -1,4 +1,4 @@
-"""Displays of running episodes: a dashboard, plain lines, JSON lines, or none."""
+"""Displays of running episodes: a dashboard, a bar in a notebook, plain lines, JSON lines, or none."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TextIO
 
 from balrog_rag.contracts.behaviour import Watcher
+from balrog_rag.display.notebook_progress import in_notebook
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.run import InPlay
 from balrog_rag.run.watchers import CompositeWatcher
@@ -24,6 +25,11 @@ async def display(playing: InPlay) -> AsyncIterator[Watcher]:
 
         async with dashboard(board, gate, interrupts, out):
             yield board
+    elif kind == "notebook":
+        from balrog_rag.display.notebook_progress import notebook_progress
+
+        async with notebook_progress(board):
+            yield board
     else:
         from balrog_rag.display.progress_log import progress_log
 
@@ -34,8 +40,10 @@ async def display(playing: InPlay) -> AsyncIterator[Watcher]:
 
 
 def chosen(log: str, out: TextIO) -> str:
-    """Resolve `auto`: the dashboard in a capable terminal, otherwise plain lines."""
+    """Resolve `auto`: the dashboard in a capable terminal, a bar in a notebook, otherwise plain lines."""
     if log != "auto":
         return log
+    if in_notebook():
+        return "notebook"
     terminal = sys.stdin.isatty() and out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     return "dashboard" if terminal else "plain"

@@ -26,6 +26,7 @@ from balrog_rag.contracts.events import (
 )
 from balrog_rag.display.dashboard_view import DashboardView, lines
 from balrog_rag.display.keyboard import split
+from balrog_rag.display.notebook_progress import progress_html
 from balrog_rag.display.progress_log import QUIET, Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.backend import LocalBackend, PlannedRun
@@ -218,6 +219,16 @@ def test_lines_are_rare_while_nothing_moves(sweep: Scoreboard, capsys: pytest.Ca
     sweep.steps += 1
     log.progress()
     assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_a_notebooks_bar_shows_figures_and_no_markup_of_others(board: Scoreboard) -> None:
+    board.title = "<b>" + EVIL
+    html = progress_html(board)
+    assert f"{board.done}/{board.total} episodes ended" in html
+    assert f'value="{board.done}" max="{board.total}"' in html
+    assert "&lt;b&gt;" in html
+    assert "\x1b" not in html
+    assert len(re.findall("<", html)) == len(re.findall(r"</?(?:div|b|progress|br|ul|li)\b", html))
 
 
 @pytest.mark.parametrize("holds", [True, False])
