@@ -1,4 +1,4 @@
-"""Commands of the user's: what `balrog-rag NAME` runs."""
+"""User-defined commands, run as `balrog-rag NAME`."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Statistics of the user's: a figure of every episode, or one figure of many episodes together."""
+"""User-defined statistics: a figure of every episode, or one figure of all episodes together."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from balrog_rag.contracts.errors import ConfigError
 
 
 class EpisodeResult(Protocol):
-    """A finished episode as statistics see it: everything that its journal says, already summed up."""
+    """A finished episode as passed to statistics: the contents of its journal, already counted."""
 
     name: str
     """ENV/TASK/NUMBER."""
@@ -30,11 +30,11 @@ class EpisodeResult(Protocol):
     """What the invalid answers asked for."""
     total_reward: float
     last: dict[str, int]
-    """Every number of the game's observations, as it last was."""
+    """The last value of every number of the game's observations."""
     most: dict[str, int]
     """The highest value of each."""
     milestones: dict[str, list[str]]
-    """What was reached in turn."""
+    """What was reached, in order."""
     agent: Mapping[str, Any]
     """The agent's settings."""
     model: Mapping[str, Any]
@@ -86,21 +86,21 @@ class Statistic:
     name: str
     """An identifier: the column of episodes.csv, the key in summary.json and `compare --measure NAME`."""
     title: str = ""
-    """How tables call it; empty: the name."""
+    """Its heading in tables; empty: the name."""
     unit: str = ""
-    """What differences are measured in, such as "steps" or "points"."""
+    """The unit of differences, such as "steps" or "points"."""
     episode: Callable[[EpisodeResult], float | None] | None = None
-    """The figure of one episode; None where it cannot be known. Means, intervals and tests are made of it."""
+    """Computes the figure of one episode, or None if it is unknown; means, intervals and tests use it."""
     episodes: Callable[[Sequence[EpisodeResult]], float | None] | None = None
-    """One figure of all episodes of a kind of game, such as a median; it is shown without an interval."""
+    """Computes one figure of all episodes of a kind of game, such as a median; shown without an interval."""
     low: float = 0.0
-    """The least that an episode's figure can be."""
+    """The lowest possible figure of an episode."""
     high: float = math.inf
-    """The most that it can be; intervals rest on both."""
+    """The highest possible figure; intervals depend on both bounds."""
     counted: bool = False
-    """Whether it counts events, and so may be much larger in one episode than in others."""
+    """Whether it counts events, so that single episodes may have much larger values than the others."""
     env: str = ""
-    """The kind of game that it is for; empty: every kind."""
+    """The kind of game to which it applies; empty: all."""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

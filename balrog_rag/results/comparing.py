@@ -39,7 +39,7 @@ def compared(
 ) -> tuple[list[Arm], ArmComparison]:
     """Load the arms in two folders and compare them; raises ConfigError if they cannot be compared."""
     arms = [one_arm(path, partial) for path in paths]
-    refuse_strangers(arms)
+    refuse_disjoint_tasks(arms)
     envs = in_order(env for arm in arms for env in arm.by_env())
     measures = {each.name: each for each in measures_of(envs)}
     if measure in [one.name for one in across_episodes(envs)]:
@@ -73,7 +73,7 @@ def one_arm(path: Path, partial: bool = False) -> Arm:
     return arms[0]
 
 
-def refuse_strangers(arms: Sequence[Arm]) -> None:
+def refuse_disjoint_tasks(arms: Sequence[Arm]) -> None:
     """Raise an error if two arms have no task in common."""
     ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
     if ours and theirs and not ours & theirs:
@@ -162,7 +162,7 @@ def judged(
 
 
 def compared_statistics(ours: Arm, theirs: Arm) -> list[list[str]]:
-    """A row for each of the user's statistics and kinds of game: figures, difference, interval, p."""
+    """One row per user-defined statistic and kind of game: figures, difference, interval, p."""
     if ours.withheld or theirs.withheld:
         return []
     mine, yours = map(by_env, comparable(ours, theirs))

@@ -1,4 +1,4 @@
-"""Registered statistics as summaries and reports use them: checked, and switched off once they fail."""
+"""Apply registered statistics to episodes: results are checked, and a failing statistic is switched off."""
 
 import math
 import sys
@@ -19,7 +19,7 @@ from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
 _failed: dict[str, object] = {}
-"""What was registered under the names of statistics that have failed in this process."""
+"""The statistics that have failed in this process, by name, with the registered object."""
 _problems: list[str] = []
 
 
@@ -28,7 +28,7 @@ _ignored: ContextVar[bool] = ContextVar("ignored", default=False)
 
 @contextmanager
 def without_statistics() -> Iterator[None]:
-    """Ignore them while the body runs: files for others must not depend on what is installed here."""
+    """Ignore statistics inside the `with` block: files for others must not depend on what is installed here."""
     token = _ignored.set(True)
     try:
         yield
@@ -37,7 +37,7 @@ def without_statistics() -> Iterator[None]:
 
 
 def statistics_for(envs: Iterable[str]) -> list[Statistic]:
-    """The registered statistics for any of these kinds of game, without those that have failed."""
+    """Return the registered statistics for any of these kinds of game, except those that have failed."""
     if _ignored.get():
         return []
     known = {*envs}
@@ -46,7 +46,7 @@ def statistics_for(envs: Iterable[str]) -> list[Statistic]:
 
 
 def _off(name: str) -> bool:
-    """Whether it has failed; registered anew, as in a notebook, it gets another chance."""
+    """Whether it has failed. One that is registered again, as in a notebook, is tried again."""
     return name in _failed and _failed[name] is registry.statistics.added_as(name)
 
 
@@ -68,7 +68,7 @@ def _loaded(name: str) -> Statistic | None:
 
 
 def _switch_off(name: str, why: str) -> None:
-    """Report once, and leave it out from now on: a statistic must not keep anyone from their results."""
+    """Report it once and leave it out from now on: a failing statistic must not prevent results."""
     _failed[name] = registry.statistics.added_as(name)
     line = one_line(redact(f"statistic {name}: {why}; it is left out"))
     _problems.append(line)
@@ -76,7 +76,7 @@ def _switch_off(name: str, why: str) -> None:
 
 
 def of_episode(statistic: Statistic, episode: Episode) -> float:
-    """The figure of one episode; not a number where it is unknown."""
+    """Compute the figure of one episode; NaN if it is unknown."""
     assert statistic.episode is not None
     if statistic.env not in ("", episode.env):
         return math.nan
@@ -84,7 +84,7 @@ def of_episode(statistic: Statistic, episode: Episode) -> float:
 
 
 def of_episodes(statistic: Statistic, episodes: Sequence[Episode]) -> float:
-    """The figure of episodes of one kind of game together; not a number where it is unknown."""
+    """Compute the figure of all episodes of one kind of game; NaN if it is unknown."""
     assert statistic.episodes is not None
     mine = [episode for episode in episodes if statistic.env in ("", episode.env)]
     return _figure(statistic, statistic.episodes, mine, -math.inf, math.inf) if mine else math.nan
@@ -106,7 +106,7 @@ def _figure(statistic: Statistic, function: Any, given: Any, low: float, high: f
 
 
 def per_episode(envs: Iterable[str], taken: Iterable[str]) -> list[Statistic]:
-    """Those that are a figure of every episode; one whose name is `taken` already is switched off."""
+    """Select the figures of single episodes; one whose name is already `taken` is switched off."""
     found = [one for one in statistics_for(envs) if one.episode is not None]
     for one in (clashing := [one for one in found if one.name in {*taken}]):
         _switch_off(one.name, "has the name of a figure that exists already; choose another name")
@@ -114,18 +114,18 @@ def per_episode(envs: Iterable[str], taken: Iterable[str]) -> list[Statistic]:
 
 
 def across_episodes(envs: Iterable[str]) -> list[Statistic]:
-    """Those that are one figure of many episodes."""
+    """Select the figures of all episodes together."""
     return [one for one in statistics_for(envs) if one.episodes is not None]
 
 
 def columns(episode: Episode, envs: Iterable[str], taken: Iterable[str]) -> dict[str, float | None]:
-    """The figures of one episode by name, for all kinds of game of a table; None where unknown."""
+    """Compute the figures of one episode by name, for all kinds of game in a table; None where unknown."""
     found = {one.name: of_episode(one, episode) for one in per_episode(envs, taken)}
     return {name: None if math.isnan(value) else value for name, value in found.items()}
 
 
 def figures(env: str, episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
-    """The statistics for a kind of game by name, as summaries have them; empty without any."""
+    """Compute the statistics of a kind of game by name, as written in summaries; empty if there are none."""
     found: dict[str, dict[str, Any]] = {}
     for one in statistics_for([env]):
         said = {"title": one.title or one.name, "unit": one.unit}
@@ -140,7 +140,7 @@ def figures(env: str, episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
 
 
 def log_problems(run: Path) -> None:
-    """Add to the run's log what went wrong since this was last called."""
+    """Write the problems since the last call to the run's log."""
     if not _problems:
         return
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -18,7 +18,7 @@ from balrog_rag.results.comparing import (
     duel,
     few,
     one_arm,
-    refuse_strangers,
+    refuse_disjoint_tasks,
 )
 from balrog_rag.results.run_folder import write_json
 from balrog_rag.results.runs import load
@@ -98,7 +98,7 @@ def test_conclusions_from_a_part_are_drawn_only_where_they_are_asked_for(arm, al
 
 def test_an_open_arm_without_any_finished_episode_is_withheld_and_not_an_error(arm):
     ours, theirs = arm("a", {}, open_=(0,)), arm("b", {0: 1})
-    refuse_strangers([ours, theirs])
+    refuse_disjoint_tasks([ours, theirs])
     assert not duel(ours, theirs).whole.made
 
 
@@ -133,9 +133,9 @@ def test_arms_share_a_task_or_are_refused(new_run):
     runs[1].minihack("MiniHack-2-v0", 0, True)
     runs[2].nethack(0, [{}])
     a, b, c = (load_arms([run.path])[0] for run in runs)
-    refuse_strangers([a, b])
+    refuse_disjoint_tasks([a, b])
     with pytest.raises(ConfigError, match=r"a and c share no task.*MiniHack-1-v0 and 1 more against nle/"):
-        refuse_strangers([a, c])
+        refuse_disjoint_tasks([a, c])
 
 
 def test_a_folder_that_holds_one_arm_is_named_after_the_folder(new_run, tmp_path):

@@ -174,7 +174,7 @@ def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> str:
 
 
 def _across(arm: Arm, env: str, statistic: Statistic) -> str:
-    """One figure of all the arm's episodes; of a part of them it would say nothing."""
+    """One figure of all the arm's episodes; not for an incomplete arm, whose episodes are not a sample."""
     if arm.withheld or isnan(figure := of_episodes(statistic, arm.by_env()[env])):
         return "–" if arm.withheld else "unknown"
     return f"{figure:,.{2 if abs(figure) < 1000 else 0}f}"

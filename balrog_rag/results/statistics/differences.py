@@ -1,22 +1,23 @@
-"""How far a difference of means may be from the truth, with room for what so few draws do not show.
+"""Intervals for differences of means that allow for scores which a small sample did not show.
 
-Five episodes need not show the one game in ten that goes well. So beside the draws of an arm stand two not
-seen, and the shares of all are drawn from a Dirichlet distribution, as for a mean (`interval.py`). Where
-they lie, and how much they weigh, decides how often a verdict is wrong; `benchmarks/coverage.py` simulates
-it, `docs/notes/2026-11-statistics.md` shows the table.
+Five episodes may easily miss the one game in ten that goes well. So two unseen scores are added to the draws
+of each arm, and the weights of all are drawn from a Dirichlet distribution, as for a mean (`interval.py`).
+The position and weight of the unseen scores determine how often a verdict is wrong; `benchmarks/coverage.py`
+simulates this, and `docs/notes/2026-11-statistics.md` shows the table.
 
-- Each lies beyond the arm's best (or worst), at an exponential distance whose mean is two thirds of that from
-  there to the arm's median.
-- Up to 20 draws each weighs as much as one that was seen, with more draws less: down to half as much.
-- With fewer than 20 draws they lie further out, the further the fewer: with ten or less two and a half
-  times as far (beside an arm of twice as many three and a half times), and as far again as the other arm's
-  best (or worst) goes beyond this one's.
-- An arm that hardly varies beside the other, or at all, shows nothing of its own spread: the range of both
-  arms, twice, stands for it.
-- Of a family of many comparisons each must hold at a stricter level, where rarer scores count: there an arm
-  passes for a smaller one, in which a score is missed at 5 % as surely as in this one at that level.
+- Each unseen score lies beyond the arm's best (or worst) score, at an exponentially distributed distance. Its
+  mean is two thirds of the distance from the best (or worst) to the arm's median.
+- With up to 20 draws, an unseen score weighs as much as an observed one. With more draws its weight falls to
+  one half.
+- With fewer than 20 draws the distance grows as the number falls. With ten or fewer it is 2.5 times as long
+  (3.5 times if the other arm has at least twice as many draws), plus the amount by which the other arm's best
+  (or worst) exceeds this arm's.
+- If an arm has no spread, or hardly any compared with the other, its own range says nothing: twice the range
+  of both arms together is used instead.
+- In a family of comparisons each one must hold at a stricter level, at which rarer scores matter. The arm is
+  then treated as a smaller one, which misses a score at 5 % as surely as this one does at the stricter level.
 
-Solved-or-not scores need none of this: nothing lies beyond 0 and 100, so theirs is Newcombe's interval.
+Solved-or-not scores need none of this: no score lies beyond 0 and 100. They have Newcombe's interval.
 """
 
 from collections.abc import Sequence
@@ -31,42 +32,43 @@ from balrog_rag.results.statistics.permutation import LEAST_PAIRS
 from balrog_rag.results.statistics.units import ALPHA, NO_SPREAD, Bounds, Floats, constant
 
 FEW = 20
-"""With so many draws or fewer, scores not seen weigh as much as those seen."""
+"""Number of draws up to which an unseen score weighs as much as an observed one."""
 EASILY_MISSED = 58
-"""So many draws or fewer miss a score of one game in twenty in more than 5 % of cases."""
+"""Number of draws up to which a score of one game in twenty is missed in more than 5 % of cases."""
 HALF = 2
-"""Part of that many, below which they lie as far out as they ever do."""
+"""FEW divided by this is the number of draws below which the distance no longer grows."""
 FURTHER = 1.5
-"""How many times the distance from median to best they then lie further out."""
+"""Added to the distance of unseen scores in such a small arm, in units of that distance."""
 ALONE = 1.0
-"""How much further still in an arm beside one of twice as many: its own draws alone tell what is missing."""
+"""Added if the other arm has at least twice as many draws, because unequal arms need more room."""
 FLAT = 0.05
-"""An arm whose range is so small beside the other's hardly varies; how far apart they are says nothing."""
+"""Range relative to the other arm's below which an arm is treated as if it did not vary."""
 TWICE = 2.0
+"""Multiple of both arms' range that replaces the range of an arm without spread."""
 FAR = 2 / 3
-"""How far they lie in the mean, in shares of that distance."""
+"""Mean distance of an unseen score, as a share of the distance from median to best (or worst)."""
 DRAWS = 10_000
 
 
 def patience(family: int) -> float:
-    """How much smaller an arm counts in a family: (1 - q)^n at its level is that at 5 % of fewer draws."""
+    """The factor by which an arm counts as smaller in a family, so that (1 - q)^n reaches the stricter level."""
     return log(ALPHA / 2) / log(ALPHA / 2 / family)
 
 
 class Room(msgspec.Struct, frozen=True):
-    """What a comparison knows of scores not yet seen: the least and the best of both arms."""
+    """Where unseen scores may lie in a comparison: the lowest and highest scores of both arms."""
 
     least: float
     best: float
     widest: float = 0.0
     """The range of the arm that varies more."""
     most: int = 0
-    """The draws of the larger arm."""
+    """Number of draws of the larger arm."""
     binary: bool = False
     family: int = 1
 
     def unseen(self, drawn: Floats) -> tuple[float, float, float]:
-        """Two scores that this arm did not show, and the share that each is given."""
+        """Two unseen scores of this arm, and the weight of each."""
         if self.binary:
             return self.least, self.best, 0.5
         count, middle = len(drawn) * patience(self.family), float(np.median(drawn))
@@ -81,7 +83,7 @@ class Room(msgspec.Struct, frozen=True):
         return low, high, min(1.0, max(0.5, FEW / count))
 
     def mean(self, drawn: Floats, draws: int) -> Estimate:
-        """The mean of an arm's draws."""
+        """Estimate the mean of an arm."""
         if len(drawn) > BCA_TO and not self.binary:
             return student(drawn)
         low, high, share = self.unseen(drawn)
@@ -89,7 +91,7 @@ class Room(msgspec.Struct, frozen=True):
 
 
 def room(arms: Sequence[Floats], bounds: Bounds, family: int) -> Room:
-    """The room for these arms' scores."""
+    """Where unseen scores of these arms may lie."""
     if bounds.binary:
         return Room(bounds.least, bounds.most, binary=True)
     drawn = np.concatenate(arms)
@@ -100,7 +102,7 @@ def room(arms: Sequence[Floats], bounds: Bounds, family: int) -> Room:
 def difference(
     strata: Sequence[tuple[Floats, Floats]], bounds: Bounds, draws: int = DRAWS, family: int = 1
 ) -> Estimate:
-    """The difference of two independent means, each over all its strata, ours less theirs."""
+    """Estimate the difference of two independent means over all strata, ours minus theirs."""
     cells = [[pair[side] for pair in strata] for side in (0, 1)]
     arms = [np.concatenate(own) for own in cells]
     means = _means(arms, bounds, draws, family)
@@ -111,7 +113,9 @@ def difference(
 
 
 def _means(arms: Sequence[Floats], bounds: Bounds, draws: int, family: int) -> list[Estimate]:
-    if constant(np.concatenate(arms)) and not bounds.binary:  # no score tells how far another may be
+    if (
+        constant(np.concatenate(arms)) and not bounds.binary
+    ):  # without spread there is no distance to extrapolate
         return [mean_estimate(drawn, np.ones(len(drawn)), bounds) for drawn in arms]
     around = room(arms, bounds, family)
     return [around.mean(drawn, draws) for drawn in arms]
@@ -120,11 +124,11 @@ def _means(arms: Sequence[Floats], bounds: Bounds, draws: int, family: int) -> l
 def paired_difference(
     ours: Floats, theirs: Floats, bounds: Bounds, draws: int = DRAWS, family: int = 1
 ) -> Estimate:
-    """The mean difference of pairs.
+    """Estimate the mean difference of pairs.
 
-    Of more than 20 pairs of which six, and a quarter, differ: by the differences seen. Else, and for
-    solved-or-not scores, by the arms' means and the pairs' correlation: a few differences say too little,
-    and each arm's own scores say what else there may be.
+    With more than 20 pairs, of which at least six and at least a quarter differ, the observed differences are
+    used. Otherwise, and for solved-or-not scores, the arms' means and the pairs' correlation are used: a few
+    differences show too little of what else may occur, and each arm's own scores show more.
     """
     gaps = ours - theirs
     differing = np.count_nonzero(np.abs(gaps) > NO_SPREAD)
@@ -136,7 +140,7 @@ def paired_difference(
 
 
 def correlation(ours: Floats, theirs: Floats, bounds: Bounds) -> float:
-    """Pearson's; for solved-or-not with Newcombe's continuity correction; 0 where an arm is constant."""
+    """Pearson's correlation, with Newcombe's continuity correction for solved-or-not; 0 if an arm is constant."""
     if constant(ours) or constant(theirs):
         return 0.0
     spreads = float(ours.std() * theirs.std())
@@ -147,16 +151,16 @@ def correlation(ours: Floats, theirs: Floats, bounds: Bounds) -> float:
 
 
 def agreeing(made: Interval, claimed: bool) -> Interval:
-    """The interval, stretched to hold zero where no difference of means is claimed; never cut."""
+    """Extend the interval to zero unless a difference of means is claimed, so that both say the same."""
     if claimed:
         return made
     return msgspec.structs.replace(made, low=min(made.low, 0.0), high=max(made.high, 0.0))
 
 
 def design_effect(cells: Sequence[Floats]) -> float:
-    """Kish's: the variance of a stratified mean in shares of a simple random sample's.
+    """Kish's design effect: the variance of a stratified mean relative to a simple random sample's.
 
-    Never more than 1, and never so little as if these draws were worth more than their number squared.
+    At most 1, and at least one divided by the number of draws.
     """
     drawn = np.concatenate(cells)
     free = len(drawn) - len(cells)

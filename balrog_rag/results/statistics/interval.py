@@ -1,16 +1,18 @@
-"""Intervals for means that keep their promise on progression's lumpy values.
+"""Intervals of means with the stated coverage, although progression has few distinct values.
 
-A mean of 100 to 1,000 draws has the bias-corrected, accelerated bootstrap (BCa), from scipy. Below that it
-is far too short (five episodes: 66 to 90 in 100 instead of 95), because a handful of episodes shows neither
-the zeros nor the good games that are still to come. There a smooth bootstrap takes its place: weights drawn
-from a Dirichlet distribution, one share for each draw seen and half a share each for two not seen, the
-least value possible and twice the best. For solved-or-not scores that is Jeffreys' interval, at any number
-of draws. Beyond 1,000 draws, and for plain counts such as steps and dollars, it is Student's t, cut where
-no value can be.
+The method depends on the number of draws:
 
-Where every draw of a count is the same (all stopped at one limit, none cost anything) there is no interval:
-the data show nothing about the spread. Simulated coverage is in
-`docs/notes/2026-11-statistics.md`, intervals of differences in `differences.py`.
+- 100 to 1,000: the bias-corrected, accelerated bootstrap (BCa) of scipy.
+- Fewer: a smooth bootstrap. BCa would be far too short (with five episodes it covers 66 to 90 in 100 means
+  instead of 95), because a few episodes show neither all zeros nor all good games. Weights are drawn from a
+  Dirichlet distribution: one share for each draw, and half a share for each of two unseen values, the lowest
+  possible value and twice the best. For solved-or-not scores this is Jeffreys' interval, which is used for any
+  number of draws.
+- More, and for plain counts such as steps and dollars: Student's t, limited to possible values.
+
+If every draw of a count is the same (all episodes stopped at one limit, or none cost anything) there is no
+interval: the data show nothing about the spread. Simulated coverage is in
+`docs/notes/2026-11-statistics.md`, intervals of differences are in `differences.py`.
 """
 
 from collections.abc import Sequence
@@ -36,11 +38,11 @@ DRAWS = 10_000
 BCA_FROM = 100
 BCA_TO = 1_000
 MANY_GAMES = 10
-"""Games to a world from which a world's mean has none of progression's rungs."""
+"""Games per world from which a world's mean is smooth enough for Student's t."""
 
 
 def mean_interval(scores: Sequence[Score], bounds: Bounds, method: str = "auto", seed: int = 0) -> Interval:
-    """The interval of the mean of these scores, a game's plays drawn together; NaN where there is none."""
+    """The interval of the mean of these scores; plays of one game are one draw. NaN if there is none."""
     if not scores:
         return NOTHING
     made = _estimate(scores, bounds, method, seed).interval
@@ -63,7 +65,7 @@ def average_interval(groups: Sequence[Sequence[Score]], bounds: Sequence[Bounds]
 
 
 def _estimate(scores: Sequence[Score], bounds: Bounds, method: str = "auto", seed: int = 0) -> Estimate:
-    """The mean of these scores; that of a world of many games is smooth enough for Student's t."""
+    """Estimate the mean of these scores; the mean of a world of many games is smooth enough for Student's t."""
     drawn, plays = draws(scores)
     if method == "auto" and grouped(scores) and len(games(scores)) >= MANY_GAMES * len(drawn):
         method = "student"
@@ -73,7 +75,7 @@ def _estimate(scores: Sequence[Score], bounds: Bounds, method: str = "auto", see
 def mean_estimate(
     drawn: Floats, plays: Floats, bounds: Bounds, method: str = "auto", seed: int = 0
 ) -> Estimate:
-    """The mean over all plays of the games drawn."""
+    """Estimate the mean over all plays of the drawn games."""
     way = chosen(method, len(drawn), bounds)
     mean = float(np.average(drawn, weights=plays))
     if bounds.counted and constant(drawn):
@@ -86,14 +88,14 @@ def mean_estimate(
 
 
 def _linear(drawn: Floats, plays: Floats) -> Floats:
-    """Games played unevenly often make the mean a ratio; these values have its mean and its variance."""
+    """Linearize: if games have unequal numbers of plays the mean is a ratio; return values with its mean and variance."""
     mean = np.average(drawn, weights=plays)
     adjusted: Floats = mean + plays / plays.mean() * (drawn - mean)
     return adjusted
 
 
 def chosen(method: str, count: int, bounds: Bounds) -> str:
-    """'smooth', 'bca' or 'student': what 'auto' means for so many draws."""
+    """The method, 'smooth', 'bca' or 'student'; 'auto' depends on the number of draws."""
     if method != "auto":
         return method
     if bounds.counted or (count > BCA_TO and not bounds.binary):
@@ -102,12 +104,12 @@ def chosen(method: str, count: int, bounds: Bounds) -> str:
 
 
 def unseen(drawn: Floats, bounds: Bounds) -> tuple[float, float]:
-    """The two values given half a share each."""
+    """The two unseen values with half a share each."""
     return bounds.least, bounds.unseen(float(drawn.max()))
 
 
 def from_draws(means: Floats, seen: float) -> Smooth:
-    """An estimate of which possible means were drawn."""
+    """Make an estimate from a sample of plausible means."""
     return Smooth(seen, np.sort(means))
 
 
