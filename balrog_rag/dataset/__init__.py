@@ -1,5 +1,5 @@
-"""Recorded games as in the NetHack Learning Dataset: imported, chosen, streamed, counted, learnt from.
+"""Recorded games as in the NetHack Learning Dataset: import, select, stream, count, and learn from them.
 
-Everything here stands on `nle.dataset`: its database, its layouts, its reader. What it would answer with a
-traceback, or with silence, is one line here.
+Built on `nle.dataset`: its database, its layouts, its reader. Errors that it would report with a traceback,
+or not at all, are one line here.
 """

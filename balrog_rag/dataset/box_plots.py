@@ -8,11 +8,11 @@ from balrog_rag.results.report import style
 
 _TITLES = {"points": "score", "turns": "game turns", "maxlvl": "deepest level"}
 _ROW = 0.8
-"""How much of a role's row the boxes of all sets take."""
+"""Share of a role's row that the boxes of all sets use."""
 
 
 def figures(sets: Sequence[Games]) -> dict[str, Any]:
-    """Every figure by name; each is a matplotlib figure."""
+    """Return every figure by name, as matplotlib figures."""
     from matplotlib import rc_context
 
     with rc_context(style.SETTINGS):
@@ -21,7 +21,7 @@ def figures(sets: Sequence[Games]) -> dict[str, Any]:
 
 
 def _of_sets(sets: Sequence[Games], field: str) -> Any:
-    """A box a set."""
+    """Draw one box per set."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.0, 0.7 + 0.5 * len(sets)), layout="constrained")
@@ -34,7 +34,7 @@ def _of_sets(sets: Sequence[Games], field: str) -> Any:
 
 
 def _by_role(sets: Sequence[Games]) -> Any:
-    """For each role a box a set: scores, turns, depths."""
+    """Draw one box per set for each role: scores, turns, depths."""
     from matplotlib.figure import Figure
 
     roles, high = roles_of(sets), _ROW / len(sets)
@@ -58,7 +58,7 @@ def _counted(sets: Sequence[Games], role: str) -> str:
 
 
 def _box(axes: Any, values: Sequence[float], at: float, high: float, place: int) -> None:
-    """One box in the colour of its set; nothing where nothing is known."""
+    """Draw the box in the colour of its set; nothing without known values."""
     if not values:
         return
     drawn = axes.boxplot(
@@ -71,7 +71,7 @@ def _box(axes: Any, values: Sequence[float], at: float, high: float, place: int)
 
 
 def _scale(axes: Any, field: str) -> None:
-    """Before anything is drawn: the room beside the largest figure is measured by it."""
+    """Set the scale before anything is drawn: the space beside the largest figure depends on it."""
     if field != "maxlvl":
         style.wide_scale(axes)
 

@@ -1,4 +1,4 @@
-"""The database of recorded games that `nle.dataset` keeps: which datasets there are, and their games."""
+"""The database of recorded games that `nle.dataset` keeps: its datasets and their games."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -12,27 +12,27 @@ from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.contracts.registry import nearest
 
 DATABASE = Path("ttyrecs.db")
-"""Where nle.dataset looks by itself."""
+"""The default path of nle.dataset."""
 
 Row = dict[str, Any]
 """A game: the fields of its xlogfile line, and `gameid`."""
 
 
 class DatasetInfo(msgspec.Struct, frozen=True):
-    """A dataset as the database knows it."""
+    """A dataset as recorded in the database."""
 
     name: str
     root: Path
     version: int
-    """Of its ttyrecs: 1 has frames alone, 2 key presses, 3 scores, too."""
+    """Version of its ttyrecs: 1 has frames only, 2 adds key presses, 3 adds scores."""
     games: int
     size: int
-    """Bytes of its recordings."""
+    """Size of its recordings in bytes."""
 
 
 @contextmanager
 def opened(path: Path, write: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection to a database that exists; what is wrong with it is one line."""
+    """Connect to an existing database; any problem is one line."""
     from nle.dataset import db
 
     if not path.is_file():
@@ -46,13 +46,13 @@ def opened(path: Path, write: bool = False) -> Iterator[sqlite3.Connection]:
 
 
 def refuse_name(path: Path) -> None:
-    """nle.dataset puts the path into an address, where some signs mean something else."""
+    """Reject paths with ?, # or %, which are special in the URI that nle.dataset makes of the path."""
     if set("?#%") & set(str(path)):
         raise DatasetError(f"{path}: nle.dataset cannot open a database with ?, # or % in its path")
 
 
 def made(path: Path) -> Path:
-    """The database, made empty where there is none."""
+    """Create an empty database unless it exists."""
     from nle.dataset import db
 
     refuse_name(path)
@@ -74,14 +74,14 @@ FROM roots ORDER BY roots.rowid"""
 
 
 def datasets(path: Path) -> list[DatasetInfo]:
-    """Every dataset of a database."""
+    """Return every dataset of a database."""
     with opened(path) as connection:
         rows = connection.execute(_LISTED).fetchall()
     return [DatasetInfo(name, Path(root), version, games, size) for name, root, version, games, size in rows]
 
 
 def dataset(path: Path, name: str) -> DatasetInfo:
-    """The dataset of that name."""
+    """Return the dataset with that name."""
     known = {each.name: each for each in datasets(path)}
     if name not in known:
         raise DatasetError(f"{name}: no such dataset in {path}{nearest(name, known)}")
@@ -94,7 +94,7 @@ WHERE datasets.dataset_name = ? {more} ORDER BY games.gameid"""
 
 
 def games(path: Path, name: str, where: str = "", values: Sequence[Any] = ()) -> list[Row]:
-    """The games of a dataset, or those of them for which an SQL condition holds."""
+    """Return the games of a dataset, optionally those that fulfil an SQL condition."""
     dataset(path, name)
     with opened(path) as connection:
         connection.row_factory = sqlite3.Row
@@ -104,7 +104,7 @@ def games(path: Path, name: str, where: str = "", values: Sequence[Any] = ()) ->
 
 
 def files(path: Path, name: str) -> dict[int, list[Path]]:
-    """The recordings of each game, in the order of its parts."""
+    """Return the recordings of each game, in the order of its parts."""
     root = dataset(path, name).root
     query = """
         SELECT ttyrecs.gameid, ttyrecs.path FROM ttyrecs INNER JOIN datasets
@@ -118,7 +118,7 @@ def files(path: Path, name: str) -> dict[int, list[Path]]:
 
 
 def save(path: Path, name: str, of: str, gameids: Sequence[int]) -> None:
-    """Keep some games of a dataset as a dataset of its own; no file is copied."""
+    """Store a selection of games as a new dataset; no file is copied."""
     from nle.dataset import db
 
     source = dataset(path, of)
@@ -132,7 +132,7 @@ _KEPT = "balrog_rag_kept_cut"
 
 
 def keep_cut(path: Path, name: str, cut: Sequence[Path]) -> None:
-    """Write down which games are in a dataset although a recording of theirs lacks its end."""
+    """Record which games are in a dataset although a recording is truncated."""
     wanted = {file.resolve() for file in cut}
     rows = [
         (game, part.name)
@@ -147,7 +147,7 @@ def keep_cut(path: Path, name: str, cut: Sequence[Path]) -> None:
 
 
 def kept_cut(path: Path) -> set[tuple[int, str]]:
-    """Games, and the names of their recordings, that were kept although these lack their end."""
+    """The games, and the names of their recordings, that were kept although truncated."""
     with opened(path) as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_KEPT,)).fetchall():
             return set()
@@ -155,7 +155,7 @@ def kept_cut(path: Path) -> set[tuple[int, str]]:
 
 
 def forget(path: Path, name: str) -> None:
-    """Take a dataset out of the database; its files stay."""
+    """Remove a dataset from the database; its files are kept."""
     from nle.dataset import db
 
     with opened(path, write=True) as connection:
@@ -163,13 +163,13 @@ def forget(path: Path, name: str) -> None:
 
 
 def refuse_taken(path: Path, name: str) -> None:
-    """Two datasets of a database cannot have one name."""
+    """Reject a name that another dataset of the database has."""
     if path.exists() and name in {each.name for each in datasets(path)}:
         raise DatasetError(f"{name}: {path} has a dataset of that name; choose another with --name")
 
 
 def move(path: Path, name: str, folder: Path) -> None:
-    """Say where a dataset's folder lies now; nle's own `set_root` knows ./ttyrecs.db alone."""
+    """Change the location of a dataset's folder; nle's own `set_root` only supports ./ttyrecs.db."""
     dataset(path, name)
     inside = [folder, folder / "nld", folder / "nle_data"]
     parts = next(iter(files(path, name).values()), [])

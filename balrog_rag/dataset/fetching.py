@@ -1,8 +1,8 @@
-"""The archives of the NetHack Learning Dataset: where they are, how large, and how they come whole.
+"""The archives of the NetHack Learning Dataset: addresses, sizes, and complete downloads.
 
-A download that was broken off goes on where it stopped. Its authors publish no checksums. So an archive is
-checked by the checksums inside it, and its sha256 is kept in SHA256SUMS beside it: whoever has that file from
-elsewhere puts it there first, and is told of any difference.
+An interrupted download continues where it stopped. The authors publish no checksums, so an archive is checked
+with the checksums inside it, and its sha256 is kept in SHA256SUMS beside it. If you have that file from
+another source, put it there first; any difference is reported.
 """
 
 import zipfile
@@ -26,7 +26,7 @@ SUMS = "SHA256SUMS"
 _PAIRS = [first + second for first in "ab" for second in ascii_lowercase]
 
 Watch = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
-"""Shows a download: made with its name and size, told how many bytes came."""
+"""Shows a download: created with its name and size, called with the number of received bytes."""
 
 
 class Archive(msgspec.Struct, frozen=True):
@@ -50,11 +50,11 @@ ARCHIVES = {
         "1,511,228 games of people on alt.org",
     ),
 }
-"""By name; sizes and counts as the paper and DATASET.md of nle have them."""
+"""By name; sizes and counts are from the paper and from nle's DATASET.md."""
 
 
 def fetch(name: str, folder: Path, watch: Watch, site: str = SITE) -> list[Path]:
-    """Bring all files of an archive into a folder; those that are there and whole are not asked for."""
+    """Download all files of an archive into a folder, except those that are complete already."""
     return [_fetched(f"{site}/{name}/{file}", folder / file, watch) for file in ARCHIVES[name].files]
 
 
@@ -78,7 +78,7 @@ def _fetched(url: str, path: Path, watch: Watch) -> Path:
 
 
 def _download(url: str, part: Path, watch: Watch) -> None:
-    """The rest of a file, behind what is there of the same version."""
+    """Download the rest of a file after the part that is there, if the version is the same."""
     import httpx
 
     tag = part.with_name(f"{part.name}.tag")
@@ -87,7 +87,7 @@ def _download(url: str, part: Path, watch: Watch) -> None:
     headers["Accept-Encoding"] = "identity"
     with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=60) as answer:
         if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # all of it is there
+            return  # everything is there already
         answer.raise_for_status()
         have = have if answer.status_code == httpx.codes.PARTIAL_CONTENT else 0
         tag.write_text(answer.headers.get("etag") or answer.headers.get("last-modified", ""))
@@ -100,13 +100,13 @@ def _write(answer: "httpx.Response", part: Path, have: int, watch: Watch) -> Non
     whole = have + int(length) if length else None
     with part.open("ab" if have else "wb") as file, watch(part.stem, whole) as progress:
         progress(have)
-        for chunk in answer.iter_raw():  # as it comes, so that what came is kept
+        for chunk in answer.iter_raw():  # written as it arrives, so that an interruption keeps it
             file.write(chunk)
             progress(len(chunk))
 
 
 def _check_zip(path: Path) -> None:
-    """An archive whose own checksums do not fit is removed, so that it is fetched anew."""
+    """Remove an archive whose internal checksums do not match, so that it is downloaded again."""
     try:
         with zipfile.ZipFile(path) as archive:
             bad = archive.testzip()
@@ -118,7 +118,7 @@ def _check_zip(path: Path) -> None:
 
 
 def _check_sum(path: Path) -> None:
-    """Compare with the checksum that is kept; keep it, where there is none."""
+    """Compare with the stored checksum, or store it if there is none."""
     sums = path.with_name(SUMS)
     lines = sums.read_text().splitlines() if sums.exists() else []
     known = {name.lstrip("*"): value for value, _, name in (line.partition("  ") for line in lines)}

@@ -1,4 +1,4 @@
-"""Bringing recordings into a database, by nle's own code, with a word on everything that it left out."""
+"""Import recordings into a database with nle's own code, and report everything that it left out."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from balrog_rag.util.wording import many
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What came of an import."""
+    """The result of an import."""
 
     name: str
     games: int
@@ -24,7 +24,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 def import_folder(folder: Path, path: Path, name: str | None = None, keep_cut: bool = False) -> Imported:
-    """Bring a folder in under a name; `keep_cut` keeps recordings that lack their end."""
+    """Import a folder under a name; `keep_cut` keeps truncated recordings."""
     new = not path.exists()
     done = _imported(folder, path, name, keep_cut)
     if not done.games:
@@ -56,7 +56,7 @@ def _imported(folder: Path, path: Path, name: str | None = None, keep_cut: bool 
 
 
 def write_database(recordings: Path, name: str) -> list[str]:
-    """Make the database beside a run's recordings anew; what was left out."""
+    """Recreate the database beside a run's recordings; return notes on what was left out."""
     path = recordings / database.DATABASE
     if not any(recordings.glob("*/*.xlogfile")):
         return []
@@ -65,13 +65,13 @@ def write_database(recordings: Path, name: str) -> list[str]:
 
 
 def usual_name(folder: Path) -> str:
-    """What a dataset is called after its folder."""
+    """The default name of a dataset, after its folder."""
     folder = folder.resolve()
     return folder.parent.name if folder.name in ("nld", "nle_data") else folder.name
 
 
 def named(paths: Sequence[Path], most: int = 3) -> str:
-    """The first of some files, and how many more there are."""
+    """The first of some files, and the number of the others."""
     shown = ", ".join(map(str, paths[:most]))
     return f"{shown} and {len(paths) - most} more" if len(paths) > most else shown
 
@@ -81,7 +81,7 @@ def _populate(layout: Layout, path: Path, name: str) -> None:
 
     add = nld.add_altorg_directory if layout.altorg else nld.add_nledata_directory
     try:
-        with redirect_stdout(StringIO()):  # what it prints is said better
+        with redirect_stdout(StringIO()):  # its own output is replaced by clearer messages
             add(str(layout.root), name, str(path))
     except sqlite3.Error as error:
         raise DatasetError(f"{path}: cannot take {name} in ({error})") from error
@@ -90,7 +90,7 @@ def _populate(layout: Layout, path: Path, name: str) -> None:
 
 
 def _drop(path: Path, name: str, cut: Sequence[Path]) -> int:
-    """Take games out of a dataset whose recordings are cut short; how many."""
+    """Remove games with truncated recordings from a dataset; return their number."""
     from nle.dataset import db
 
     if not cut:

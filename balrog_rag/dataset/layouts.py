@@ -1,4 +1,4 @@
-"""What lies in a folder of recordings, and what in it nle.dataset would fail at or pass by in silence."""
+"""The layouts of folders of recordings, and contents that nle.dataset would fail at or silently skip."""
 
 import re
 from collections.abc import Iterator
@@ -13,19 +13,19 @@ RECORDING = re.compile(r"(?P<stem>.+?)(?P<number>\.[^.]+)?\.ttyrec(?P<version>\d
 
 
 INSIDE = ("nld", "nle_data", "*/nle_data", "*/*/nle_data", "nld-nao-unzipped")
-"""Where the recordings lie in a run folder, and in what the published archives unpack to."""
+"""Where the recordings are in a run folder, and in the unpacked published archives."""
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """A folder that can be brought in."""
+    """A folder that can be imported."""
 
     root: Path
     altorg: bool = False
-    """Laid out as NetHack's public server has it (NLD-NAO); else as NLE records (NLD-AA, and our runs)."""
+    """Whether the layout is that of NetHack's public server (NLD-NAO); else it is that of NLE."""
 
 
 def layout_of(path: Path) -> Layout:
-    """How the recordings in a folder are laid out; says where to look where it is another folder."""
+    """Detect the layout of a folder; the error for another folder says where to look."""
     if not path.is_dir():
         raise DatasetError(f"{path}: no such folder; name the folder of the recordings, unpacked")
     for pattern in INSIDE:
@@ -65,17 +65,17 @@ def _check_altorg(path: Path) -> None:
 
 
 class FoundRecordings(msgspec.Struct):
-    """What lies under a root, before anything is brought in."""
+    """The recordings below a root, before anything is imported."""
 
     recordings: list[Path] = []
     lines: int = 0
-    """Lines that name a recording which is there."""
+    """Number of log lines that name an existing recording."""
     cut: list[Path] = []
-    """Recordings that are cut short; nle reads them as shorter games."""
+    """Truncated recordings, which nle reads as shorter games."""
 
 
 def look_through(layout: Layout) -> FoundRecordings:
-    """Look at every recording and every log; a DatasetError for what would abort the import."""
+    """Check every recording and every log; raise a DatasetError for what would abort the import."""
     if layout.altorg:
         recordings = sorted(layout.root.glob("*/*.ttyrec.bz2"))
         return FoundRecordings(recordings, cut=[path for path in recordings if is_cut(path)])
@@ -97,7 +97,7 @@ def _by_stem(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _check_log(log: Path, recordings: list[Path], found: FoundRecordings) -> None:
-    """One log and its recordings: there must be some, of one version, and the log must be read as ASCII."""
+    """Check one log and its recordings: they must exist and have one version, and the log must be ASCII."""
     try:
         lines = log.read_bytes().decode("ascii").splitlines()
     except UnicodeDecodeError as error:
@@ -121,12 +121,12 @@ def _check_log(log: Path, recordings: list[Path], found: FoundRecordings) -> Non
 
 
 _END = 0x177245385090
-"""The sign that ends a bzip2 stream; 32 bits of checksum and up to 7 to fill a byte come after it."""
+"""The end marker of a bzip2 stream; 32 bits of checksum and up to 7 bits of padding follow it."""
 _TAIL = 11
 
 
 def is_cut(path: Path) -> bool:
-    """Whether a bzip2 file lacks its end, as after a killed process; only its last bytes are read."""
+    """Whether a bzip2 file is truncated, as after a killed process; only its last bytes are read."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)

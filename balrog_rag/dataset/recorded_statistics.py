@@ -1,4 +1,4 @@
-"""What games of NetHack add up to: the tables of the NetHack Learning Dataset's paper, for any games."""
+"""Statistics of games of NetHack: the tables of the NetHack Learning Dataset's paper, for any games."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -24,44 +24,44 @@ BRANCHES = (
     "Vlad's Tower",
     "the Elemental Planes",
 )
-"""By the log's `deathdnum`, in the order of NetHack's dungeon.def; the paper leaves Vlad's Tower out."""
+"""By the log's `deathdnum`, in the order of NetHack's dungeon.def; the paper omits Vlad's Tower."""
 FIGURES = {"box_plots_of_score": "points", "box_plots_of_turns": "turns", "box_plots_of_depth": "maxlvl"}
 BY_ROLE = "box_plots_by_role"
 COMMON = 15
-"""Causes of death that are shown."""
+"""Number of causes of death that are shown."""
 
 
 class StatisticsColumn(msgspec.Struct, frozen=True):
-    """What a paper says of games that are not here."""
+    """Published statistics of games that are not available here."""
 
     name: str
     source: str
     numbers: dict[str, str]
-    """By the titles of the rows of `numbers_table`."""
+    """By the row titles of `numbers_table`."""
     achievements: tuple[float, ...]
     conducts: tuple[float, ...]
-    """Percent of episodes, by the bits of the log."""
+    """Percent of episodes, by bit of the log."""
 
 
 def papers_columns() -> list[StatisticsColumn]:
-    """NLD's Tables 1 and 5, from eval/published.yaml."""
+    """Return NLD's Tables 1 and 5, from eval/published.yaml."""
     return msgspec.convert(published().measured["nld_games"], list[StatisticsColumn])
 
 
 class Games(msgspec.Struct):
-    """Games to be counted, whoever played them."""
+    """A set of games to count, played by anybody."""
 
     name: str
     rows: Sequence[Row]
-    """By the names of the xlogfile's fields; a field that is not known is missing, or -1."""
+    """By field name of the xlogfile; an unknown field is missing, or -1."""
     size: int = 0
-    """Bytes of their recordings; 0 where there are none."""
+    """Size of their recordings in bytes; 0 if there are none."""
     lengths: Sequence[int] = ()
-    """Frames of each game, where they were counted."""
+    """Number of frames of each game, if they were counted."""
 
 
 def sections(sets: Sequence[Games]) -> list[Section]:
-    """All tables of these sets, side by side, and the paper's columns beside them."""
+    """Build all tables of these sets, side by side, with the paper's columns."""
     paper = papers_columns()
     return [
         Section("Games in numbers", tables=[numbers_table(sets, paper)], figures=list(FIGURES)),
@@ -72,7 +72,7 @@ def sections(sets: Sequence[Games]) -> list[Section]:
 
 
 def known(games: Games, field: str) -> list[Any]:
-    """A field's values, of the games where it is known."""
+    """The values of a field in the games for which it is known."""
     values = (row.get(field, -1) for row in games.rows)
     return [value for value in values if value not in (-1, "-1", None)]
 
@@ -82,7 +82,7 @@ def _figure(values: Sequence[float], how: Callable[[Sequence[float]], float]) ->
 
 
 def numbers_table(sets: Sequence[Games], paper: Sequence[StatisticsColumn] = ()) -> Table:
-    """The paper's Table 1."""
+    """Build the paper's Table 1."""
     rows: list[list[Cell]] = [["episodes", *[f"{len(games.rows):,}" for games in sets]]]
     rows.append(["players", *[f"{len(set(known(games, 'name'))):,}" for games in sets]])
     for title, field in (("score", "points"), ("game turns", "turns"), ("deepest level", "maxlvl")):
@@ -128,12 +128,12 @@ def roles_of(sets: Sequence[Games]) -> list[str]:
 
 
 def of_role(games: Games, role: str) -> Games:
-    """Those of a set that were played with this role."""
+    """The games of a set that were played with this role."""
     return Games(games.name, [row for row in games.rows if row.get("role") == role])
 
 
 def roles_table(sets: Sequence[Games]) -> Table:
-    """Games, scores and turns by role."""
+    """Build the table of games, scores and turns by role."""
     rows = [[role, *[_in_numbers(of_role(games, role)) for games in sets]] for role in roles_of(sets)]
     note = "Games: mean score, median score, mean turns, deepest level that any of them reached."
     return Table(_headings("role", sets, ()), list(map(list, rows)), note)
@@ -150,7 +150,7 @@ def _in_numbers(mine: Games) -> Cell:
 
 
 def bits_table(sets: Sequence[Games], paper: Sequence[StatisticsColumn] = ()) -> Table:
-    """The paper's Table 5: the share of games with each achievement, and with each conduct kept."""
+    """Build the paper's Table 5: the share of games with each achievement, and with each conduct kept."""
     rows: list[list[Cell]] = []
     for field, names, told in (
         ("achieve", ACHIEVEMENTS, [column.achievements for column in paper]),
@@ -168,7 +168,7 @@ def _share(games: Games, field: str, place: int) -> str:
 
 
 def causes_table(sets: Sequence[Games]) -> Table:
-    """What games ended by, the commonest first."""
+    """Build the table of causes of death, the commonest first."""
     counted = [Counter(map(_cause, known(games, "death"))) for games in sets]
     every = sum(counted, Counter[str]())
     rows: list[list[Cell]] = [
@@ -179,12 +179,12 @@ def causes_table(sets: Sequence[Games]) -> Table:
 
 
 def _cause(death: str) -> str:
-    """A death without what the dead was doing, and without the names of the killers."""
+    """A cause of death without the activity of the dead and without proper names of killers."""
     return str(death).partition(", while ")[0].partition(" while ")[0].partition(" called ")[0]
 
 
 def places_table(sets: Sequence[Games]) -> Table:
-    """Where games ended: by branch, and in the Dungeons of Doom by depth."""
+    """Build the table of where games ended: by branch, and in the Dungeons of Doom by depth."""
     counted = [Counter(map(_place, games.rows)) for games in sets]
     every = sum(counted, Counter[tuple[int, int, str]]())
     rows: list[list[Cell]] = [

@@ -1,4 +1,4 @@
-"""Single recordings, read without a database: what each frame shows, and the key that was pressed at it."""
+"""Read single recordings without a database: each frame, and the key that was pressed at it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,8 +19,7 @@ from balrog_rag.envs.nethack.logged import numbers_in
 from balrog_rag.envs.nethack.screen_signals import STATUS_LINES, key_name
 
 VERSIONS = {"": 1, "1": 1, "2": 2, "3": 3}
-"""Of recordings, by what their names end in: 1 holds what the terminal was sent and when (as NLD-NAO has it),
-2 also keys, 3 also scores."""
+"""By file extension: 1 has the terminal's output with times (as in NLD-NAO), 2 adds keys, 3 adds scores."""
 NO_KEY = "key not recorded"
 _ROWS, _COLUMNS, _BLOCK = 24, 80, 512
 
@@ -30,14 +29,13 @@ class Frame(NamedTuple):
 
     painting: ColouredText
     key: str
-    """What was pressed at it, or that it is not recorded."""
+    """The key pressed at it, or a note that it is not recorded."""
     numbers: Numbers
-    """What its bottom lines show, the seconds since the first frame, the score where it is recorded; empty
-    without such lines."""
+    """The numbers of its bottom lines (if any), seconds since the first frame, and the score if recorded."""
 
 
 def recorded_kind() -> EnvironmentKind:
-    """NetHack, as far as a terminal tells of it."""
+    """NetHack as far as a terminal shows it."""
     kind = kind_of("nle")
     seconds = Measure("seconds", "seconds since the first frame", "s", "seconds", "last", counted=True)
     return replace(
@@ -48,7 +46,7 @@ def recorded_kind() -> EnvironmentKind:
 
 
 def version_of(path: Path) -> int | None:
-    """Which version a file is by its name; None where it is called like no recording at all."""
+    """The version of a file according to its name; None if it does not have a recording's name."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         return None
@@ -58,19 +56,19 @@ def version_of(path: Path) -> int | None:
 
 
 def recordings_in(folder: Path) -> list[Path]:
-    """Every recording in a folder and those below it, in the order of their names."""
+    """Every recording in a folder and its subfolders, in order of names."""
     return [path for path in sorted(folder.rglob("*.ttyrec*.bz2")) if version_of(path)]
 
 
 def plain_name(name: str) -> str:
-    """A recording's name without its ending."""
+    """A recording's name without its extension."""
     return name.rpartition(".ttyrec")[0]
 
 
 def frames_of(path: Path) -> Iterator[Frame]:
-    """Every frame of a recording in turn; one that is cut short ends early, in silence.
+    """Yield every frame of a recording; a truncated one ends early without an error.
 
-    In version 1 each writing to the terminal is a frame, so that several may come of one key.
+    In version 1 each write to the terminal is a frame, so one key may cause several.
     """
     started = None
     if (version := version_of(path)) is None:
@@ -87,7 +85,7 @@ def frames_of(path: Path) -> Iterator[Frame]:
 
 
 def _arrays(path: Path, version: int) -> Iterator[dict[str, Any]]:
-    """The arrays of each frame, as nle.dataset names them; the next block is written over them."""
+    """The arrays of each frame, named as in nle.dataset; the next block overwrites them."""
     from nle._pyconverter import Converter
 
     converter = Converter(_ROWS, _COLUMNS, version)
@@ -108,7 +106,7 @@ def _arrays(path: Path, version: int) -> Iterator[dict[str, Any]]:
 
 
 def log_line(path: Path) -> Mapping[str, Any]:
-    """The game's log line beside a recording; empty where none names it."""
+    """The game's log line beside a recording; empty if none names it."""
     match = RECORDING.fullmatch(path.name)
     return _named(path.with_name(f"{match['stem']}.xlogfile")).get(path.name, {}) if match else {}
 

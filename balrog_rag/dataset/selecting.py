@@ -1,4 +1,4 @@
-"""Choosing games of a dataset by what their xlogfile lines say."""
+"""Select games of a dataset by their xlogfile lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from balrog_rag.dataset.database import Row
 from balrog_rag.envs.nethack.held_progression import ACHIEVEMENTS
 
 WORDS = {"role": "role", "race": "race", "gender": "gender0", "align": "align0"}
-"""Options whose value is one of the log's short names, or several with commas."""
+"""Options whose value is one of the log's short names, or several separated by commas."""
 RANGES = {"score": "points", "turns": "turns", "depth": "maxlvl", "date": "birthdate"}
 """Options whose value is a range such as 100..2000, 100.. or ..2000."""
 
@@ -20,7 +20,7 @@ _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 
 
 def condition(options: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The SQL condition that options mean, and its values; options that are None say nothing."""
+    """Convert options to an SQL condition and its values; options that are None are ignored."""
     parts: list[str] = []
     values: list[Any] = []
     for name, column in WORDS.items():
@@ -42,7 +42,7 @@ def condition(options: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def bounds(name: str, text: str) -> list[tuple[str, int]]:
-    """A range as comparisons; 20260131 and 2026-01-31 are the same date."""
+    """Convert a range to comparisons; 20260131 and 2026-01-31 are the same date."""
     match = _RANGE.fullmatch(text.replace("-", "") if name == "date" else text)
     if match is None or match[0] == "..":
         raise ConfigError(f"--{name} {text}: no range; write LOW..HIGH, LOW.., ..HIGH or a number")
@@ -52,7 +52,7 @@ def bounds(name: str, text: str) -> list[tuple[str, int]]:
 
 
 def select(path: Path, name: str, options: Mapping[str, Any]) -> list[Row]:
-    """The games of a dataset that all options fit."""
+    """Select the games of a dataset that match all options."""
     where, values = condition(options)
     try:
         found = database.games(path, name, where, values)
@@ -70,7 +70,7 @@ def _achieved(row: Row, wanted: str | None) -> bool:
 
 
 def achievement_bit(text: str) -> int:
-    """The achievement that a piece of its name means."""
+    """Return the achievement that matches a part of its name."""
     fitting = [place for place, name in enumerate(ACHIEVEMENTS) if text.lower() in name.lower()]
     if len(fitting) != 1:
         raise ConfigError(f"--achieved {text}: no one achievement{nearest(text, ACHIEVEMENTS)}")
@@ -78,7 +78,7 @@ def achievement_bit(text: str) -> int:
 
 
 def bits(text: Any) -> int:
-    """The bits of a hexadecimal field of a log line; none where the line has no such field."""
+    """Return the bits of a hexadecimal field of a log line; none if the line lacks the field."""
     try:
         return max(0, int(str(text), 16))
     except ValueError:
@@ -86,7 +86,7 @@ def bits(text: Any) -> int:
 
 
 def columns(rows: Sequence[Row]) -> list[list[str]]:
-    """Games as the cells of a table."""
+    """Format games as the cells of a table."""
     names = ("gameid", "role", "race", "points", "turns", "maxlvl", "birthdate", "death")
     return [[str(row[name]) for name in names] for row in rows]
 

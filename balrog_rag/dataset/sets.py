@@ -1,4 +1,4 @@
-"""Sets of games to be counted: datasets of a database, and the episodes of runs."""
+"""Sets of games to count: datasets of a database, and the episodes of runs."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ _LANES = 8
 
 
 def of_dataset(path: Path, name: str, frames: bool = False) -> Games:
-    """A dataset; with `frames` every recording is read and its frames are counted."""
+    """Return a dataset; with `frames` every recording is read and its frames are counted."""
     rows, size = database.games(path, name), database.dataset(path, name).size
     return Games(name, rows, size, _lengths(path, name) if frames else ())
 
@@ -33,7 +33,7 @@ def _lengths(path: Path, name: str) -> list[int]:
 
 
 def of_arms(arms: Iterable[Arm]) -> list[Games]:
-    """The games of NetHack that each arm has played, as far as their ends tell."""
+    """Return the games of NetHack that each arm has played, as far as their ends are known."""
     sets = []
     for arm in arms:
         if rows := [_row(episode) for episode in arm.episodes if episode.env in OF_NETHACK]:
@@ -42,7 +42,7 @@ def of_arms(arms: Iterable[Arm]) -> list[Games]:
 
 
 def _row(episode: Episode) -> Row:
-    """The game's log line; of a game that was left while it went on, what its bottom lines said."""
+    """The game's log line; for a game that did not end, the last values of its bottom lines."""
     line = episode.facts.get("xlogfile")
     if isinstance(line, Mapping):
         return dict(line)

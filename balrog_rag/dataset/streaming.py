@@ -1,4 +1,4 @@
-"""Frames of a dataset in batches, as nle.dataset reads them, and one game's frames as a person reads them."""
+"""Stream frames of a dataset in batches, as nle.dataset reads them, and one game's frames for people."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from balrog_rag.dataset.layouts import is_cut
 from balrog_rag.util.wording import many
 
 Batch = dict[str, NDArray[Any]]
-"""nle's arrays, filled anew by the next batch: copy what is to be kept."""
+"""nle's arrays, which the next batch overwrites: copy what you keep."""
 
 
 @contextmanager
@@ -30,10 +30,10 @@ def stream(
     games: Sequence[int] | None = None,
     forever: bool = False,
 ) -> Iterator[Iterator[Batch]]:
-    """Batches of `batch` games side by side and `length` frames each.
+    """Yield batches of `batch` games side by side with `length` frames each.
 
-    Games come in the order of their numbers, or shuffled by a seed. `keypresses` i is the key that was
-    pressed at frame i; a game number of 0 is padding.
+    Games come in order of their numbers, or shuffled by a seed. `keypresses` i is the key that was pressed at
+    frame i; a game number of 0 is padding.
     """
     from nle.dataset import TtyrecDataset
 
@@ -62,7 +62,7 @@ def _no_pool() -> Iterator[None]:
 
 
 def playable(path: Path, name: str, games: Sequence[int] | None = None) -> list[int]:
-    """The games of a dataset, each of which has all its files, whole; a DatasetError else."""
+    """Return the games of a dataset; raise a DatasetError unless all their files are complete."""
     root, found = database.dataset(path, name).root, database.files(path, name)
     if not root.is_dir():
         raise DatasetError(
@@ -89,7 +89,7 @@ def _range(games: dict[int, Any]) -> str:
 
 
 def frames(path: Path, name: str, game: int, chunk: int = 512) -> Iterator[tuple[int, Batch]]:
-    """One game's frames with their numbers, each as arrays of one moment."""
+    """Yield one game's frames with their numbers, each as arrays of one moment."""
     with stream(path, name, 1, chunk, 0, games=[game]) as batches:
         number = 0
         for batch in batches:
@@ -99,7 +99,7 @@ def frames(path: Path, name: str, game: int, chunk: int = 512) -> Iterator[tuple
 
 
 def as_text(frame: Batch, colour: bool = False) -> str:
-    """A frame as lines of text; with `colour` as a terminal shows it."""
+    """Format a frame as lines of text; with `colour` as a terminal shows it."""
     if colour:
         from nle.nethack import tty_render
 

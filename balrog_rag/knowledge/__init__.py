@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
-    """The settings complete with which passages they mean, for an episode's spec."""
+    """Return the settings with the digest of their passages filled in, for an episode's spec."""
     if config.corpus_digest is not None:
         return config
     return replace(config, corpus_digest=_corpus(config.corpus, config.tokens, config.overlap).digest)
 
 
 def require_extras(config: "KnowledgeConfig") -> None:
-    """Say which extra the settings need and lack, before anything is fetched or indexed."""
+    """Raise an error that names a missing extra, before anything is fetched or indexed."""
     from balrog_rag.contracts import registry
     from balrog_rag.util.extras import require_of
 
@@ -48,12 +48,12 @@ def has_corpus(config: "KnowledgeConfig") -> bool:
 
 
 def count(config: "KnowledgeConfig") -> int:
-    """How many passages the settings mean."""
+    """Count the passages that the settings select."""
     return len(_corpus(config.corpus, config.tokens, config.overlap).passages)
 
 
 def build(config: "KnowledgeConfig") -> "BatchRetriever":
-    """The retriever that the settings name, ready to search; its index is built at first use."""
+    """Build the retriever for the settings, ready to search; its index is built at first use."""
     from balrog_rag.knowledge.controls import controlled
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.retriever import BatchRetriever
@@ -65,7 +65,7 @@ def build(config: "KnowledgeConfig") -> "BatchRetriever":
 
 @lru_cache(maxsize=4)
 def _corpus(name: str, tokens: int, overlap: int) -> "Corpus":
-    """Read once, for the spec and for the search: a folder of notes takes seconds to cut."""
+    """Load a corpus once, for the spec and for the search: cutting a folder of notes takes seconds."""
     from balrog_rag.knowledge.corpus import load
     from balrog_rag.knowledge.passages import Cut
 

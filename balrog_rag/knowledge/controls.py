@@ -1,7 +1,7 @@
-"""Lower bounds of retrieval: the same look-ups at the same length, with passages that do not bear on them.
+"""Control conditions for retrieval: the same look-ups and lengths, with irrelevant passages.
 
-`shuffled` gives other passages of the corpus, `empty` passages that say nothing. What an agent gains from
-either it gains from longer prompts and from being told that there is reference text, not from knowledge.
+`shuffled` returns other passages of the corpus, `empty` passages without content. If an agent improves with
+either, longer prompts and the mention of reference text are the cause, not knowledge.
 """
 
 from bisect import bisect_left
@@ -13,22 +13,22 @@ from balrog_rag.contracts.data import Passage, digest
 from balrog_rag.knowledge.search import Searcher, searched_words
 
 NEAR = 64
-"""Passages of about the same length, among which one is drawn."""
+"""Number of passages of about the same length from which one is drawn."""
 _NOTHING = "This passage is left blank on purpose. "
 
 
 class Shuffled:
-    """Replaces each passage by another one of about its length, drawn by the query."""
+    """Replaces each passage by another one of similar length, drawn by the query."""
 
     def __init__(self, inner: Searcher) -> None:
-        """Every passage of the corpus may come up."""
+        """`passages` are all passages of the corpus, which may be drawn."""
         self._inner, self.passages, self.dimensions = inner, inner.passages, inner.dimensions
         lengths = sorted((len(each.text), place) for place, each in enumerate(inner.passages))
         self._lengths = [length for length, _ in lengths]
         self._places = [place for _, place in lengths]
 
     def search(self, queries: Sequence[str], k: int, rerank: bool = True) -> list[list[Passage]]:
-        """As many passages as the real search finds, in its order."""
+        """Return as many passages as the real search finds, in its order."""
         found = self._inner.search(queries, k, rerank)
         return [self._other(searched_words(query), row) for query, row in zip(queries, found, strict=True)]
 
@@ -42,7 +42,7 @@ class Shuffled:
         return others
 
     def _drawn(self, seed: str, length: int, taken: set[str]) -> Passage:
-        """One of about that length, that is none of those taken where there are others."""
+        """Draw a passage of similar length, avoiding those already taken if possible."""
         middle = bisect_left(self._lengths, length)
         low = max(0, min(middle - NEAR // 2, len(self._places) - NEAR))
         near = [self.passages[place] for place in self._places[low : low + NEAR]]
@@ -54,11 +54,11 @@ class Empty:
     """Replaces each passage by as many meaningless characters."""
 
     def __init__(self, inner: Searcher) -> None:
-        """The search itself is the real one."""
+        """`inner` performs the real search."""
         self._inner, self.passages, self.dimensions = inner, inner.passages, inner.dimensions
 
     def search(self, queries: Sequence[str], k: int, rerank: bool = True) -> list[list[Passage]]:
-        """As many passages as the real search finds, each as long."""
+        """Return as many passages as the real search finds, each of the same length."""
         found = self._inner.search(queries, k, rerank)
         return [[_blank(passage, rank) for rank, passage in enumerate(row, start=1)] for row in found]
 
@@ -70,7 +70,7 @@ def _blank(passage: Passage, rank: int) -> Passage:
 
 
 def controlled(searcher: Searcher, control: str) -> Searcher | Shuffled | Empty:
-    """The search, or what stands for it as a bound."""
+    """Return the search, or the control condition that replaces it."""
     if control == "shuffled":
         return Shuffled(searcher)
     return Empty(searcher) if control == "empty" else searcher

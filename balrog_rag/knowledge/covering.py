@@ -1,7 +1,7 @@
-"""Passages chosen so that every part of a query is spoken of before one part is spoken of twice.
+"""Choose passages so that every part of a query is covered before a part is covered twice.
 
-"Explore dark areas, key" finds ten passages on dark areas before the first on keys, since both the meaning
-and the words of the query are mostly about dark areas; but the first of them says all that the others do.
+"Explore dark areas, key" finds ten passages on dark areas before the first on keys, because both the meaning
+and the words of the query are mostly about dark areas. The ten passages repeat each other.
 """
 
 from collections.abc import Container, Sequence
@@ -9,16 +9,16 @@ from collections.abc import Container, Sequence
 from balrog_rag.knowledge.index import Hits
 
 _WHOLE = 0.5
-"""How much it counts, beside a part, that a passage suits the whole query."""
+"""Weight of the similarity to the whole query, relative to that to a part."""
 _FAR = 0.6
-"""Share of the best score below which none is moved up: it suits a word of the query and little else."""
+"""Share of the best score below which no passage is moved up: it matches little but a word of the query."""
 
 
 def covering(order: Hits, whole: Hits, parts: Sequence[Hits], share: float) -> Hits:
-    """`order`, and at its front behind the first a passage for each part that none before speaks of.
+    """Reorder: behind the first passage, put one for each part that no earlier passage covers.
 
-    A passage speaks of a part where it has at least `share` of the best score that any has for the part, and
-    is not far behind in `order`.
+    A passage covers a part if it has at least `share` of the part's best score and is not far behind in
+    `order`.
     """
     suits, known = dict(whole), dict(order)
     fit = {place for place, score in order if score >= _FAR * order[0][1]}
@@ -30,7 +30,7 @@ def covering(order: Hits, whole: Hits, parts: Sequence[Hits], share: float) -> H
 
 
 def _near(part: Hits, share: float, fit: Container[int]) -> dict[int, float]:
-    """The places that speak of a part, each with its share of the best score."""
+    """The positions that cover a part, each with its share of the best score."""
     best = part[0][1] if part else 0.0
     return {place: score / best for place, score in part if place in fit and 0 < share * best <= score}
 

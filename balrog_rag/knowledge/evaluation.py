@@ -21,11 +21,11 @@ from balrog_rag.util.paths import data
 
 _WIDEST = 132
 _PLAIN: dict[str, Any] = {"parts": 0.0, "cover": 0.0, "meaning": {}}
-"""An index by itself: what is done to queries and scores besides."""
+"""An index alone: without rewriting of queries or adjustment of scores."""
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A test query: how it is phrased, where from, its split, and the passages that answer it."""
+    """A test query: its style, origin and split, and the passages that answer it."""
 
     query: str
     style: Literal["model", "question"]
@@ -35,7 +35,7 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
-    """Measure the indexes asked for and print what they reached."""
+    """Measure the requested indexes and print the results."""
     corpus = load(config.corpus, Cut(config.tokens, config.overlap))
     queries = read_queries(options.queries or data("wiki_index") / "queries.jsonl", options.split)
     check_answers(queries, corpus)
@@ -61,7 +61,7 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
 
 
 def read_queries(path: Path, split: str) -> list[Query]:
-    """The queries of a split, or all."""
+    """Read the queries of a split, or all."""
     decoder = msgspec.json.Decoder(Query)
     try:
         queries = decoder.decode_lines(path.read_bytes())
@@ -76,7 +76,7 @@ def read_queries(path: Path, split: str) -> list[Query]:
 
 
 def check_answers(queries: Sequence[Query], corpus: Corpus) -> None:
-    """Every answer must be a passage of the corpus, else a score would be wrong without a word."""
+    """Check that every answer is a passage of the corpus; otherwise scores would be wrong without notice."""
     known = {passage.id for passage in corpus.passages}
     for query in queries:
         for answer in query.answers:
@@ -88,10 +88,10 @@ def check_answers(queries: Sequence[Query], corpus: Corpus) -> None:
 
 
 def measure(config: KnowledgeConfig, name: str, corpus: Corpus, queries: Sequence[Query]) -> QuestionOutcome:
-    """Ask one index every query, one by one."""
+    """Run every query on one index, one by one."""
     searcher = open_searcher(config, corpus)
     for query in queries:
-        searcher.search([query.query], DEPTH)  # warm: every length of query was seen once
+        searcher.search([query.query], DEPTH)  # warm up: every length of query has then occurred once
     rows, took, missed = [], [], []
     for query in queries:
         start = time.perf_counter()
@@ -121,7 +121,7 @@ def _by_style(queries: Sequence[Query], rows: Sequence[dict[str, float]]) -> dic
 
 
 def print_table(outcomes: Sequence[QuestionOutcome], split: str) -> None:
-    """One row an index."""
+    """Print one row per index."""
     from rich.console import Console
     from rich.table import Table
 

@@ -10,7 +10,7 @@ from balrog_rag.knowledge.progress import shown_progress
 
 
 def check(config: KnowledgeConfig, tag: str | None, listed: bool, likeness: float | None) -> int:
-    """Print how many entries were checked in each way; on request also which were only read, and pairs."""
+    """Print how many entries were checked in each way; optionally those only read, and similar pairs."""
     entries = [entry for entry in guide.entries() if tag is None or tag in entry.tags]
     if not entries:
         known = sorted({each for entry in guide.entries() for each in entry.tags})

@@ -1,8 +1,8 @@
-"""An index on disk: passages, vectors, the index itself and a manifest that says what they were made of.
+"""An index on disk: passages, vectors, the index itself and a manifest of what they were made from.
 
-Built beside its place and moved there when whole, so a reader sees the old one or the new one. Opened
-read-only and mapped. One whose manifest does not fit what is asked for, or whose files changed since they
-were built, is refused, with what to run.
+It is built beside its final place and moved there when complete, so a reader sees either the old or the new
+one. It is opened read-only and mapped. If the manifest does not match the request, or files have changed
+since they were built, it is rejected with the command to run.
 """
 
 import os
@@ -33,13 +33,13 @@ from balrog_rag.knowledge.passages import body, content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
 
 FORMAT = 2
-"""1: the manifest had no records of files."""
+"""Version 1 had no records of files in the manifest."""
 _CHUNK = 512
 _LIBRARIES = ("numpy", "faiss-cpu", "bm25s", "tokenizers", "openvino")
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What an index was made of."""
+    """What an index was made from."""
 
     format: int
     corpus: str
@@ -51,7 +51,7 @@ class Manifest(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     versions: dict[str, str]
     files: dict[str, FileRecord] = {}
-    """Every file of the index but the manifest."""
+    """Every file of the index except the manifest."""
 
     def difference(self, other: "Manifest") -> str:
         """Describe how two indexes differ, apart from their versions and files; empty if they do not."""
@@ -68,18 +68,18 @@ class IndexFolder:
         self.path = path
 
     def exists(self) -> bool:
-        """Whether something that was built whole lies here."""
+        """Whether a complete index is here."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> Manifest:
-        """The manifest, or a KnowledgeError where there is none that can be read."""
+        """Read the manifest; raise a KnowledgeError if there is none or it cannot be read."""
         if not self.exists():
             raise KnowledgeError(f"{self.path}: no index here; build one with `{_build_command(self.path)}`")
         manifest: Manifest = read_json(self.path / MANIFEST, Manifest)
         return manifest
 
     def check(self, wanted: Manifest) -> None:
-        """Refuse an index that was made of something else, or that changed since it was built."""
+        """Reject an index that was made from something else, or that has changed since it was built."""
         manifest = self.manifest()
         if difference := manifest.difference(wanted):
             raise KnowledgeError(
@@ -101,7 +101,7 @@ class IndexFolder:
         return found
 
     def vectors(self) -> Vectors | None:
-        """The vectors, mapped; None where the index uses none."""
+        """The vectors, mapped; None if the index uses none."""
         manifest = self.manifest()
         if not manifest.dimensions:
             return None
@@ -112,21 +112,21 @@ class IndexFolder:
         return vectors
 
     def _array(self, name: str) -> Any:
-        """A file's array, mapped."""
+        """Map a file's array."""
         try:
             return np.load(self.path / name, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise self._broken(f"cannot read {name}: {error}") from error
 
     def open(self, options: Mapping[str, Any], threads: int) -> Index:
-        """Open the index itself; `options` say how to search in it. Call `check` first."""
+        """Open the index itself; `options` configure its searches. Call `check` first."""
         manifest, vectors = self.manifest(), self.vectors()
         kind = registry.indexes.get(manifest.index)
         try:
             index: Index = kind(self.path / "index", vectors, options, threads)
         except BalrogError:
             raise
-        except Exception as error:  # libraries and plug-ins raise anything on files they cannot use
+        except Exception as error:  # libraries and plug-ins can raise anything on files they cannot use
             raise self._broken(f"{type(error).__name__}: {error}") from error
         count = getattr(index, "count", manifest.passages)
         if count != manifest.passages:
@@ -140,7 +140,7 @@ class IndexFolder:
         )
 
     def known_vectors(self) -> dict[bytes, Vectors]:
-        """Vectors by their passage's content, to be used again; a damaged or older index has none."""
+        """Vectors by their passage's content, for reuse; none from a damaged or older index."""
         manifest = self.manifest()
         try:
             if changed_file(self.path, manifest.files, ("vectors.npy", "hashes.npy")):
@@ -163,9 +163,10 @@ def build(
     threads: int,
     progress: Progress,
 ) -> int:
-    """Build the index and put it in its place when it is whole; returns how many passages were embedded.
+    """Build the index and move it into place when complete; return how many passages were embedded.
 
-    Whoever builds holds the place's lock, so that what others have left half-built is nobody's.
+    The builder holds the place's lock, so unfinished folders there belong to no running process and are
+    removed.
     """
     part = place.path.with_name(f".{place.path.name}.{os.getpid()}")
     try:
@@ -191,14 +192,14 @@ def build(
 
 
 def _half_built(place: Path) -> list[Path]:
-    """What builds that were killed have left beside the place."""
+    """Unfinished folders left by builds that were killed."""
     begin = f".{place.name}."
     beside = [path for path in place.parent.iterdir() if path.name.startswith(begin)]
     return [path for path in beside if path.name.removeprefix(begin).removeprefix("old.").isdecimal()]
 
 
 def versions() -> dict[str, str]:
-    """The libraries that an index depends on, for the record."""
+    """The versions of libraries that an index depends on, for the record."""
     return {name: version(name) for name in _LIBRARIES if _is_installed(name)}
 
 
@@ -217,7 +218,7 @@ def _embed(
     folder: Path,
     progress: Progress,
 ) -> tuple[Vectors, int]:
-    """The vectors, written to disk as they come; only what is not known is embedded."""
+    """Write the vectors to disk as they are computed; only unknown passages are embedded."""
     shape = (len(passages), embedder.dimensions)
     vectors = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
     hashes = np.zeros((len(passages), 16), np.uint8)
@@ -243,7 +244,7 @@ def _embed(
 
 
 def _move(part: Path, place: Path) -> None:
-    """Put the whole folder in its place; an old one is moved out of the way first."""
+    """Move the complete folder into place; an old one is moved away first."""
     old = place.with_name(f".{place.name}.old.{os.getpid()}")
     if place.exists():
         place.rename(old)
@@ -260,9 +261,9 @@ class _TextsOf:
         self._passages = passages
 
     def titles(self) -> list[str]:
-        """Every title."""
+        """Return every title."""
         return [passage.title for passage in self._passages]
 
     def bodies(self) -> list[str]:
-        """Every text, with the other ways to ask for it."""
+        """Return every text, with the other ways to ask for it."""
         return [body(passage) for passage in self._passages]

@@ -1,7 +1,7 @@
-"""Whether an index is as it was built: size and sha256 of its files, and the form of its vectors.
+"""Check that an index is as it was built: size and sha256 of its files, and the form of its vectors.
 
-Libraries that map index files trust them: a truncated file ends the process without an exception, and
-changed vectors change what is found without a word. So files are compared before any library opens them.
+Libraries that map index files trust them: a truncated file ends the process without an exception, and changed
+vectors silently change the results. So files are compared before any library opens them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from balrog_rag.knowledge.embed import Vectors
 
 MANIFEST = "manifest.json"
 _ROWS = 1 << 16
-"""Rows looked at together, so that no copy of all vectors is made."""
+"""Number of rows checked together, so that no copy of all vectors is made."""
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 
 def records(folder: Path) -> dict[str, FileRecord]:
-    """Size and sha256 of every file in the folder but its manifest, by path."""
+    """Return size and sha256 of every file in the folder except its manifest, by path."""
     return {name: FileRecord(path.stat().st_size, _sha256(path)) for name, path in sorted(_files(folder))}
 
 
@@ -43,7 +43,7 @@ def changes(folder: Path, wanted: Mapping[str, FileRecord]) -> str:
 
 
 def changed_file(folder: Path, wanted: Mapping[str, FileRecord], names: Iterable[str]) -> str:
-    """Describe how one of these files differs from its record; empty if none does. Sizes come first."""
+    """Describe how one of these files differs from its record; empty if none does."""
     names = list(names)
     for name in names:
         record, path = wanted.get(name), folder / name
@@ -69,7 +69,7 @@ def wrong_vectors(vectors: Any, rows: int, dimensions: int) -> str:
 
 
 def checked_vectors(vectors: Any, rows: int, dimensions: int, source: str) -> Vectors:
-    """What an embedder returned, row by row, or a KnowledgeError that begins with its name, `source`."""
+    """Check an embedder's vectors row by row; raise a KnowledgeError that begins with its name, `source`."""
     made: Vectors = np.ascontiguousarray(vectors)
     if wrong := wrong_vectors(made, rows, dimensions):
         raise KnowledgeError(f"{source}: unusable vectors: {wrong}; choose another knowledge.embedder")

@@ -1,4 +1,4 @@
-"""Retrieval scores of one query, from where its answers stand among what was found."""
+"""Retrieval scores of one query, from the positions of its answers in the results."""
 
 from collections.abc import Collection, Mapping, Sequence
 from math import log2
@@ -10,7 +10,7 @@ DEPTH = 10
 
 
 class QuestionOutcome(msgspec.Struct, frozen=True):
-    """What one index reached."""
+    """The results of one index."""
 
     index: str
     embedder: str
@@ -25,9 +25,9 @@ class QuestionOutcome(msgspec.Struct, frozen=True):
 
 
 def scores(found: Sequence[str], answers: Collection[str]) -> dict[str, float]:
-    """Recall@k: whether any answer is among the first k, since one passage that answers is enough.
+    """Compute recall@k: whether any answer is among the first k, since one answering passage is enough.
 
-    share@5 is the stricter one: how many of the answers are among the first five, of five at most.
+    share@5 is stricter: the share of the answers among the first five, out of at most five.
     """
     ranks = [rank for rank, name in enumerate(found[:DEPTH], start=1) if name in answers]
     best = sum(1 / log2(1 + rank) for rank in range(1, min(DEPTH, len(answers)) + 1))

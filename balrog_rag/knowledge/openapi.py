@@ -1,4 +1,4 @@
-"""What the HTTP service takes and gives, and its description for people and programs."""
+"""The HTTP service's requests and responses, and its description for people and programs."""
 
 from html import escape
 from typing import Annotated, Any
@@ -24,11 +24,11 @@ class VectorRequest(msgspec.Struct):
     vector: list[float]
     top_n: Count = 10
     level: int | None = None
-    """What other services call the level of a hierarchy; there is none here, so it is refused."""
+    """Other services call the level of a hierarchy so; there is none here, so it is rejected."""
 
 
 def openapi() -> dict[str, Any]:
-    """The service in OpenAPI's terms, made from the types that requests are read with."""
+    """Describe the service in OpenAPI's format, from the types that requests are parsed with."""
     kinds: list[Any] = [SearchRequest, VectorRequest, Passage]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     results = {"type": "object", "properties": {"results": {"type": "array", "items": _named("Passage")}}}
@@ -66,7 +66,7 @@ def _operation(summary: str, answer: dict[str, Any], body: str = "", path: str =
 
 
 def page() -> str:
-    """The description as a page that loads nothing from elsewhere."""
+    """Render the description as a page that loads nothing from elsewhere."""
     rows = "".join(
         f"<tr><td><code>{method.upper()} {escape(path)}</code></td>"
         f"<td>{escape(operation['summary'])}</td></tr>"

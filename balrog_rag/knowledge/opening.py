@@ -1,4 +1,4 @@
-"""From settings to an opened knowledge base, building its index first where there is none."""
+"""Open a knowledge base from settings, building its index first if there is none."""
 
 import sys
 import time
@@ -23,14 +23,14 @@ from balrog_rag.knowledge.search import Reranker, Searcher
 
 
 def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remember: bool = False) -> Searcher:
-    """The knowledge base that the settings name; an index of its own is built at first use."""
+    """Open the knowledge base of these settings; its index is built at first use."""
     corpus = corpus or load(config.corpus, Cut(config.tokens, config.overlap))
     if config.corpus_digest not in (None, corpus.digest):
         raise KnowledgeError(
             f"knowledge.corpus={config.corpus}: holds other passages than when this run was started; "
             "restore those to resume it, or start a new run"
         )
-    # Both are made before an index is built: what one of them lacks is told now, not after an hour.
+    # Both are created before an index is built, so that a missing extra is reported now, not after an hour.
     embedder, reranker = make_embedder(config), make_reranker(config)
     wanted = manifest(config, corpus, embedder)
     place = index_folder(config, wanted)
@@ -55,15 +55,13 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remembe
 
 
 def build_index(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None) -> IndexFolder:
-    """Build the index, embedding only passages that no index of the same embedder here knows."""
+    """Build the index, embedding only passages that no index of the same embedder here contains."""
     wanted = manifest(config, corpus, embedder)
     place = index_folder(config, wanted)
     _refuse_foreign(place.path)
     try:
         place.path.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(
-            dir=place.path.parent
-        ).close()  # a lock would wait for ever where nothing can be written
+        TemporaryFile(dir=place.path.parent).close()  # a lock would wait for ever on a read-only file system
     except OSError as error:
         raise KnowledgeError(
             f"cannot write in {place.path.parent}: {error.strerror}; set knowledge.folder"
@@ -76,7 +74,7 @@ def build_index(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | No
 
 
 def _refuse_foreign(path: Path) -> None:
-    """An index takes the place of an index, never of what somebody else keeps there."""
+    """Refuse to replace anything but an index: the folder may be somebody else's."""
     if (path / "manifest.json").is_file() or not path.exists():
         return
     if not path.is_dir() or any(path.iterdir()):
@@ -100,7 +98,7 @@ def _build(
 
 
 def manifest(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None) -> Manifest:
-    """What the index must have been made of."""
+    """The manifest that a matching index must have."""
     return Manifest(
         format=folders.FORMAT,
         corpus=corpus.name,
@@ -115,10 +113,10 @@ def manifest(config: KnowledgeConfig, corpus: Corpus, embedder: Embedder | None)
 
 
 class KnowledgeOptions(dict[str, Any]):
-    """The settings of one part; whenever one is asked for that has no value, its full name is told."""
+    """The settings of one part; a missing value raises an error with the option's full name."""
 
     def __init__(self, path: str, values: Mapping[str, Any]) -> None:
-        """`path`: where in the configuration they stand."""
+        """`path` is their place in the configuration."""
         super().__init__(
             {
                 key: KnowledgeOptions(f"{path}.{key}", value) if isinstance(value, Mapping) else value
@@ -132,12 +130,12 @@ class KnowledgeOptions(dict[str, Any]):
 
 
 def options_of(config: KnowledgeConfig, part: str) -> KnowledgeOptions:
-    """The settings of an index, embedder or reranker."""
+    """Return the settings of an index, embedder or reranker."""
     return KnowledgeOptions(f"knowledge.options.{part}", config.options.get(part) or {})
 
 
 def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
-    """Where the index lies: as the settings say, or in a folder named by what it is made of."""
+    """The folder of the index: as configured, or named by what it is made from."""
     if config.folder is not None:
         return IndexFolder(Path(config.folder).expanduser())
     made_of = [
@@ -153,7 +151,7 @@ def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
 
 
 def make_embedder(config: KnowledgeConfig) -> Embedder | None:
-    """The embedder, or None where the index asks for no vectors."""
+    """Create the embedder, or return None if the index needs no vectors."""
     if not registry.indexes.get(config.index).needs_vectors:
         return None
     embedder: Embedder = _made(registry.embedders, config.embedder, config)
@@ -161,7 +159,7 @@ def make_embedder(config: KnowledgeConfig) -> Embedder | None:
 
 
 def make_reranker(config: KnowledgeConfig) -> Reranker | None:
-    """The reranker, or None."""
+    """Create the reranker, or return None."""
     if config.reranker is None:
         return None
     reranker: Reranker = _made(registry.rerankers, config.reranker, config)
@@ -174,14 +172,14 @@ def _made(kind: registry.Registry[Any], name: str, config: KnowledgeConfig) -> A
 
 
 def _known_vectors(place: IndexFolder, wanted: Manifest) -> dict[bytes, Vectors]:
-    """Vectors of the same embedder in this index and in those beside it."""
+    """Vectors of the same embedder in this index and in neighbouring ones."""
     known: dict[bytes, Vectors] = {}
     for path in sorted(place.path.parent.glob("*/manifest.json")):
         neighbour = IndexFolder(path.parent)
         try:
             made = neighbour.manifest()
         except KnowledgeError:
-            continue  # a broken neighbour has nothing to give
+            continue  # a damaged neighbour has nothing to reuse
         if (made.embedder, made.dimensions) == (wanted.embedder, wanted.dimensions):
             known.update(neighbour.known_vectors())
     return known

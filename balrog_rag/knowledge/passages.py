@@ -1,8 +1,7 @@
-"""Pages cut into passages: by headings, then paragraphs, then sentences, within a budget of tokens.
+"""Cut pages into passages: at headings, then paragraphs, then sentences, within a budget of tokens.
 
-A passage's id says where it comes from (`corpus/page#section`, `~2` for a second part), so it stays
-the same when other pages change. What it says is hashed apart from that, so that indexing again
-embeds only what changed.
+A passage's id states its origin (`corpus/page#section`, `~2` for a second part), so it is stable when other
+pages change. Its content is hashed separately, so that rebuilding an index embeds only what changed.
 """
 
 import re
@@ -16,13 +15,13 @@ from balrog_rag.contracts.data import Passage, digest
 from balrog_rag.util.terminal_safe import cleaned
 
 _SHORT = 100_000
-"""Characters up to which a text is counted whole; a longer one is surely over any budget."""
+"""Number of characters up to which a text is tokenized whole; a longer one is certainly over any budget."""
 _HEADING = re.compile(r"^#{1,6}[ \t]++(\S.*)$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 Counter = Callable[[str], int]
-"""How many tokens a text has."""
+"""Counts the tokens of a text."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -33,17 +32,17 @@ class Page(msgspec.Struct, frozen=True):
     url: str = ""
     licence: str = ""
     path: str = ""
-    """What its passages' ids begin with; empty: made from the title."""
+    """Prefix of its passages' ids; empty: made from the title."""
     plain: bool = False
     """Whether the text is plain: a line that begins with # is then text, not a heading."""
     version: str = ""
-    """The version of the game that it speaks of; empty where that is not known."""
+    """The game version that it describes; empty if unknown."""
     asked: str = ""
-    """Other ways to ask for it: searched along, and not shown."""
+    """Other ways to ask for it: searched as well, but not shown."""
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """How pages are cut: at most `tokens` a passage (0: never cut), the last `overlap` tokens said again."""
+    """How pages are cut: at most `tokens` per passage (0: not cut), with an overlap of `overlap` tokens."""
 
     tokens: int
     overlap: int = 0
@@ -55,7 +54,7 @@ def slug(text: str) -> str:
 
 
 def wording(passage: Passage) -> str:
-    """What a passage is found by: its title, and what it says. This is embedded, hashed and reranked."""
+    """The searchable text of a passage: its title and its text. This is embedded, hashed and reranked."""
     return f"{passage.title}\n{body(passage)}"
 
 
@@ -70,12 +69,12 @@ def sentences(text: str) -> list[str]:
 
 
 def content_hash(passage: Passage) -> str:
-    """Hash of what a passage says, its id apart."""
+    """Hash the content of a passage, without its id."""
     return digest(wording(passage))
 
 
 def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> Iterator[Passage]:
-    """Every page's passages, in order; equal ids (pages of one title) are told apart by a number."""
+    """Cut every page into passages, in order; equal ids (pages of one title) get a number."""
     seen: dict[str, int] = {}
     for page in pages:
         path = page.path or slug(page.title)
@@ -92,7 +91,7 @@ def passages(pages: Iterable[Page], source: str, cut: Cut, count: Counter) -> It
 
 
 def _sections(text: str, cut: Cut, plain: bool) -> Iterator[tuple[str, str]]:
-    """Heading and body of each section; a page that is not cut is one section."""
+    """Return heading and body of each section; a page that is not cut is one section."""
     if not cut.tokens or plain:
         if text.strip():
             yield "", text.strip()
@@ -107,12 +106,12 @@ def _sections(text: str, cut: Cut, plain: bool) -> Iterator[tuple[str, str]]:
 
 
 def _heading(line: str) -> str:
-    """The words of a heading without the marks that may close it."""
+    """The words of a heading without closing marks."""
     return line.rstrip().rstrip("#").rstrip() or line.strip()
 
 
 def _parts(text: str, cut: Cut, count: Counter) -> Iterator[str]:
-    """The text in parts within the budget, broken where its structure breaks."""
+    """Split the text into parts within the budget, at its own boundaries."""
     if not cut.tokens or (len(text) < _SHORT and count(text) <= cut.tokens):
         yield text
         return
@@ -139,7 +138,7 @@ def _tail(kept: list[tuple[str, int]], overlap: int) -> list[tuple[str, int]]:
 
 
 def _pieces(text: str, budget: int, count: Counter) -> Iterator[tuple[str, int]]:
-    """Paragraphs with their sizes; one that is too long as lines, then sentences, then words."""
+    """Return paragraphs with their sizes; one that is too long is split into lines, sentences or words."""
     for paragraph in text.split("\n\n"):
         yield from _finer(paragraph.strip("\n") + "\n\n", budget, count, 0)
 
@@ -162,7 +161,7 @@ def _finer(text: str, budget: int, count: Counter, depth: int) -> Iterator[tuple
 
 
 def _chopped(word: str, budget: int, count: Counter) -> Iterator[tuple[str, int]]:
-    """One endless word, cut by characters; no tokenizer makes more tokens than characters."""
+    """Split an endless word by characters; no tokenizer makes more tokens than characters."""
     for start in range(0, len(word), budget):
         piece = word[start : start + budget]
         yield piece, count(piece)
@@ -170,7 +169,7 @@ def _chopped(word: str, budget: int, count: Counter) -> Iterator[tuple[str, int]
 
 @cache
 def wordpiece() -> Counter:
-    """The token counter of the default embedder; its vocabulary is fetched on first use."""
+    """Return the token counter of the default embedder; its vocabulary is fetched on first use."""
     from balrog_rag.knowledge.embed.minilm import tokenizer
 
     words: Any = tokenizer()

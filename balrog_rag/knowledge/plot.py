@@ -1,6 +1,6 @@
-"""The picture of a measurement: three scores of each index, side by side.
+"""Plot a measurement: three scores of each index, side by side.
 
-No times: they are the machine's as much as the index's, and the scores come out the same everywhere.
+Times are left out: they depend on the machine, while the scores are the same everywhere.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ SHOWN = ("recall@1", "share@5", "recall@5")
 
 
 def plot(outcomes: Sequence[QuestionOutcome], split: str, path: Path) -> None:
-    """Draw it into a .png or .svg file, the best index at the top."""
+    """Draw a .png or .svg file, with the best index at the top."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -22,7 +22,7 @@ def plot(outcomes: Sequence[QuestionOutcome], split: str, path: Path) -> None:
     with rc_context(SETTINGS):
         figure = Figure(figsize=(8, 0.55 * len(ordered) + 1.2), layout="constrained")
         axes = figure.subplots()
-        for number, name in enumerate(SHOWN):  # the first is the topmost of its three, as in the legend
+        for number, name in enumerate(SHOWN):  # the first bar is the topmost of its three, as in the legend
             places = [row + 0.27 * (1 - number) for row in range(len(ordered))]
             lengths = [outcome.scores[name] for outcome in ordered]
             axes.barh(places, lengths, height=0.25, label=name, color=COLOURS[number], hatch=HATCHES[number],

@@ -1,4 +1,4 @@
-"""Search results for people: colour in a terminal, plain where piped; passages are made safe to print."""
+"""Format search results for people: coloured in a terminal, plain in pipes, and safe to print."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _MOVED = "moved up: it speaks of a part of the query that those above do not"
 
 
 def print_results(found: Sequence[Passage], whole: bool, covered: bool = False) -> None:
-    """Rank, title, score, id and the head of each passage, and why one stands before a better score."""
+    """Print rank, title, score, id and beginning of each passage, and why it precedes a better score."""
     from rich.console import Console
     from rich.text import Text
 
@@ -39,7 +39,7 @@ def print_results(found: Sequence[Passage], whole: bool, covered: bool = False) 
 
 
 def json_results(query: str, found: Sequence[Passage], covered: bool = False) -> str:
-    """The same as JSON, one object."""
+    """Return the same as one JSON object."""
     moved = moved_up(found, covered)
     rows = [
         {**msgspec.to_builtins(passage), "moved_up": up} for passage, up in zip(found, moved, strict=True)
@@ -49,7 +49,7 @@ def json_results(query: str, found: Sequence[Passage], covered: bool = False) ->
 
 
 def moved_up(found: Sequence[Passage], covered: bool) -> list[bool]:
-    """Of each passage whether it stands before one of a better score, where `knowledge.cover` moves any."""
+    """For each passage, whether `knowledge.cover` moved it before one with a better score."""
     best = [max((other.score for other in found[place:]), default=0.0) for place in range(1, len(found) + 1)]
     return [covered and each.score < after for each, after in zip(found, best, strict=True)]
 

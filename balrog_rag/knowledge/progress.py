@@ -1,4 +1,4 @@
-"""Progress bars for long steps: what is done, how far, how long still."""
+"""Progress bars for long steps, with the remaining time."""
 
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class _Bars:
-    """The bars on the screen. They may be drawn by a thread that nobody waits for any more."""
+    """The bars on the screen. They may be drawn by a thread that the program no longer waits for."""
 
     def __init__(self) -> None:
         self._shown: set[Bar] = set()
@@ -38,10 +38,10 @@ _bars = _Bars()
 
 
 class shown_progress:
-    """A progress bar on standard error while a long step runs; silent where nobody looks."""
+    """A progress bar on standard error during a long step; silent if it is not a terminal."""
 
     def __init__(self, what: str, total: int | None) -> None:
-        """`total` None: not known beforehand."""
+        """`total` is None if it is unknown."""
         self._what, self._total = what, total
 
     def __enter__(self) -> "Progress":
@@ -61,5 +61,5 @@ class shown_progress:
 
 
 def end_bars() -> None:
-    """Give the screen back, cursor and all, and draw no bar any more: the command is about to end."""
+    """Restore the terminal, including the cursor, and draw no more bars: the command is about to end."""
     _bars.end_all()

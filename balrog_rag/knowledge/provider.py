@@ -1,4 +1,4 @@
-"""What knowledge asks of providers through LiteLLM: loaded as quietly as models are, failures as one line."""
+"""Calls to providers through LiteLLM, which is loaded as for models; failures become one line."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +11,15 @@ _LONGEST = 300
 
 
 def litellm() -> Any:
-    """The litellm module; keys of an `.env` are in the environment from then on."""
+    """Return the litellm module; keys of an `.env` file are then in the environment."""
     load_env()
     return litellm_loading.load()
 
 
 def answered(purpose: str, model: str, call: Callable[[], Any]) -> Any:
-    """What the call gives; `purpose` says in an error what it was for."""
+    """Return the call's result; `purpose` describes the call in errors."""
     from openai import (
-        OpenAIError,  # the root of LiteLLM's errors; its own class of that name is a side branch
+        OpenAIError,  # the root of LiteLLM's errors; its class `APIError` is not
     )
 
     try:
@@ -32,6 +32,6 @@ def answered(purpose: str, model: str, call: Callable[[], Any]) -> Any:
 
 
 def _one_line(error: Exception) -> str:
-    """The first line, which says what happened; below it LiteLLM writes advice or its traceback."""
+    """The first line, which says what happened; LiteLLM appends advice or a traceback."""
     line = " ".join(redact(str(error).partition("\n")[0]).split())
     return line if len(line) <= _LONGEST else line[:_LONGEST] + " ..."

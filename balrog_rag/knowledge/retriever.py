@@ -1,4 +1,4 @@
-"""The retriever of a run: one thread that embeds and searches for all episodes at once."""
+"""The retriever of a run: one thread that embeds and searches for all episodes."""
 
 import asyncio
 from collections import OrderedDict
@@ -19,10 +19,10 @@ _REMEMBERED = 4096
 
 
 class SearchBackend(Protocol):
-    """What can be searched: the knowledge base, or what stands for it as a bound."""
+    """Something that can be searched: the knowledge base, or a control condition."""
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
-        """The best k passages for each query."""
+        """Return the best k passages for each query."""
         ...
 
 
@@ -34,13 +34,13 @@ class _Asked(NamedTuple):
 
 
 class BatchRetriever:
-    """Answers searches in batches: whatever waits when the thread is free is searched together.
+    """Answers searches in batches: all searches waiting when the thread is free are done together.
 
-    The same query always finds the same passages, so answers are remembered and given again.
+    The same query always returns the same passages, so results are cached.
     """
 
     def __init__(self, name: str, searcher: SearchBackend) -> None:
-        """The thread starts now and ends with `close` or with the process."""
+        """Start the thread, which ends with `close` or with the process."""
         self.name = name
         self._searcher = searcher
         self._queue: SimpleQueue[_Asked | None] = SimpleQueue()
@@ -50,7 +50,7 @@ class BatchRetriever:
         self._thread.start()
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """The best k passages for the query, best first; fewer or none where there are no more."""
+        """Return the best k passages for the query, best first; fewer if there are no more."""
         if self._closed:
             raise KnowledgeError(f"the knowledge base {self.name} is closed")
         words = searched_words(query)
@@ -67,7 +67,7 @@ class BatchRetriever:
         return found
 
     async def close(self) -> None:
-        """Answer what is asked already and end the thread; who stops at once does not wait for it."""
+        """Answer pending searches and end the thread; when stopping at once, do not wait for it."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
@@ -89,7 +89,7 @@ class BatchRetriever:
                 self._answer([asked for asked in batch if asked.k == k], k)
 
     def _waiting(self) -> tuple[list[_Asked], bool]:
-        """Everything asked so far, at least one, and whether there will be more."""
+        """Return all pending searches, at least one, and whether more may follow."""
         batch: list[_Asked] = []
         asked = self._queue.get()
         while asked is not None:
@@ -116,7 +116,7 @@ class BatchRetriever:
 
 
 def _shown(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Passages as agents and journals have them: without what they were only found by."""
+    """Return passages as shown to agents: without the alternative questions used for searching."""
     return tuple(replace(each, asked="") if each.asked else each for each in passages)
 
 
@@ -131,5 +131,5 @@ def _hand_over(asked: _Asked, found: Sequence[Passage] | None, failure: Exceptio
 
     try:
         asked.loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop that asked is closed: nobody waits any more
+    except RuntimeError:  # the loop that asked is closed, so nobody waits for the answer
         return

@@ -1,16 +1,16 @@
-"""A query made fit for searching: without phrases that name no subject, and its parts by themselves."""
+"""Prepare a query for searching: remove phrases without a subject, and split it into parts."""
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 _LEAST = 2
-"""Words that a part must have to be searched for by itself and weighed like the whole query."""
+"""Minimum number of words for a part to be searched separately and weighted like the whole query."""
 _GAPS = re.compile(r"(?:\s*,)+\s*")
 
 
 def subject(query: str, passing: Sequence[str]) -> str:
-    """The query without the phrases of `passing`; as it is where nothing would be left."""
+    """Remove the phrases of `passing` from the query, unless nothing would be left."""
     if not passing:
         return query
     left = _GAPS.sub(", ", _pattern(tuple(passing)).sub("", query)).strip(" ,:;?-")
@@ -18,19 +18,19 @@ def subject(query: str, passing: Sequence[str]) -> str:
 
 
 def parts(query: str) -> list[str]:
-    """What stands between the commas of a query, without the marks round it."""
+    """Return the parts of a query between commas, without surrounding punctuation."""
     return [part for each in query.split(",") if (part := each.strip(" .?!"))]
 
 
 def meant(query: str, meaning: Mapping[str, str]) -> str:
-    """The query with each part that is but a key of `meaning` said as what it stands for."""
+    """Replace each part that equals a key of `meaning` by its value."""
     said = parts(query)
     new = [meaning.get(part.lower(), part) for part in said]
     return ", ".join(new) if new != said else query
 
 
 def is_long(part: str) -> bool:
-    """Whether a part says enough to be searched for by itself."""
+    """Whether a part has enough words to be searched separately."""
     return len(part.split()) >= _LEAST
 
 

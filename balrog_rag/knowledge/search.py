@@ -1,6 +1,6 @@
-"""Search: queries to passages, through an embedder, an index and perhaps a reranker.
+"""Search: from queries to passages, through an embedder, an index and optionally a reranker.
 
-The same query finds the same passages in the same order, alone or beside others.
+The same query returns the same passages in the same order, alone or in a batch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,19 +23,19 @@ LONGEST_SEARCHED = 4000
 
 
 _SPARE = 50
-"""Hits looked at beyond k where a prior may move them."""
+"""Hits examined beyond k if a prior can reorder them."""
 
 
 class Reranker(Protocol):
-    """Says how well each text answers a query."""
+    """Scores how well each text answers a query."""
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score a text, higher for better."""
+        """Return one score per text; higher is better."""
         ...
 
 
 class Searcher:
-    """Everything a search needs, opened."""
+    """An opened index with everything that a search needs."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class Searcher:
         remember: bool = False,
         meaning: Mapping[str, str] | None = None,
     ) -> None:
-        """`embedder` is None where the index asks for no vectors; a reranker orders the best `rerank`.
+        """`embedder` is None if the index needs no vectors; a reranker orders the best `rerank`.
 
-        Phrases of `passing` are left out of queries. A part that is but a key of `meaning` is searched as
-        what that stands for. The parts of a query are searched for, too, where `parts`, the factor on what
-        they find, is above 0; where `cover` is, each has a passage that speaks of it (`covering`). With
-        `versions` only passages about a version of the game that begins so, or about none in particular, are
-        found. `remember` keeps what each text found, for as long as this lives.
+        Phrases of `passing` are removed from queries. A part that equals a key of `meaning` is replaced by
+        its value. The parts of a query are searched as well if `parts`, the factor on their scores, is above
+        0; if `cover` is, each part gets a passage that covers it (`covering`). With `versions`, only passages
+        about game versions with such a prefix, or about no particular version, are returned. `remember`
+        caches the results of each text as long as this object exists.
         """
         self._meaning = meaning or {}
         self._known: dict[tuple[str, int], Hits] | None = {} if remember else None
@@ -70,11 +70,11 @@ class Searcher:
 
     @property
     def dimensions(self) -> int:
-        """Of the vectors; 0 where the index has none."""
+        """The dimensions of the vectors; 0 if the index has none."""
         return self._embedder.dimensions if self._embedder else 0
 
     def search(self, queries: Sequence[str], k: int, rerank: bool = True) -> list[list[Passage]]:
-        """The best passages for each query, best first, at most k; none for an empty query."""
+        """Return the best passages for each query, best first, at most k; none for an empty query."""
         asked = [searched_words(query) for query in queries]
         full = [number for number, query in enumerate(asked) if query and k > 0]
         found: list[list[Passage]] = [[] for _ in asked]
@@ -89,7 +89,7 @@ class Searcher:
         return found
 
     def _found(self, queries: Sequence[str], k: int) -> list[Hits]:
-        """The best places for each query: for its subject, and for its parts where those are wanted."""
+        """The best positions for each query: for its subject, and for its parts if requested."""
         subjects = [meant(subject(query, self._passing), self._meaning) for query in queries]
         families = [[one, *self._parts_of(one)] for one in subjects]
         flat = [text for family in families for text in family]
@@ -97,7 +97,7 @@ class Searcher:
         return [self._joined(family, [next(hits) for _ in family])[:k] for family in families]
 
     def _each(self, texts: Sequence[str], k: int) -> list[Hits]:
-        """What each text finds by itself; what is remembered is not searched again."""
+        """The results of each text by itself; cached ones are not searched again."""
         known = {} if self._known is None else self._known
         new = [text for text in dict.fromkeys(texts) if (text, k) not in known]
         if new:
@@ -112,7 +112,7 @@ class Searcher:
         return checked_vectors(made, len(texts), self._embedder.dimensions, self._embedder.identity)
 
     def _parts_of(self, query: str) -> list[str]:
-        """What is searched for by itself: parts of one word only to be spoken of as well."""
+        """The parts to search separately; parts of one word are used for covering only."""
         if not self._cover and not self._parts:
             return []
         found = parts(query)
@@ -120,7 +120,7 @@ class Searcher:
         return wanted if len(found) > 1 else []
 
     def _joined(self, family: Sequence[str], found: Sequence[Hits]) -> Hits:
-        """What the whole query and its parts found, each place by the best score it got."""
+        """The results of the whole query and its parts, each position with its best score."""
         whole, *others = found
         scores = dict(whole)
         for text, hits in zip(family[1:], others, strict=True):
@@ -130,7 +130,7 @@ class Searcher:
         return covering(order, whole, others, self._cover) if self._cover and others and order else order
 
     def near(self, vector: Vectors, k: int) -> list[Passage]:
-        """The best passages for one raw vector."""
+        """Return the best passages for one raw vector."""
         return self._passages(self._hits([""], vector.reshape(1, -1), k)[0]) if k > 0 else []
 
     def _hits(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
@@ -161,17 +161,17 @@ class Searcher:
 
 
 def _of_other_versions(passages: Sequence[Passage], wanted: tuple[str, ...]) -> set[int]:
-    """The places of passages about versions of the game that are not wanted."""
+    """The positions of passages about other game versions."""
     told = ((place, each.version) for place, each in enumerate(passages))
     return {place for place, version in told if version and not version.startswith(wanted)}
 
 
 def _factor(name: str, prior: Mapping[str, float]) -> float:
-    """The factor of the longest beginning that fits."""
+    """The factor of the longest matching prefix."""
     fitting = [start for start in prior if name.startswith(start)]
     return prior[max(fitting, key=len)] if fitting else 1.0
 
 
 def searched_words(query: str) -> str:
-    """A query as it is searched: one line, no control characters, not endlessly long."""
+    """Clean a query for searching: one line, no control characters, limited length."""
     return " ".join(cleaned(query[: 4 * LONGEST_SEARCHED]).split())[:LONGEST_SEARCHED]

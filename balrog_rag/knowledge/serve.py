@@ -21,7 +21,7 @@ from balrog_rag.util.open_files import raised_limit
 
 LARGEST_BODY = 1 << 20
 MOST_WAITING = 512
-"""Searches that may wait for their turn; whoever comes then is told at once to come again."""
+"""Maximum number of waiting searches; further requests are rejected at once and can be repeated."""
 RETRY_AFTER = 1
 BODY_SECONDS = 60
 BACKLOG = 1024
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 class Service:
-    """What can be asked."""
+    """The service's operations."""
 
     def __init__(self, config: KnowledgeConfig) -> None:
         """Open the knowledge base."""
@@ -47,7 +47,7 @@ class Service:
         self.searcher: Searcher = open_searcher(config)
 
     def about(self) -> dict[str, Any]:
-        """What is served."""
+        """Describe what is served."""
         config = self.config
         return {
             "corpus": config.corpus,
@@ -59,7 +59,7 @@ class Service:
         }
 
     def search(self, asked: SearchRequest) -> list[Passage]:
-        """The best passages for a text."""
+        """Return the best passages for a text."""
         if asked.rerank and self.config.reranker is None:
             raise Refused(
                 HTTPStatus.BAD_REQUEST, "no reranker is configured; start with knowledge.reranker=..."
@@ -67,7 +67,7 @@ class Service:
         return self.searcher.search([asked.query], asked.top_n, rerank=asked.rerank)[0]
 
     def query(self, asked: VectorRequest) -> list[Passage]:
-        """The best passages for a vector."""
+        """Return the best passages for a vector."""
         if not self.searcher.dimensions:
             raise Refused(HTTPStatus.BAD_REQUEST, f"index {self.config.index} has no vectors")
         if asked.level is not None:
@@ -79,7 +79,7 @@ class Service:
         return self.searcher.near(vector, asked.top_n)
 
     def entry(self, name: str) -> Passage:
-        """One passage by its id."""
+        """Return one passage by its id."""
         place = self._places.get(name)
         if place is None:
             raise Refused(HTTPStatus.NOT_FOUND, f"no entry {name}")
@@ -91,14 +91,14 @@ class Service:
 
 
 class Queue:
-    """Searches wait here for the one thread that searches."""
+    """Queues searches for the single thread that searches."""
 
     def __init__(self, most: int) -> None:
         self._most, self._waiting = most, 0
         self._worker = ThreadPoolExecutor(1, "balrog-rag-search")
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Have it done in its turn; one whose asker has gone meanwhile is left out."""
+        """Run a search in its turn; it is skipped if the client has disconnected by then."""
         if self._waiting >= self._most:
             raise Refused(
                 HTTPStatus.SERVICE_UNAVAILABLE, f"{self._waiting} searches are waiting; ask again later"
@@ -135,9 +135,9 @@ def serve(config: KnowledgeConfig, host: str, port: int) -> int:
 async def listen(
     service: Service, host: str, port: int, waiting: int = MOST_WAITING
 ) -> tuple[web.AppRunner, int]:
-    """The server, listening, and its port; port 0 takes a free one."""
+    """Open the listening socket; return it and its port. Port 0 takes a free one."""
     app = application(service, host in _LOOPBACK, waiting)
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True)  # what is asked may be private
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True)  # queries may be private
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port, backlog=BACKLOG).start()
@@ -148,7 +148,7 @@ async def listen(
 
 
 def application(service: Service, local: bool, waiting: int) -> web.Application:
-    """All that is answered."""
+    """Create the application with all routes."""
     queue = Queue(waiting)
 
     async def search(request: web.Request) -> web.Response:
@@ -198,7 +198,7 @@ def _json(found: Any, status: HTTPStatus = HTTPStatus.OK, **headers: str) -> web
 
 
 def _answered(local: bool) -> Any:
-    """Every request's errors as JSON; a web page elsewhere must not reach a service on loopback."""
+    """Return errors as JSON; reject web pages of other origins, which must not reach a loopback service."""
 
     @web.middleware
     async def answer(
@@ -223,7 +223,7 @@ def _answered(local: bool) -> Any:
 
 
 async def _body(request: web.Request, kind: type[T]) -> T:
-    """What the request asks, checked."""
+    """Read and validate the request's body."""
     if request.content_type != "application/json":
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, with Content-Type: application/json")
     try:

@@ -1,4 +1,4 @@
-"""Passages at rest: one JSON object a line, read in place, so a big corpus costs no memory."""
+"""Stored passages: one JSON object per line, read in place, so a big corpus uses no memory."""
 
 import codecs
 import mmap
@@ -15,7 +15,7 @@ from balrog_rag.contracts.errors import KnowledgeError
 
 _decoder = msgspec.json.Decoder(Passage)
 _LOOKED_AT = 1024
-"""Bytes of a file's beginning by which a list is told from lines."""
+"""Number of bytes at a file's beginning by which a JSON list is distinguished from lines."""
 
 _LARGEST_JSON = 16 << 20
 
@@ -24,7 +24,7 @@ class Passages(Sequence[Passage]):
     """A file of passages as a read-only sequence, mapped into memory and decoded one by one."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file; an empty or unreadable one is a KnowledgeError."""
+        """Open the file; raise a KnowledgeError if it is empty or unreadable."""
         self.path = path
         try:
             with path.open("rb") as file:
@@ -40,7 +40,7 @@ class Passages(Sequence[Passage]):
             self._check_last_line()
 
     def __len__(self) -> int:
-        """How many passages there are."""
+        """The number of passages."""
         return len(self._ends)
 
     @overload
@@ -48,7 +48,7 @@ class Passages(Sequence[Passage]):
     @overload
     def __getitem__(self, place: slice) -> list[Passage]: ...
     def __getitem__(self, place: int | slice) -> Passage | list[Passage]:
-        """The passage on that line."""
+        """Decode the passage on that line."""
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
         if not -len(self) <= place < len(self):
@@ -77,7 +77,7 @@ class Passages(Sequence[Passage]):
             )
 
     def _check_last_line(self) -> None:
-        """A last line without its end is fine where it is whole; else the file was cut short."""
+        """Reject a truncated file: a last line without a line end must be complete."""
         try:
             self[-1]
         except KnowledgeError as error:
@@ -86,14 +86,15 @@ class Passages(Sequence[Passage]):
             ) from error
 
     def digest(self) -> str:
-        """Hash of the whole file: what identifies a corpus."""
+        """Hash of the whole file, which identifies a corpus."""
         return blake2b(self._bytes, digest_size=16).hexdigest()
 
 
 def write_passages(path: Path, passages: Iterable[Passage]) -> int:
-    """Write one passage a line; returns how many.
+    """Write one passage per line; return their number.
 
-    Two of one id would be taken for each other, and one without id or text could not be shown: refused.
+    Two passages with one id would be confused, and one without id or text could not be shown, so both are
+    rejected.
     """
     lines: dict[str, int] = {}
     encoder = msgspec.json.Encoder()
@@ -111,7 +112,7 @@ def write_passages(path: Path, passages: Iterable[Passage]) -> int:
 
 
 def read_json(path: Path, kind: Any) -> Any:
-    """Read a small JSON file as the given type; a KnowledgeError names it where that fails."""
+    """Read a small JSON file as the given type; raise a KnowledgeError that names the file if that fails."""
     try:
         if path.stat().st_size > _LARGEST_JSON:
             raise KnowledgeError(f"{path}: larger than {_LARGEST_JSON >> 20} MB; not a file of an index")

@@ -28,7 +28,7 @@ _ignored: ContextVar[bool] = ContextVar("ignored", default=False)
 
 @contextmanager
 def without_statistics() -> Iterator[None]:
-    """Ignore statistics inside the `with` block: files for others must not depend on what is installed here."""
+    """Ignore statistics in the `with` block: files for others must not depend on what is installed here."""
     token = _ignored.set(True)
     try:
         yield

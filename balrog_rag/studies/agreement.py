@@ -1,7 +1,7 @@
-"""How far two judges say the same: raw agreement and Cohen's kappa, with intervals.
+"""Agreement of two judges: raw agreement and Cohen's kappa, with intervals.
 
-The three passages of a query are judged with one another in mind, so an interval comes from drawing whole
-queries again and again, not single passages.
+The three passages of a query are judged together, so intervals come from resampling whole queries, not single
+passages.
 """
 
 from collections.abc import Sequence
@@ -18,36 +18,36 @@ _Tables = npt.NDArray[np.float64]
 
 
 class Kappa(msgspec.Struct, frozen=True):
-    """Agreement beyond chance: 1 where all are the same, 0 where chance would do as well."""
+    """Agreement beyond chance: 1 if all grades are equal, 0 for agreement by chance."""
 
     value: float
     low: float
     high: float
-    """A 95 % interval, over queries."""
+    """Bounds of a 95 % interval, over queries."""
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """Over what both judged."""
+    """Agreement on what both judged."""
 
     judges: tuple[str, str]
     passages: int
     same: float
-    """Share of passages that got the same grade."""
+    """Share of passages with equal grades."""
     kappa: Kappa
-    """Cohen's, of the three grades."""
+    """Cohen's kappa of the three grades."""
     weighted: Kappa
-    """The same with the squared distance between grades: answers and no differ by four, not by one."""
+    """The same weighted by the squared distance between grades: answers and no differ by four, not by one."""
     queries: int
     alike: float
-    """Share of queries on which they agree whether they are answered."""
+    """Share of queries with equal verdicts on whether they are answered."""
     verdicts: Kappa
-    """Cohen's, of answered or not."""
+    """Cohen's kappa of answered or not."""
     answered: tuple[float, float]
-    """Share of queries that each says is answered."""
+    """Share of queries that each judge calls answered."""
 
 
 def agreement(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Agreement:
-    """Over what both judged; a KnowledgeError where that is nothing."""
+    """Compute the agreement on what both judged; raise a KnowledgeError if that is nothing."""
     pairs = common(ours, theirs)
     if not pairs:
         raise KnowledgeError("the two files judge no passage in common, so nothing can be compared")
@@ -69,7 +69,7 @@ def agreement(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Agreeme
 
 
 def common(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> list[tuple[Judgement, Judgement]]:
-    """What both judged: the same query, and a passage that said the same."""
+    """Select what both judged: the same query, and a passage with the same content."""
     known = {(each.query, each.said): each for each in theirs}
     return [(each, known[each.query, each.said]) for each in ours if (each.query, each.said) in known]
 
@@ -79,7 +79,7 @@ def _grades(row: Sequence[Judgement]) -> list[int]:
 
 
 def _table(mine: Sequence[int], other: Sequence[int], size: int) -> _Tables:
-    """How often one judge said this where the other said that."""
+    """Count the pairs of grades."""
     found = np.zeros((size, size))
     for one, two in zip(mine, other, strict=True):
         found[one, two] += 1
@@ -101,7 +101,7 @@ def _squared(size: int) -> _Tables:
 
 
 def _kappa(tables: _Tables, distance: _Tables) -> Kappa:
-    """Of all queries, and the middle 95 % over queries drawn with replacement."""
+    """Kappa of all queries, and the central 95 % over resampled queries."""
     count = len(tables)
     times = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), _DRAWS)
     again = np.tensordot(times, tables, 1)
@@ -110,7 +110,7 @@ def _kappa(tables: _Tables, distance: _Tables) -> Kappa:
 
 
 def _beyond_chance(tables: _Tables, distance: _Tables) -> npt.NDArray[np.float64]:
-    """1 less what two judges differ by over what they would by chance; 1 where chance cannot differ."""
+    """1 minus observed over expected disagreement; 1 if no disagreement is expected."""
     shares = tables / tables.sum((1, 2), keepdims=True)
     chance = (shares.sum(2)[:, :, None] * shares.sum(1)[:, None, :] * distance).sum((1, 2))
     differ = (shares * distance).sum((1, 2))

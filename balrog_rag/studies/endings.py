@@ -1,8 +1,8 @@
-"""Deaths that knowledge prevents: would the passage that saves have stood before the agent in time?
+"""Deaths that knowledge prevents: would the agent have seen the helpful passage in time?
 
-Games that are over are walked through again, moment by moment, by the wrapper that looks things up for
-agents, with no model: it decides when, makes the query, and shows what is found. Counted is whether a
-passage named as saving for that class of end was shown early enough, and what else was looked up.
+Recorded games are replayed moment by moment through the retrieval wrapper of agents, without a model: the
+wrapper decides when to search, makes the query and shows the results. Counted is whether a passage that helps
+against that class of end was shown early enough, and what else was looked up.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from balrog_rag.knowledge.search import Searcher
 from balrog_rag.util.files import read_file
 
 _SPARE = 30
-"""Passages looked at beyond k where some are passed over."""
+"""Passages examined beyond k if some are excluded."""
 EARLY = 5
-"""Steps before the end by which a passage must have been shown to count as in time."""
+"""A passage counts as in time if it was shown at least this many steps before the end."""
 WHENS = ("every", "interval", "novelty", "adaptive", "asked")
 QUERIES = ("noticed", "observation", "short", "both")
-"""Ways of making a query that need no model."""
+"""Query methods that need no model."""
 
 
 class EndingMoment(msgspec.Struct, frozen=True):
-    """An action and the text that it led to."""
+    """An action and the text that followed it."""
 
     step: int
     action: str
@@ -42,7 +42,7 @@ class EndingMoment(msgspec.Struct, frozen=True):
 
 
 class EndedGame(msgspec.Struct, frozen=True):
-    """The last moments of a game, how it ended, and of which class that end is."""
+    """The last moments of a game, its end, and the class of that end."""
 
     file: str
     end: str
@@ -52,7 +52,7 @@ class EndedGame(msgspec.Struct, frozen=True):
 
 
 class ObservedGame(NamedTuple):
-    """A game with what was to be seen at each of its moments but the last, which is the end itself."""
+    """A game with the observations of each moment except the last, which is the end itself."""
 
     game: EndedGame
     kind: EnvironmentKind
@@ -60,7 +60,7 @@ class ObservedGame(NamedTuple):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What one policy did for one game."""
+    """The result of one policy for one game."""
 
     file: str
     end: str
@@ -69,24 +69,24 @@ class Case(msgspec.Struct, frozen=True):
     steps: int
     looked_up: int
     shown: int
-    """Passages shown, each time counted."""
+    """Number of passages shown, with repetitions."""
     saving: str
-    """The first saving passage that was shown; empty where none was."""
+    """The first helpful passage that was shown; empty if none was."""
     query: str
-    """What had been asked when it was shown."""
+    """The query that found it."""
     before_end: int | None
-    """How many steps before the end that was."""
+    """How many steps before the end it was shown."""
     later: bool
-    """Whether one was shown in time after the first moment of the record, too, when all is new."""
+    """Whether one was shown in time after the first moment of the record, where everything counts as new."""
 
     @property
     def in_time(self) -> bool:
-        """Whether it was early enough."""
+        """Whether it was shown early enough."""
         return self.before_end is not None and self.before_end >= EARLY
 
 
 class LookupPolicy(msgspec.Struct, frozen=True):
-    """One way of looking up, over all games."""
+    """One look-up policy, over all games."""
 
     when: str
     query: str
@@ -94,7 +94,7 @@ class LookupPolicy(msgspec.Struct, frozen=True):
     preventable: int
     shown_in_time: int
     shown_later: int
-    """Of these, in how many it was shown after the record's first moment, too."""
+    """Number of these in which it was shown after the record's first moment."""
     steps: int
     looked_up: int
     looked_up_share: float
@@ -103,7 +103,7 @@ class LookupPolicy(msgspec.Struct, frozen=True):
 
 
 def read_games(path: Path, env: str) -> list[EndedGame]:
-    """The games of a file, one JSON object a line, perhaps packed by gzip."""
+    """Read the games of a file, one JSON object per line, optionally gzipped."""
     try:
         text = read_file(path)
         lines = gzip.decompress(text) if path.suffix == ".gz" else text
@@ -121,7 +121,7 @@ def read_games(path: Path, env: str) -> list[EndedGame]:
 
 
 def read_saving(path: Path) -> dict[str, list[str]]:
-    """The passages that save, by class of end: each an id or the beginning of ids."""
+    """Read the helpful passages by class of end: each an id or a prefix of ids."""
     try:
         return msgspec.yaml.decode(read_file(path), type=dict[str, list[str]])
     except (OSError, msgspec.DecodeError) as error:
@@ -129,7 +129,7 @@ def read_saving(path: Path) -> dict[str, list[str]]:
 
 
 def check_saving(saving: Mapping[str, Sequence[str]], passages: Sequence[Passage], name: str) -> None:
-    """Every saving passage must be in the corpus, else a share would be too low without a word."""
+    """Check that every helpful passage is in the corpus; otherwise shares would silently be too low."""
     known = {passage.id for passage in passages}
     for cause, ids in saving.items():
         for wanted in ids:
@@ -141,16 +141,16 @@ def check_saving(saving: Mapping[str, Sequence[str]], passages: Sequence[Passage
 
 
 class RecordedSearches:
-    """The knowledge base, each query searched once for all games and policies; keeps what was asked."""
+    """The knowledge base with a cache over all games and policies, which records the queries."""
 
     def __init__(self, searcher: Searcher, without: Sequence[str] = ()) -> None:
-        """Passages whose ids begin with one of `without` are passed over, as if the corpus lacked them."""
+        """Passages whose ids begin with a prefix in `without` are excluded, as if the corpus lacked them."""
         self._searcher, self._without = searcher, tuple(without)
         self._known: dict[tuple[str, int], Sequence[Passage]] = {}
         self.queries: list[str] = []
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """The best k passages."""
+        """Return the best k passages."""
         self.queries.append(query)
         if (query, k) not in self._known:
             self._known[query, k] = self._found(query, k)
@@ -163,7 +163,7 @@ class RecordedSearches:
 
 
 def seen(game: EndedGame) -> ObservedGame:
-    """A game's moments read, once for all policies."""
+    """Parse a game's moments once for all policies."""
     kind = kind_of(game.env)
     return ObservedGame(
         game, kind, tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1])
@@ -177,7 +177,7 @@ def measure(
     saving: Mapping[str, Sequence[str]],
     walked: Callable[[int], None],
 ) -> LookupPolicy:
-    """Walk through every game under one policy; `walked` is called after each."""
+    """Replay every game under one policy; `walked` is called after each."""
     cases = tuple(asyncio.run(_all(games, config, found, saving, walked)))
     steps, looked_up = sum(case.steps for case in cases), sum(case.looked_up for case in cases)
     return LookupPolicy(
@@ -196,7 +196,7 @@ def measure(
 
 
 def policy_config(config: AgentConfig, when: str, query: str) -> AgentConfig:
-    """The agent's settings with this policy; what is found is shown whole, since no model may sum it up."""
+    """The agent's settings with this policy; passages are shown whole, since no model can summarise them."""
     retrieval = replace(config.retrieval, enabled=True, when=when, query=query, context="whole")
     return replace(config, retrieval=retrieval)
 
@@ -218,7 +218,7 @@ async def _all(
 async def _walk(
     each: ObservedGame, config: AgentConfig, found: RecordedSearches, saving: Mapping[str, Sequence[str]]
 ) -> Case:
-    """One game: at every moment but the last the wrapper is asked."""
+    """Replay one game: the wrapper runs at every moment except the last."""
     game, kind, answers = each.game, each.kind, _Answers()
     view = TaskView(game.env, game.cause, "", {"wait": ""}, frozenset(("wait",)), "wait", anything=True)
     agent = build(config, view, answers, found)
@@ -236,7 +236,7 @@ async def _walk(
 
 
 class _Tally:
-    """What was looked up in one game, and when a passage that saves was first shown."""
+    """Counts the look-ups of one game, and when a helpful passage was first shown."""
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self._wanted = wanted
@@ -246,7 +246,7 @@ class _Tally:
         self.later = False
 
     def take(self, showing: LookedUp, queries: Sequence[str], before_end: int) -> None:
-        """Count one moment in."""
+        """Count one moment."""
         self.steps += 1
         self.looked_up += bool(queries)
         self.shown += len(showing.ids) if queries else 0
@@ -263,12 +263,12 @@ def _read(kind: EnvironmentKind, text: str, file: str) -> Observation:
 
 
 class _Answers:
-    """Stands for the model: every answer is the action that was recorded."""
+    """Replaces the model: every answer is the recorded action."""
 
     text = ""
 
     async def complete(
         self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
     ) -> Reply:
-        """The action of the record."""
+        """Return the recorded action."""
         return Reply(self.text)

@@ -1,4 +1,4 @@
-"""`balrog-rag knowledge endings FILE...`: under which policy would knowledge have come in time?"""
+"""`balrog-rag knowledge endings FILE...`: under which policy would helpful passages have come in time?"""
 
 import re
 from argparse import Namespace
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _ALLOWED = ("knowledge=", "knowledge.", "+knowledge.", "~knowledge.", "agent.retrieval.")
 _SETTING = re.compile(r"[+~]?[a-z_]+(\.[\w/-]+)*=")
 _AGENT = "robust_rag"
-"""Whose settings of retrieval hold, where none are given."""
+"""The agent whose retrieval settings apply by default."""
 
 
 def endings(options: Namespace) -> int:
-    """Measure every policy asked for and print what it reached."""
+    """Measure every requested policy and print the results."""
     from balrog_rag.knowledge.progress import shown_progress
     from balrog_rag.studies import endings as run
     from balrog_rag.util.paths import data

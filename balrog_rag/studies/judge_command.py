@@ -1,6 +1,6 @@
-"""`balrog-rag knowledge judge`: passages judged one by one, by hand in a terminal or by any model.
+"""`balrog-rag knowledge judge`: judge passages one by one, by hand in a terminal or by any model.
 
-Every judgement is written as soon as it is made, so that a judge who stops goes on where he was.
+Every judgement is written as soon as it is made, so an interrupted session can be continued.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def judge(options: Namespace) -> int:
-    """Judge, or tell what was judged."""
+    """Judge passages, or print the figures of judgements."""
     settings, options.settings = options.settings, []
     if options.log is not None and "=" in str(options.log) and not options.log.exists():
         settings, options.log = [str(options.log), *settings], None
@@ -117,7 +117,7 @@ def _queries(options: Namespace) -> "list[Drawn]":
 
 
 def _open(drawn: "Sequence[Drawn]", searcher: "Searcher", done: "Sequence[Judgement]") -> "list[_Open]":
-    """What is left to judge: each query with the passages that were not."""
+    """Return what is left to judge: each query with its unjudged passages."""
     from balrog_rag.studies.judgements import TOP
 
     known = {(each.query, each.rank) for each in done}
@@ -152,7 +152,7 @@ def _by_hand(
 
 
 def _asked(keys: TextIO) -> "Grade | None":
-    """What the judge says; None where he stops."""
+    """Ask the judge; None to stop."""
     while True:
         print(_ASKED, end="", flush=True)
         said = keys.readline()
@@ -188,7 +188,7 @@ async def _by_model(
 
 
 def grade_in(text: str) -> "Grade | None":
-    """The grade that an answer names: its last one, since reasoning comes first."""
+    """Return the grade in an answer: its last one, since reasoning comes first."""
     from balrog_rag.studies.judgements import GRADES
 
     words = [word.strip(".,:;*\"'`()").lower() for word in text.split()]
@@ -197,7 +197,7 @@ def grade_in(text: str) -> "Grade | None":
 
 
 def _sheet(open_ones: "Sequence[_Open]", path: Path) -> int:
-    """A line a passage: the fields of a judgement but its grade and judge, and what the passage says."""
+    """Write one line per passage: its text, and a judgement's fields except grade and judge."""
     from balrog_rag.studies.judgements import judgement
 
     lines = []
@@ -242,7 +242,7 @@ def _tell(paths: Sequence[Path], as_json: bool) -> int:
 
 
 def _sets(path: Path, judged: "Sequence[Judgement]") -> "Iterator[tuple[str, list[Judgement]]]":
-    """The judgements of a file, those of each compared search by themselves."""
+    """Return the judgements of a file, separated by the compared searches."""
     if not judged:
         raise ConfigError(
             f"{path}: the file is empty or missing; pass a file that `knowledge judge --out` wrote"
@@ -253,7 +253,7 @@ def _sets(path: Path, judged: "Sequence[Judgement]") -> "Iterator[tuple[str, lis
 
 
 def _overlap(files: "Sequence[Sequence[Judgement]]") -> bool:
-    """Whether a query stands in two files, so that together it would count twice."""
+    """Whether a query occurs in two files, so that it would count twice in a total."""
     queries = [{each.query for each in judged} for judged in files]
     return sum(map(len, queries)) > len(set().union(*queries))
 

@@ -1,7 +1,7 @@
-"""Passages judged one by one against the query that found them, on a written scale, and what follows.
+"""Judgements of single passages against the query that found them, on a written scale, and their scores.
 
-A judgement names its judge, and the passage by id and content, so that it holds for as long as the passage
-says the same. A query is answered where one of its first three passages answers it.
+A judgement names its judge, and the passage by id and content, so it is valid while the passage is unchanged.
+A query is answered if one of its first three passages answers it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     rank: int
     passage: str
     said: str
-    """Hash of what the passage said."""
+    """Hash of the passage's content."""
     grade: Grade
     judge: str
     why: str = ""
@@ -47,24 +47,24 @@ class AnswerScore(msgspec.Struct, frozen=True):
 
     queries: int
     answer: float
-    """Share of queries of which a passage among the first three answers."""
+    """Share of queries that one of the first three passages answers."""
     answer_low: float
     answer_high: float
     useful: float
-    """Share of queries of which one at least is useful."""
+    """Share of queries with at least one useful passage."""
     useless: float
-    """Share of passages shown that were of no use."""
+    """Share of the shown passages that were useless."""
 
 
 def judgement(
     query: str, how: Literal["frequency", "type"], rank: int, passage: Passage, grade: Grade, judge: str
 ) -> Judgement:
-    """What a judge says of a passage."""
+    """A judge's grade of a passage."""
     return Judgement(query, how, rank, passage.id, content_hash(passage), grade, judge)
 
 
 def read_judgements(path: Path) -> list[Judgement]:
-    """Every line of a file of judgements; none where there is no such file yet."""
+    """Read every line of a file of judgements; none if the file does not exist yet."""
     try:
         return msgspec.json.Decoder(Judgement).decode_lines(read_file(path))
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def read_judgements(path: Path) -> list[Judgement]:
 
 
 def score(judgements: Sequence[Judgement]) -> AnswerScore:
-    """Over the queries that were judged."""
+    """Compute the scores over the judged queries."""
     queries = by_query(judgements)
     count = len(queries)
     hits = sum(answered(row) for row in queries.values())
@@ -105,5 +105,5 @@ def wilson(hits: int, count: int) -> tuple[float, float]:
 
 
 def answered(row: Sequence[Judgement]) -> bool:
-    """Whether a passage of a query answers it."""
+    """Whether a passage answers its query."""
     return any(each.grade == "answers" for each in row)

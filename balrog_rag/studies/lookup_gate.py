@@ -1,11 +1,10 @@
 """A gate for look-ups, learned from steps that were asked again without reference text.
 
-A step counts as changed if the answer without reference text was another one, and the action asked for
-again with it was the same: a change that the model makes by chance is not credited to the look-up. A
-logistic regression is fitted, shrunk towards zero, on features that an agent knows before it looks up.
-The gate opens if the chance of a change, times the worth of a change, is at least the cost of a look-up,
-which the same record holds. The data cannot say what a change is worth: by default as much as two look-
-ups.
+A step counts as changed if the answer without reference text differed, and the answer asked again with it was
+the same: a change that the model makes by chance is not credited to the look-up. A logistic regression with
+shrinkage is fitted on features that an agent knows before a look-up. The gate opens if the probability of a
+change, times the worth of a change, is at least the cost of a look-up, which the same record contains. The
+data cannot show what a change is worth; the default is twice a look-up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,39 +22,39 @@ from balrog_rag.results import run_folder
 from balrog_rag.results.asked_again import AskedAgain, StepCost, kept
 
 LEAST = 20
-"""Steps asked again that a fit needs."""
+"""Minimum number of steps asked again for a fit."""
 _SHRUNK = 1.0
 _ROUNDS = 50
 Floats = NDArray[np.float64]
 
 
 class FittedGate(msgspec.Struct, frozen=True):
-    """What was learned, and of how much."""
+    """The fitted gate, and the data that it was fitted on."""
 
     weights: dict[str, float]
     steps: int
     changed: int
     opened: int
-    """Of the steps, at how many the gate would look something up."""
+    """At how many of the steps the gate would look something up."""
     kept_changes: int
-    """Of the changed ones, how many of those."""
+    """How many of the changed steps are among those."""
     cost: StepCost | None
-    """What reference text took at such a step, on average; None where the record does not know."""
+    """Mean cost of reference text at such a step; None if the record lacks it."""
     worth: float | None
-    """The tokens that a changed action counts."""
+    """The worth of a changed action in tokens."""
     enough: float
-    """The chance of a change from which on it opened at these steps."""
+    """The probability of a change above which it opened at these steps."""
 
     @property
     def override(self) -> str:
-        """The words that play with it."""
+        """The overrides that play with it."""
         known = {**self.weights, **({WORTH: self.worth} if self.worth else {})}
         inner = ",".join(f"{name}:{weight:.4g}" for name, weight in known.items())
         return f"agent.retrieval.when=adaptive agent.retrieval.gate={{{inner}}}"
 
     @property
     def told(self) -> str:
-        """What was fitted, what look-ups took, and how to play with it."""
+        """Describe the fit, the cost of look-ups, and how to play with the gate."""
         lines = [
             f"fitted on {self.steps} steps, of which reference text changed the action at {self.changed};",
             *self._cost(),
@@ -77,7 +76,7 @@ class FittedGate(msgspec.Struct, frozen=True):
 
 
 def fit(run: Path, worth: float | None = None) -> FittedGate:
-    """The gate of a run's counterfactual record, where a changed action is worth so many tokens."""
+    """Fit the gate to a run's counterfactual record; `worth` is the worth of a changed action in tokens."""
     found = kept(run)
     if found is None or len(found.asked) < LEAST:
         count = len(found.asked) if found else 0
@@ -98,7 +97,7 @@ def fit(run: Path, worth: float | None = None) -> FittedGate:
 
 
 def _mean(asked: Sequence[AskedAgain]) -> StepCost | None:
-    """What reference text took at a step on average; None where that is not known, or nothing."""
+    """The mean cost of reference text at a step; None if it is unknown or zero."""
     took = [one.more for one in asked if one.more is not None]
     tokens = round(sum(each.tokens for each in took) / len(took)) if took else 0
     if tokens <= 0:
@@ -113,7 +112,7 @@ def _changed(one: AskedAgain) -> bool:
 
 
 def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
-    """What the agent knew at that step before its look-up."""
+    """The features that the agent knew at that step before its look-up."""
     recording = journal.read(run_folder.journal_path(run, one.episode))
     if recording.header is None:
         return None
@@ -131,7 +130,7 @@ def _known(run: Path, one: AskedAgain) -> dict[str, float] | None:
 
 
 def _moments(recording: journal.Recording) -> Iterator[tuple[int, Mapping[str, int], list[str] | None]]:
-    """Each step with the numbers that the agent saw, and the passages found; None where it did not look."""
+    """Each step with the numbers that the agent saw, and the found passages; None without a look-up."""
     numbers: dict[str, int] = {}
     ids: list[str] | None = None
     for entry in recording.entries:
@@ -146,7 +145,7 @@ def _moments(recording: journal.Recording) -> Iterator[tuple[int, Mapping[str, i
 
 
 def logistic(x: Floats, y: Floats) -> Floats:
-    """Newton's method on the shrunk likelihood; the first column is the constant and is not shrunk."""
+    """Newton's method on the penalized likelihood; the first column is the constant, which is not shrunk."""
     weights = np.zeros(x.shape[1])
     shrink = np.diag([1e-6, *[_SHRUNK] * (x.shape[1] - 1)])
     for _ in range(_ROUNDS):

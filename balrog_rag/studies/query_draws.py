@@ -1,7 +1,7 @@
-"""Queries drawn from a log of queries with counts, half by frequency and half by type.
+"""Draw queries from a log of queries with counts, half by frequency and half by type.
 
-By frequency every logged call is equally likely, so that the common ones count as they do in play; by type
-every different query is, so that the rare ones count at all. No query is drawn twice.
+By frequency every logged call is equally likely, so common queries count as in play; by type every distinct
+query is, so that rare ones are included. No query is drawn twice.
 """
 
 import random
@@ -17,7 +17,7 @@ How = Literal["frequency", "type"]
 
 
 class Logged(NamedTuple):
-    """A query and how often it was asked."""
+    """A query and its number of occurrences."""
 
     times: int
     query: str
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
 
 
 def read_log(path: Path) -> list[Logged]:
-    """A count, a tab and a query a line; a line without a count is a query asked once."""
+    """Read lines of a count, a tab and a query; a line without a count is a query that occurred once."""
     try:
         lines = read_file(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -48,9 +48,9 @@ def _logged(line: str) -> Logged:
 
 
 def draw(logged: Sequence[Logged], count: int, seed: int, known: Sequence[str] = ()) -> list[Drawn]:
-    """So many queries, none of `known`; all where there are no more.
+    """Draw `count` queries that are not in `known`, or all if there are fewer.
 
-    The two kinds of draw take turns, so that a judge who stops early has judged as many of each.
+    The two kinds of draw alternate, so that a judge who stops early has judged as many of each.
     """
     dice, passed = random.Random(seed), set(known)
     by_query = {each.query: each for each in logged if each.query not in passed}

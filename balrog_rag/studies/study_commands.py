@@ -1,4 +1,4 @@
-"""The commands of the studies; everything they need is imported when one of them runs."""
+"""The commands of the studies; their dependencies are imported when one of them runs."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def _with_settings(parser: ArgumentParser) -> ArgumentParser:
 
 
 def _parsed(parser: ArgumentParser, words: Sequence[str]) -> Namespace:
-    options, rest = parser.parse_known_args(words)  # settings may stand between options
+    options, rest = parser.parse_known_args(words)  # settings may be mixed with options
     options.settings = [*options.settings, *rest]
     return options
 

@@ -1,5 +1,4 @@
-"""Players learnt from recorded games: behavioural cloning, and the program that plays what was learnt.
+"""Players trained on recorded games: behavioural cloning, and the program that plays.
 
-PyTorch is loaded only where something is learnt: `pip install balrog_rag[learn]`. What was learnt plays in
-NumPy.
+PyTorch is loaded only for training: `pip install balrog_rag[learn]`. A trained player runs in NumPy.
 """

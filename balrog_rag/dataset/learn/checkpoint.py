@@ -1,4 +1,4 @@
-"""What was learnt, on disk: weights as safetensors, and in JSON what they are. Nothing is pickled."""
+"""Checkpoints on disk: weights as safetensors, and their description as JSON. Nothing is pickled."""
 
 from collections.abc import Mapping
 from hashlib import file_digest
@@ -19,7 +19,7 @@ WEIGHTS, ABOUT, STATE = "weights.safetensors", "about.json", "state.safetensors"
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a checkpoint is: enough to build its network and to go on learning."""
+    """The description of a checkpoint: enough to build its network and to continue training."""
 
     keys: tuple[int, ...]
     dataset: str
@@ -33,7 +33,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 def weights_of(path: Path) -> Path:
-    """The weights of a checkpoint, which is named by its folder or by them."""
+    """Return the path of a checkpoint's weights; the checkpoint is given as its folder or as that path."""
     file = path / WEIGHTS if path.is_dir() else path
     if not file.is_file():
         raise ConfigError(
@@ -43,20 +43,20 @@ def weights_of(path: Path) -> Path:
 
 
 def digest_of(path: Path) -> str:
-    """Of a checkpoint's weights and of what they are."""
+    """Digest of a checkpoint's weights and description."""
     with weights_of(path).open("rb") as weights, (weights_of(path).parent / ABOUT).open("rb") as about:
         return file_digest(weights, "sha256").hexdigest()[:32] + about_digest(about.read())
 
 
 def about_digest(data: bytes) -> str:
-    """Of what decides play: the keys, in their order."""
+    """Digest of the part of the description that determines play: the keys, in order."""
     from balrog_rag.contracts.data import digest
 
     return digest(msgspec.json.encode(msgspec.json.decode(data, type=About).keys))[:8]
 
 
 def read_about(folder: Path) -> About:
-    """What a checkpoint is."""
+    """Read the description of a checkpoint."""
     path = folder / ABOUT
     try:
         return msgspec.json.decode(path.read_bytes(), type=About)
@@ -65,7 +65,7 @@ def read_about(folder: Path) -> About:
 
 
 def load_network(path: Path) -> "PlainNetwork":
-    """The network of a checkpoint, ready to play."""
+    """Load the network of a checkpoint, ready to play."""
     require("safetensors", "learn", "agent=checkpoint")
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -81,7 +81,7 @@ def load_network(path: Path) -> "PlainNetwork":
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, "Tensor"]) -> None:
-    """A file of tensors, whole or not at all."""
+    """Write a file of tensors atomically."""
     from safetensors.torch import save_file
 
     draft = folder / f".{name}.tmp"
@@ -90,14 +90,14 @@ def write(folder: Path, name: str, tensors: Mapping[str, "Tensor"]) -> None:
 
 
 def write_about(folder: Path, about: About) -> None:
-    """What the checkpoint is; written last, since it says how far the others have come."""
+    """Write the description; last, since it says how far the other files have come."""
     draft = folder / f".{ABOUT}.tmp"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
     draft.replace(folder / ABOUT)
 
 
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A player's options complete with the digest of its checkpoint, which decides how it plays."""
+    """Return a player's options with the digest of its checkpoint, which determines its play."""
     if "path" not in options:
         raise ConfigError("agent.options.path: names no checkpoint; make one with balrog-rag learn bc")
     return {**options, "digest": options.get("digest") or digest_of(Path(options["path"]))}

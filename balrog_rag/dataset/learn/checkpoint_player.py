@@ -1,4 +1,4 @@
-"""What was learnt as a player: a program next to the game, which samples its keys with dice of its own."""
+"""A trained network as a player: a program next to the game that samples its keys with a seeded generator."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ def play(begin: Begin) -> Program:
 
 
 def settled(options: Any) -> Any:
-    """The options with the checkpoint's digest, so that the episode's spec says which one it was."""
+    """Return the options with the checkpoint's digest, so that the episode's spec identifies it."""
     from balrog_rag.dataset.learn.checkpoint import settled
 
     return settled(options)
@@ -39,7 +39,7 @@ def _network(path: str, digest: str) -> Any:
 
 
 def playing(screen: Any, network: Any, seed: int, temperature: float = 1.0) -> Program:
-    """Sample keys from what the network would press."""
+    """Sample keys from the network's probabilities."""
     import numpy as np
 
     from balrog_rag.dataset.learn.features import Eye

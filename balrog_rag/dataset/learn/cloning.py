@@ -1,7 +1,7 @@
-"""Behavioural cloning: a network learns to press what was pressed in recorded games.
+"""Behavioural cloning: train a network to press the keys that were pressed in recorded games.
 
-With the same seed, games and settings the same weights come out, also where the learning was interrupted: the
-stream of batches is read again up to where it stopped.
+The same seed, games and settings give the same weights, also if training was interrupted: the stream of
+batches is read again up to where it stopped.
 """
 
 import time
@@ -25,14 +25,14 @@ from balrog_rag.dataset.learn.network import Network, Shape, tensors
 from balrog_rag.dataset.streaming import Batch, playable, stream
 
 QUIT = ord("q") | 0x80
-"""Nobody is to learn to quit: it is how harnesses end a game that a limit has cut."""
+"""The key for quitting, which is never learned: harnesses use it to end a game at a limit."""
 EVERY = 50
 """Batches between two saves."""
 _CLIP = 1.0
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """How to learn."""
+    """Settings of a training."""
 
     seed: int = 0
     batch: int = 24
@@ -40,12 +40,12 @@ class Settings(msgspec.Struct, frozen=True):
     rate: float = 1e-3
     threads: int = 2
     frames: int | None = None
-    """Frames after which it is enough."""
+    """Number of frames after which training ends."""
     minutes: float | None = None
 
 
 class Learner:
-    """A network, its optimiser, and how far they have come."""
+    """A network, its optimiser, and their progress."""
 
     def __init__(self, about: About) -> None:
         torch.manual_seed(about.seed)
@@ -59,7 +59,7 @@ class Learner:
         self._places[list(about.keys)] = np.arange(len(about.keys))
 
     def learn(self, batch: Batch) -> tuple[float, float, int]:
-        """One step; the loss, the share of keys guessed right, and the frames it was made of."""
+        """Take one step; return the loss, the share of keys predicted correctly, and the number of frames."""
         seen, wanted, ends = self._given(batch)
         logits, memory = self.network(seen, self.memory, ends)
         known = wanted >= 0
@@ -73,7 +73,7 @@ class Learner:
         return float(loss.detach()), float(right), int(known.sum())
 
     def _given(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor, list[int]]:
-        """Features, places of the keys pressed (-1: none to learn), and the times at which games begin."""
+        """Features, positions of the pressed keys (-1: not learned), and the times at which games begin."""
         features = self.eye.see(batch["tty_chars"], batch["tty_colors"], batch["tty_cursor"])
         seen = tensors(features)
         pressed = torch.from_numpy(self._places[batch["keypresses"]].swapaxes(0, 1).copy())
@@ -88,14 +88,14 @@ class Learner:
         return seen, torch.where(there, pressed, -1), fresh.any(1).nonzero().flatten().tolist()
 
     def state(self) -> dict[str, Tensor]:
-        """What going on needs besides the weights."""
+        """The state needed to continue, besides the weights."""
         made = {"memory": self.memory, "before": self.before, "place": torch.from_numpy(self.eye.place)}
         for place, held in self.optimiser.state_dict()["state"].items():
             made |= {f"{place}.{name}": value for name, value in held.items()}
         return made
 
     def restore(self, weights: dict[str, Tensor], state: dict[str, Tensor]) -> None:
-        """Go on from there."""
+        """Continue from that state."""
         self.network.load_state_dict(weights)
         self.memory, self.before = state.pop("memory"), state.pop("before")
         self.eye.place = state.pop("place").numpy()
@@ -108,7 +108,7 @@ class Learner:
 
 
 def learn(path: Path, name: str, out: Path, settings: Settings, done: Callable[[int], None]) -> About:
-    """Learn from a dataset into a folder, or go on there; `done` is told of frames."""
+    """Train on a dataset into a folder, or continue there; `done` is called with the number of frames."""
     torch.set_num_threads(settings.threads)
     learner = begun(path, name, out, settings)
     about, curve = learner.about, Curve(out, learner.about.steps)
@@ -131,12 +131,12 @@ def learn(path: Path, name: str, out: Path, settings: Settings, done: Callable[[
 
 
 def _behind(batches: Iterator[Batch], steps: int) -> Iterator[Batch]:
-    """The batches after so many that were learnt from before."""
+    """Skip the batches that were already used."""
     return islice(batches, steps, None)
 
 
 def begun(path: Path, name: str, out: Path, settings: Settings) -> Learner:
-    """A new learner, or the one of an earlier attempt in that folder."""
+    """Create a learner, or restore the one of an earlier attempt in that folder."""
     if (out / checkpoint.ABOUT).exists():
         from safetensors.torch import load_file
 
@@ -164,7 +164,7 @@ def begun(path: Path, name: str, out: Path, settings: Settings) -> Learner:
 
 
 def pressed_keys(path: Path, name: str, games: list[int], batch: int) -> tuple[int, ...]:
-    """The keys that occur in games, without the one that quits."""
+    """The keys that occur in games, except the one that quits."""
     counts: NDArray[np.int64] = np.zeros(256, np.int64)
     with stream(path, name, min(batch, len(games)), 512, 2, games=games) as batches:
         for found in batches:

@@ -1,4 +1,4 @@
-"""The curve of a learning: loss and accuracy by frames, as a table and a figure beside the weights."""
+"""The learning curve: loss and accuracy by frames, as a table and a figure beside the weights."""
 
 import csv
 from pathlib import Path
@@ -9,30 +9,30 @@ from balrog_rag.dataset.learn.checkpoint import About
 TABLE, FIGURE = "curve.csv", "curve.png"
 HEADINGS = ("step", "frames", "loss", "accuracy")
 RECENT = 50
-"""Steps that the newest figures are means of."""
+"""Number of newest steps over which displayed figures are averaged."""
 
 
 class Curve:
     """The rows of all steps so far."""
 
     def __init__(self, folder: Path, steps: int) -> None:
-        """Rows behind `steps` belong to an attempt that was not saved."""
+        """Rows after `steps` are dropped: they belong to an attempt that was not saved."""
         self.rows: list[tuple[float, ...]] = []
         if (folder / TABLE).exists():
             found = csv.reader((folder / TABLE).read_text().splitlines()[1:])
             self.rows = [row for line in found if (row := tuple(map(float, line)))[0] <= steps]
 
     def add(self, about: About, loss: float, right: float) -> None:
-        """A step's row."""
+        """Add a step's row."""
         self.rows.append((about.steps, about.frames, round(loss, 4), round(right, 4)))
 
     def write(self, folder: Path) -> None:
-        """The table of all rows so far."""
+        """Write the table of all rows so far."""
         lines = [HEADINGS, *((int(step), int(frames), *rest) for step, frames, *rest in self.rows)]
         (folder / TABLE).write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
 
     def draw(self, folder: Path) -> None:
-        """The figure, of means over recent steps."""
+        """Draw the figure with moving averages."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(7, 3), layout="constrained")
@@ -44,7 +44,7 @@ class Curve:
 
     @property
     def last(self) -> tuple[float, float]:
-        """Loss and accuracy of the newest steps."""
+        """Mean loss and accuracy of the newest steps."""
         return self._recent(len(self.rows), 2), self._recent(len(self.rows), 3)
 
     def _recent(self, end: int, place: int) -> float:

@@ -1,6 +1,6 @@
-"""What a network sees of a terminal: the map round the hero, the message's words, the bottom lines' numbers.
+"""Features of a terminal: the map around the hero, the words of the message, the numbers of the bottom lines.
 
-Made of nothing but the screen, its colours and its cursor, which every recording has.
+Computed only from the screen, its colours and its cursor, which every recording has.
 """
 
 import re
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEIGHT, WIDTH = 15, 21
-"""Rows and columns of the crop round the hero."""
+"""Rows and columns of the crop around the hero."""
 SIGNS = 128 * 16
-"""Characters in their colours."""
+"""Number of distinct characters with colours."""
 WORDS, MOST_WORDS = 1024, 12
-"""Numbers that words of a message are hashed to, 0 for none; and how many of a message are taken."""
+"""Number of hash buckets for words of a message (0: none), and how many words are used."""
 NUMBERS = 20
 
 _TOP, _BOTTOM = 1, 21
@@ -38,15 +38,15 @@ _CACHED = 20_000
 
 
 class Eye:
-    """Turns frames of several games, side by side, into features; remembers where each hero stood."""
+    """Converts frames of several games, side by side, to features; remembers each hero's position."""
 
     def __init__(self, lanes: int) -> None:
         self.place = np.full((lanes, 2), (11, 40), np.int64)
-        """Row and column of each lane's hero; while a prompt holds the cursor, where it was last."""
+        """Row and column of each game's hero; while a prompt has the cursor, the last known position."""
         self._words: dict[bytes, NDArray[np.int64]] = {}
 
     def see(self, chars: NDArray[Any], colors: NDArray[Any], cursor: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Features of frames [lane, time, ...]."""
+        """Compute the features of frames [lane, time, ...]."""
         lanes, length = chars.shape[:2]
         places = self._places(cursor)
         signs = (chars & 127).astype(np.int64) * 16 + (colors & 15)
@@ -92,7 +92,7 @@ _COLUMNS = np.arange(WIDTH)[None, :] - WIDTH // 2
 
 
 def _crops(signs: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The map round each place; blank beyond the terminal's edge."""
+    """The map around each position; blank beyond the terminal's edge."""
     height, width = signs.shape[1:]
     rows = places[:, 0, None, None] + _ROWS
     columns = places[:, 1, None, None] + _COLUMNS
@@ -116,7 +116,7 @@ def _hashed(line: bytes) -> NDArray[np.int64]:
 
 
 def _numbers(last: bytes, above: bytes) -> NDArray[np.float32]:
-    """The bottom lines' numbers, each near 0 to 1; the last three are left to be filled in."""
+    """The numbers of the bottom lines, scaled to about 0 to 1; the last three are filled in later."""
     values = np.zeros(NUMBERS, np.float32)
     match = _STATUS.search(last) or _STATUS.search(above)
     if match is None:

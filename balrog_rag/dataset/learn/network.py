@@ -1,4 +1,4 @@
-"""The network: a crop of the map, the message, the bottom lines and the key before, and a memory."""
+"""The network: its inputs are a crop of the map, the message, the bottom lines and the last key."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from balrog_rag.dataset.learn.features import NUMBERS, SIGNS, WORDS
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """All that decides the network's weights' sizes."""
+    """Everything that determines the sizes of the network's weights."""
 
     keys: tuple[int, ...]
     """The keys it can press, in the order of its outputs."""
@@ -26,7 +26,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Network(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """Maps frames in turn to what a player would press at each."""
+    """Maps a sequence of frames to the keys that a player would press."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Network(nn.Module):  # type: ignore[misc]  # torch is not installed where 
     def forward(
         self, seen: dict[str, Tensor], memory: Tensor, ends: Sequence[int] = ()
     ) -> tuple[Tensor, Tensor]:
-        """Logits [time, lane, key] of frames [time, lane, ...], and the memory behind them.
+        """Return the logits [time, lane, key] of frames [time, lane, ...], and the memory after them.
 
         `seen["fresh"]` [time, lane] is 1 where a game begins; `ends` are the times at which one does.
         """
@@ -67,10 +67,10 @@ class Network(nn.Module):  # type: ignore[misc]  # torch is not installed where 
         return flat.view(time, lanes, -1)
 
     def blank(self, lanes: int) -> Tensor:
-        """The memory of games that begin."""
+        """The memory at the start of games."""
         return torch.zeros(1, lanes, self.shape.memory)
 
 
 def tensors(features: dict[str, Any]) -> dict[str, Tensor]:
-    """Features [lane, time, ...] as tensors with time first."""
+    """Convert features [lane, time, ...] to tensors with time first."""
     return {name: torch.from_numpy(value.swapaxes(0, 1).copy()) for name, value in features.items()}

@@ -1,4 +1,4 @@
-"""The network as it plays, one frame at a time, in NumPy: no PyTorch is loaded next to a game."""
+"""Run the network one frame at a time in NumPy, so that no PyTorch is loaded next to a game."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ Array: TypeAlias = NDArray[np.float32]
 
 
 class PlainNetwork:
-    """Takes one game's frames in turn; the same weights and figures as `network.Network`."""
+    """Takes one game's frames in order; the weights and outputs are those of `network.Network`."""
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], keys: tuple[int, ...]) -> None:
         self.keys = keys
@@ -18,11 +18,11 @@ class PlainNetwork:
         self._memory: Array = np.zeros(self._weights["memory.weight_hh_l0"].shape[1], np.float32)
 
     def fresh(self) -> "PlainNetwork":
-        """The same network at the beginning of a game."""
+        """Return the same network at the start of a game."""
         return PlainNetwork(self._weights, self.keys)
 
     def __call__(self, seen: Mapping[str, NDArray[Any]], before: int) -> NDArray[np.float64]:
-        """The logits of a frame; `before` is the place of the key that led to it."""
+        """Return the logits of a frame; `before` is the index of the key that led to it."""
         weights = self._weights
         signs = weights["signs.weight"][seen["crop"][0, 0]]
         view = self._folded("far", self._folded("near", signs))
@@ -37,7 +37,7 @@ class PlainNetwork:
         return self._weights[f"{name}.weight"] @ given + self._weights[f"{name}.bias"]
 
     def _folded(self, name: str, given: Array) -> Array:
-        """A convolution of 3 x 3 squares, at every second one, and nothing below zero."""
+        """A convolution with 3 x 3 kernels and stride 2, followed by a ReLU."""
         weight = self._weights[f"{name}.weight"]
         padded = np.pad(given, ((1, 1), (1, 1), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (0, 1))[::2, ::2]
@@ -45,7 +45,7 @@ class PlainNetwork:
         return _positive(flat @ weight.reshape(len(weight), -1).T + self._weights[f"{name}.bias"])
 
     def _remember(self, mixed: Array) -> None:
-        """A step of the GRU."""
+        """One step of the GRU."""
         weights, old = self._weights, self._memory
         new = weights["memory.weight_ih_l0"] @ mixed + weights["memory.bias_ih_l0"]
         kept = weights["memory.weight_hh_l0"] @ old + weights["memory.bias_hh_l0"]

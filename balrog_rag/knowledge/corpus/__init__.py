@@ -1,7 +1,7 @@
 """Corpora: where passages come from.
 
-A corpus at rest is one file of passages: the committed ones in wiki_index, the imported ones among what
-is built. A folder of Markdown or text, and a plug-in's pages, are read and cut when they are used.
+Committed corpora (in wiki_index) and imported ones (in the folder of built files) are stored as one file of
+passages. A folder of Markdown or text, and the pages of a plug-in, are read and cut when they are used.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,23 +22,23 @@ from balrog_rag.util.paths import data
 
 
 class Corpus:
-    """A name, passages, and the digest that says which they are."""
+    """A name, its passages, and the digest that identifies them."""
 
     def __init__(self, name: str, passages: Sequence[Passage], digest: str) -> None:
-        """`passages` is never empty."""
+        """`passages` must not be empty."""
         self.name, self.passages, self.digest = name, passages, digest
 
 
 EMBEDDED = "embedded"
 """The committed corpus on NetHack."""
 FOLDER = "folder"
-"""What reads a folder of pages; such a corpus is named by its path."""
+"""The reader for folders of pages; such a corpus is named by its path."""
 GAMES = "games"
 """The folder of wiki_index with pages about other games than NetHack."""
 
 
 def built_folder() -> Path:
-    """Where imported corpora and built indexes go: wiki_index/built in a checkout, else the cache."""
+    """The folder of imported corpora and built indexes: wiki_index/built in a checkout, else in the cache."""
     committed = data("wiki_index")
     if environ.get("BALROG_RAG_CACHE") or committed.parent.name == "_data":
         return cache_folder()
@@ -46,7 +46,7 @@ def built_folder() -> Path:
 
 
 def load(name: str, cut: Cut) -> Corpus:
-    """The corpus of that name or path."""
+    """Load the corpus with that name or path."""
     check(name, cut)
     place = Path(name).expanduser()
     if place.is_dir():
@@ -79,18 +79,18 @@ def check(name: str, cut: Cut) -> None:
 
 
 def games() -> list[str]:
-    """The games whose rules are explained in pages of our own, and `games` for all of them in one."""
+    """The games whose rules have pages here, and `games` for all of them together."""
     return sorted([GAMES, *(path.name for path in (data("wiki_index") / GAMES).iterdir() if path.is_dir())])
 
 
 def imported(name: str, cut: Cut) -> Path:
-    """Where an imported corpus lies; it is cut when it is imported, so every cut is a file of its own."""
+    """The path of an imported corpus. It is cut at import, so every cut has a file of its own."""
     parts = f"-{cut.tokens}-{cut.overlap}" if cut.tokens else ""
     return built_folder() / "corpora" / f"{name}{parts}.jsonl"
 
 
 def _absent(name: str, cut: Cut) -> str:
-    """Which command brings a corpus in, and what to do without it."""
+    """The error for a corpus that has not been imported: the command to get it, and an alternative."""
     words = f"knowledge.tokens={cut.tokens}" + (f" knowledge.overlap={cut.overlap}" if cut.overlap else "")
     whole = f"passages of {cut.tokens} tokens" if cut.tokens else "whole pages"
     command = "balrog-rag knowledge corpus"
@@ -101,14 +101,14 @@ def _absent(name: str, cut: Cut) -> str:
 
 
 def _embedded() -> Corpus:
-    """The embedded corpus, kept as one file for as long as nothing that it is made of changes."""
+    """Load the embedded corpus from a cached file, which is rebuilt if its sources change."""
     from balrog_rag.knowledge.corpus.embedded import assembly
 
     file = built_folder() / "corpora" / f"{EMBEDDED}-{assembly.key()}.jsonl"
     if not file.is_file():
         try:
             assembly.write(file)
-        except OSError:  # searching works without a cache that can be written
+        except OSError:  # a read-only cache must not prevent searches
             lines = assembly.encoded()
             found = msgspec.json.Decoder(Passage).decode_lines(lines)
             return Corpus(EMBEDDED, found, blake2b(lines, digest_size=16).hexdigest())

@@ -1,4 +1,4 @@
-"""Bringing a corpus in: pages read, cut and written as one file of passages, whole or not at all."""
+"""Import a corpus: read pages, cut them and write one file of passages atomically."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from balrog_rag.knowledge.store import write_passages
 
 
 def build_embedded(guidebook: Path | None) -> Corpus:
-    """Make the committed part of the embedded corpus anew from the installed packages."""
+    """Rebuild the committed part of the embedded corpus from the installed packages."""
     from balrog_rag.knowledge.corpus.embedded import assembly
 
     try:
@@ -30,7 +30,7 @@ def build_embedded(guidebook: Path | None) -> Corpus:
 
 
 def import_corpus(name: str, source: Path, cut: Cut, options: dict[str, object] | None = None) -> Corpus:
-    """Read a downloaded corpus into wiki_index/built or the cache."""
+    """Import a downloaded corpus into wiki_index/built or the cache."""
     if not source.exists():
         raise KnowledgeError(f"{source} does not exist")
     read = registry.corpora.get(name)
@@ -38,7 +38,7 @@ def import_corpus(name: str, source: Path, cut: Cut, options: dict[str, object] 
 
 
 def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:
-    """Cut the pages and put their passages in place of an older file once all are written."""
+    """Cut the pages and replace an older file once all passages are written."""
     try:
         count, read = _write(name, pages, target, cut)
         corpus = load(str(target), cut)
@@ -52,7 +52,7 @@ def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:
 
 
 def _write(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> tuple[int, int]:
-    """The file of passages; how many there are, and of how many pages."""
+    """Write the file of passages; return the number of passages and of pages."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     counter = _Counted(pages)
@@ -69,13 +69,13 @@ def _write(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> tuple[in
 
 
 def file_sha256(path: Path) -> str:
-    """The file's sha256, as sources.yaml names it."""
+    """The file's sha256, as recorded in sources.yaml."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
 
 class _Counted:
-    """Pages that tell how many went by."""
+    """Pages, counted as they are read."""
 
     def __init__(self, pages: Iterable[Page]) -> None:
         self._pages = pages

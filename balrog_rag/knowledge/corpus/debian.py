@@ -1,4 +1,4 @@
-"""Files of a Debian package, read in memory: the package itself, or a folder that it was unpacked to."""
+"""Read the files of a Debian package in memory, from the package or from an unpacked folder."""
 
 import gzip
 import io
@@ -10,13 +10,13 @@ from pathlib import Path
 from balrog_rag.contracts.errors import KnowledgeError
 
 LARGEST = 64 << 20
-"""Bytes of one file of a package, unpacked."""
+"""Maximum size of one unpacked file of a package, in bytes."""
 _MAGIC = b"!<arch>\n"
 _HEADER = 60
 
 
 def files(source: Path, under: str) -> Iterator[tuple[str, bytes]]:
-    """The files below the folder `under` of the package, by their paths there; gzipped ones unpacked."""
+    """Yield the package's files below the folder `under` by relative path; gzipped files are unpacked."""
     found = False
     for name, content in sorted(_folder(source, under) if source.is_dir() else _package(source, under)):
         found = True
@@ -48,7 +48,7 @@ def _package(source: Path, under: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _data(source: Path) -> bytes:
-    """The archive of files within the package, which is an `ar` archive of three members."""
+    """Find the archive of files in the package, which is an `ar` archive of three members."""
     try:
         package = source.read_bytes()
     except OSError as error:

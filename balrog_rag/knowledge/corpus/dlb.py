@@ -1,8 +1,8 @@
-"""NetHack's data archive (`nhdat`), read in memory.
+"""Read NetHack's data archive (`nhdat`) in memory.
 
-A line of five numbers (revision, files, bytes of the directory, where the first file begins, bytes in all),
-a directory with a name and a place for each file, then the files, one behind the other. Nothing is written,
-and no name in it is a path to anything; what does not fit is refused.
+The format: a line of five numbers (revision, number of files, size of the directory, offset of the first
+file, total size), a directory with the name and offset of each file, then the files one after another.
+Nothing is written and no name is used as a path; malformed archives are rejected.
 """
 
 from balrog_rag.contracts.errors import KnowledgeError
@@ -10,14 +10,14 @@ from balrog_rag.contracts.errors import KnowledgeError
 MOST_FILES = 10_000
 _REVISION, _NUMBERS = 1, 5
 _AS_IT_IS = "n"
-"""What a name in the directory begins with where its file is not packed, which none is."""
+"""Prefix of a name in the directory if its file is uncompressed, which all files are."""
 _SEEN = 0x60
-"""Characters with one of these bits are ciphered; the others are control characters, digits and signs."""
+"""Characters with one of these bits are ciphered; the others are control characters, digits and symbols."""
 _LAST_MASK = 0x10
 
 
 def members(archive: bytes, name: str) -> dict[str, bytes]:
-    """The archive's files by their names; `name` is the archive's, for error texts."""
+    """Return the archive's files by name; `name` is the archive's name, for error messages."""
     try:
         return _members(archive)
     except ValueError as error:
@@ -33,7 +33,7 @@ def _members(archive: bytes) -> dict[str, bytes]:
     if size != len(archive) or not len(first) < begin <= size or not 0 < count <= MOST_FILES:
         raise ValueError("it was cut short, or its first line is wrong")
     lines = archive[len(first) + 1 : begin].decode("latin-1").splitlines()
-    places = sorted(_place(line, begin, size) for line in lines[1:count])  # the first is the directory itself
+    places = sorted(_place(line, begin, size) for line in lines[1:count])  # the first entry is the directory
     if not places:
         raise ValueError("its directory is empty")
     ends = [*(place for place, _ in places[1:]), size]
@@ -49,7 +49,7 @@ def _place(line: str, begin: int, size: int) -> tuple[int, str]:
 
 
 def deciphered(text: bytes) -> str:
-    """A file whose lines are ciphered so that nobody reads them by chance: a bit flips, another each time."""
+    """Decipher a file: NetHack flips one bit of each character, a different one each time."""
     return "\n".join(_line(line) for line in text.split(b"\n"))
 
 

@@ -1,7 +1,8 @@
-"""The pages of a MediaWiki XML dump, one at a time, in bounded memory, whoever made the file.
+"""Read the pages of a MediaWiki XML dump one at a time, in bounded memory.
 
-Read with expat's own events and no tree: a file that declares a document type (whose entities expat would
-expand), nests pages, holds a page beyond all measure or unpacks without end is refused where that shows.
+The file is untrusted. It is read with expat's events, without a tree. A file that declares a document type
+(whose entities expat would expand), nests pages, contains an enormous page or unpacks without end is rejected
+as soon as this is detected.
 """
 
 import bz2
@@ -17,13 +18,13 @@ import msgspec
 from balrog_rag.contracts.errors import KnowledgeError
 
 LONGEST_PAGE = 32 << 20
-"""Characters of one page's fields."""
+"""Maximum number of characters in one page's fields."""
 DEEPEST = 16
-"""Elements within each other; a dump has six."""
+"""Maximum nesting depth of elements; a dump has six levels."""
 MOST_UNPACKED = 256 << 20
-"""Bytes that any packed file may unpack to; a larger one must have been large when packed, too."""
+"""Number of bytes that any packed file may unpack to; a larger one must have been large when packed, too."""
 MOST_TIMES = 100
-"""How many times its size such a file may unpack to."""
+"""Maximum compression ratio of a file that unpacks to more than that."""
 _CHUNK = 1 << 18
 _FIELDS = ("title", "ns", "text")
 
@@ -38,7 +39,7 @@ class DumpEntry(msgspec.Struct, frozen=True):
 
 
 def entries(dump: Path) -> Iterator[DumpEntry]:
-    """Every page of the dump, which may be packed."""
+    """Yield every page of the dump, which may be compressed."""
     reader, found = _Reader(), False
     try:
         with _opened(dump) as file:
@@ -55,18 +56,18 @@ def entries(dump: Path) -> Iterator[DumpEntry]:
         raise KnowledgeError(f"{dump} {error}") from error
     except (EOFError, OSError, zlib.error) as error:
         if getattr(error, "filename", None) is not None:
-            raise  # the file itself cannot be read
+            raise  # the file itself is unreadable
         raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it was cut short") from error
     if not found:
         raise KnowledgeError("the dump contains no pages; export it again")
 
 
 class _NoDump(Exception):
-    """What a dump never has."""
+    """The file has a property that no MediaWiki dump has."""
 
 
 class _Reader:
-    """Takes bytes, gives the pages that ended in them."""
+    """Converts bytes to the pages that ended in them."""
 
     def __init__(self) -> None:
         self._parser = expat.ParserCreate(namespace_separator="}")
@@ -82,7 +83,7 @@ class _Reader:
         self._ended: list[DumpEntry] = []
 
     def feed(self, data: bytes, last: bool = False) -> list[DumpEntry]:
-        """Read on."""
+        """Process more bytes."""
         self._parser.Parse(data, last)
         ended, self._ended = self._ended, []
         return ended
@@ -128,7 +129,7 @@ class _Reader:
 
 
 def _chunks(file: IO[bytes], dump: Path) -> Iterator[bytes]:
-    """The file's bytes; one that unpacks to far more than it weighs is refused."""
+    """Yield the file's bytes; raise an error if it unpacks to far more than its size."""
     packed, unpacked = max(1, dump.stat().st_size), 0
     while chunk := file.read(_CHUNK):
         unpacked += len(chunk)

@@ -1,8 +1,8 @@
-"""A MediaWiki XML dump of the NetHack wiki, read page by page, its markup put into plain text.
+"""Read a MediaWiki XML dump of the NetHack wiki page by page, converting its markup to plain text.
 
-Kept: pages of the main namespace and, where asked for, discussion pages. Dropped: user, file, template,
-category and other pages. A redirect becomes another name of its target. A page that cannot be parsed in
-time is left out and named. Needs mwparserfromhell.
+Kept are pages of the main namespace and, on request, discussion pages. User, file, template, category and
+other pages are dropped. A redirect becomes another name of its target. A page that cannot be parsed in time
+is left out and named. Needs mwparserfromhell.
 """
 
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ from balrog_rag.util.terminal_safe import one_line
 
 _MAIN, _TALK = "0", "1"
 _LARGEST = 8 << 20
-"""Characters of a page up to which its markup is parsed; a longer one is taken as it is."""
+"""Maximum number of characters of a page whose markup is parsed; a longer page is kept unparsed."""
 
 
 _MOST_LEFT_OUT = 20
-"""Pages that may be left out; each may have cost its whole time limit."""
+"""Maximum number of pages that may be left out; each may have cost its whole time limit."""
 
 
 def pages(dump: Path, talk: bool = False, version: str = "") -> Iterator[Page]:
-    """Read the dump's pages as text, each with its other names; prints which were left out.
+    """Yield the dump's pages as text, each with its other names; print the pages that were left out.
 
-    `version`: the version of the game that a page is about unless it names one itself.
+    `version` is the game version that a page describes unless the page names one.
     """
     wikitext.parser()
     names = _other_names(dump)

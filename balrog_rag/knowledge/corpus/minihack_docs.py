@@ -1,11 +1,11 @@
-"""MiniHack's copy of the NetHack wiki: nethackwikidata.json, one page a line.
+"""Read MiniHack's copy of the NetHack wiki: nethackwikidata.json, one page per line.
 
-Two files made of it are read as well: the one that MiniHack's code writes, and the paper's, which has a page
-under each name, with the fields title, categories and raw_text.
+Two derived files can be read as well: the one that MiniHack's code writes, and the paper's, which has a page
+under each name with the fields title, categories and raw_text.
 
-A page's raw text is its paragraphs put together, as MiniHack puts them together. Titles count once
-whatever their case (the last page wins there, as in MiniHack's dictionary), and so do equal texts;
-pages without text and redirects are left out.
+A page's raw text is its paragraphs joined as MiniHack joins them. Titles that differ only in case count once
+(the last page wins, as in MiniHack's dictionary), and so do equal texts. Pages without text and redirects are
+left out.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ _MOST_BYTES = 1 << 30
 
 
 def pages(source: Path) -> Iterator[Page]:
-    """The wiki's pages; tells at the end how many were left out, and why."""
+    """Yield the wiki's pages; report at the end how many were left out, and why."""
     dropped = Counter[str]()
     by_title: dict[str, Page] = {}
     for place, entry in _entries(source):
@@ -51,14 +51,14 @@ def pages(source: Path) -> Iterator[Page]:
 
 
 def _unwanted(page: Page) -> str:
-    """Why a page is left out; empty where it stays."""
+    """The reason for leaving a page out; empty if it is kept."""
     if not page.text.strip():
         return "without text"
     return "that only redirect" if page.text.lstrip().upper().startswith("#REDIRECT") else ""
 
 
 def _entries(source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every page as the file gives it, with where it stands for messages."""
+    """Yield every page of the file, with its position for messages."""
     with source.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if number == 1 and line.strip() == b"{":  # one dictionary over many lines
@@ -84,7 +84,7 @@ def _decoded(text: bytes, place: str) -> Any:
 
 
 def _unpacked(found: Any) -> list[Any]:
-    """One page a line; or one dictionary of pages, in which aliases may repeat them."""
+    """Split one page per line, or one dictionary of pages in which aliases may repeat them."""
     if isinstance(found, dict) and ("_global_counts" in found or _holds_pages(found)):
         return [page for name, page in found.items() if name != "_global_counts"]
     return [found]
@@ -111,7 +111,7 @@ def _text(entry: dict[str, Any]) -> str:
 
 
 def fetch(address: str = ADDRESS) -> Path:
-    """Download the file where there is internet, with a progress bar; kept in the cache."""
+    """Download the file to the cache, with a progress bar; needs internet access."""
     from balrog_rag.knowledge.progress import shown_progress
 
     target = cache_folder() / "nethackwikidata.json"

@@ -1,8 +1,8 @@
-"""Debian's nethack-common: the Guidebook of its NetHack, and the texts of its data archive.
+"""Read Debian's nethack-common: the Guidebook of its NetHack, and the texts of its data archive.
 
-Of the archive are taken the encyclopaedia, what the Oracle says, true rumours, the help files and the
-history. False rumours would be quoted as advice; engravings, epitaphs, the quest's speeches and the tribute
-answer no question of play.
+From the archive come the encyclopaedia, the Oracle's statements, true rumours, the help files and the
+history. False rumours would be quoted as advice, and engravings, epitaphs, quest speeches and tributes answer
+no question of play, so they are left out.
 """
 
 import re
@@ -28,11 +28,11 @@ HELP = {
     "history": "history of NetHack",
 }
 MOST_ENTRIES, MOST_OF_ONE = 5_000, 1 << 16
-"""Entries of the encyclopaedia, and bytes of one."""
+"""Maximum number of entries of the encyclopaedia, and size of one in bytes."""
 
 
 def pages(source: Path) -> Iterator[Page]:
-    """The sections of the Guidebook, then the archive's texts."""
+    """Return the sections of the Guidebook, then the archive's texts."""
     archive = dlb.members(_file(source, GAME, "nhdat"), f"{source}: nhdat")
     guidebook = _file(source, DOCUMENTS, "Guidebook.txt")
     version = _version(archive)
@@ -42,7 +42,7 @@ def pages(source: Path) -> Iterator[Page]:
 
 
 def archive_pages(archive: Mapping[str, bytes]) -> Iterator[Page]:
-    """The texts of a data archive; a file that it lacks is passed over."""
+    """Return the texts of a data archive; missing files are skipped."""
     try:
         yield from _encyclopaedia(archive.get("data", b""))
         yield from _oracles(archive.get("oracles", b""))
@@ -65,7 +65,7 @@ def _file(source: Path, under: str, wanted: str) -> bytes:
 
 
 def _version(archive: Mapping[str, bytes]) -> str:
-    """The game's version as the archive says it; empty where it does not."""
+    """The game version stated in the archive; empty if there is none."""
     found = re.search(rb"NetHack version (\d+(?:\.\d+)+)", archive.get("options", b""))
     return found.group(1).decode() if found else ""
 
@@ -78,7 +78,7 @@ def _guidebook(text: bytes) -> list[Page]:
 
 
 def _encyclopaedia(data: bytes) -> Iterator[Page]:
-    """First where the texts begin, in hexadecimal, then names; behind some a place and a number of lines."""
+    """Parse the encyclopaedia: the offset of its texts (hexadecimal), then names with offsets and counts."""
     lines = data[:MOST_OF_ONE].split(b"\n", 2)
     if len(lines) < 3:
         return
@@ -100,14 +100,14 @@ def _encyclopaedia(data: bytes) -> Iterator[Page]:
 
 
 def _oracles(data: bytes) -> Iterator[Page]:
-    """Sayings between lines of dashes, behind an index and what the Oracle says in delirium."""
+    """Parse sayings between lines of dashes, after an index and the Oracle's delirious sayings."""
     for number, part in enumerate(data.split(b"---\n")[2:], start=1):
         if text := dlb.deciphered(part).strip():
             yield oracle(number, text)
 
 
 def _rumours(data: bytes) -> Iterator[Page]:
-    """The true ones: their number, bytes and place (in hexadecimal) stand first in the second line."""
+    """Parse the true rumours: the second line begins with their number, size and offset (in hexadecimal)."""
     index = data[:200].split(b"\n")
     if len(index) < 3:
         return

@@ -1,7 +1,7 @@
-"""Debian's nethack-spoilers: articles and maps about NetHack 3.4.3, each with its authors' names.
+"""Read Debian's nethack-spoilers: articles and maps about NetHack 3.4.3, each with its authors' names.
 
-The articles are plain text, cut at their paragraphs; the pages of the gazetteer are HTML, their maps kept
-line by line.
+The articles are plain text, cut at paragraphs; the pages of the gazetteer are HTML, whose maps are kept line
+by line.
 """
 
 import re
@@ -18,11 +18,11 @@ VERSION = "3.4.3"
 _TEXT = re.compile(r"^[a-z0-9]{4}-343\.txt$")
 _CREDIT = re.compile(r"^(?:compiled|updated|edited|written|maintained|adapted|by)\b.*$", re.IGNORECASE)
 _HEAD = 12
-"""Lines at a file's beginning among which its title and its authors stand."""
+"""Number of lines at the start of a file that may contain its title and authors."""
 
 
 def pages(source: Path) -> Iterator[Page]:
-    """Every article and every map."""
+    """Return every article and every map."""
     for name, content in files(source, UNDER):
         text = content.decode("latin-1").replace("\r", "")
         if _TEXT.match(name):
@@ -57,7 +57,7 @@ def _map(name: str, text: str) -> Page:
 
 
 class _Reader(HTMLParser):
-    """The text of a page: headings as `## name`, maps as they stand, the rest as paragraphs."""
+    """The text of a page: headings as `## name`, maps unchanged, the rest as paragraphs."""
 
     _BREAKS = frozenset(("p", "br", "hr", "li", "tr", "dt", "dd", "div", "table", "ul"))
     _HEADINGS = frozenset(("h2", "h3", "h4"))
@@ -70,7 +70,7 @@ class _Reader(HTMLParser):
         self._within: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where the text is, and begin lines."""
+        """Track where the text is, and start lines."""
         if tag in self._HEADINGS:
             self._parts.append("\n\n## ")
         elif tag in self._BREAKS or tag == "pre":
@@ -79,19 +79,19 @@ class _Reader(HTMLParser):
             self._within.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave what was begun."""
+        """Close what was started."""
         if tag in self._within:
             self._within.remove(tag)
         if tag in self._HEADINGS or tag == "pre":
             self._parts.append("\n")
 
     def handle_data(self, data: str) -> None:
-        """Text, with its line ends where it is a map."""
+        """Collect text; line breaks are kept in maps."""
         if "title" in self._within:
             self.title += " ".join(data.split())
         elif not self._DROPPED & set(self._within):
             self._parts.append(data if "pre" in self._within else re.sub(r"\s+", " ", data))
 
     def text(self) -> str:
-        """All of it, without empty lines in a row."""
+        """Return all text without repeated empty lines."""
         return re.sub(r"\n[ \t]*(?:\n[ \t]*)+", "\n\n", "".join(self._parts)).strip()

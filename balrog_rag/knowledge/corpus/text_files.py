@@ -11,7 +11,7 @@ LARGEST = 256 << 20
 
 
 def pages(folder: Path) -> Iterator[Page]:
-    """The folder's files in the order of their paths; hidden ones and other kinds are passed over."""
+    """Return the folder's files as pages, ordered by path; hidden files and other types are skipped."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     shown = [path for path in files if not _hidden(path.relative_to(folder))]
     if not shown:
@@ -25,13 +25,13 @@ def pages(folder: Path) -> Iterator[Page]:
 
 
 def _refuse_leading_out(path: Path, folder: Path) -> None:
-    """A link to elsewhere would show a model what nobody put into the folder."""
+    """Reject links that lead out of the folder: a model would read files that nobody put there."""
     if not path.resolve().is_relative_to(folder.resolve()):
         raise KnowledgeError(f"{path} is a link that leads out of {folder}; copy the file, or leave it out")
 
 
 def read_text(path: Path) -> str:
-    """A text file in UTF-8; anything else is refused by name."""
+    """Read a text file in UTF-8; raise an error that names the file otherwise."""
     try:
         if path.stat().st_size > LARGEST:
             raise KnowledgeError(f"{path} is larger than {LARGEST >> 20} MB: split it")
@@ -45,7 +45,7 @@ def read_text(path: Path) -> str:
 
 
 def _titled(text: str) -> tuple[str, str]:
-    """The heading that the page begins with, and the rest."""
+    """Split off the heading at the start of a page."""
     first, _, rest = text.lstrip().partition("\n")
     return (first.lstrip("#").strip(), rest) if first.startswith("#") else ("", text)
 

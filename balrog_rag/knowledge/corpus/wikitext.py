@@ -1,4 +1,4 @@
-"""The NetHack wiki: where it is, and its markup as plain text: headings, tables as lines, templates."""
+"""The NetHack wiki's address, and its markup as plain text: headings, tables as lines, templates."""
 
 import re
 from typing import Any
@@ -16,7 +16,7 @@ _NAVIGATION = re.compile(r"^(nav|stub|reflist|references|clear|featured|spoiler|
 
 
 def parser() -> Any:
-    """The parser of wiki markup, an optional package; asked for before a long dump is read."""
+    """Return the parser of wiki markup, an optional package; call it before reading a long dump."""
     try:
         import mwparserfromhell
     except ImportError as error:
@@ -27,12 +27,12 @@ def parser() -> Any:
 
 
 def plain(markup: str) -> str:
-    """The text of a page; its headings become `## name`, which passages are cut at."""
+    """Convert a page to text; its headings become `## name`, at which passages are cut."""
     return single_spaced(_nodes(parser().parse(_tables(markup))))
 
 
 def single_spaced(text: str) -> str:
-    """Single spaces, no more than one empty line."""
+    """Collapse repeated spaces and empty lines."""
     lines = [_SPACE.sub(" ", line).strip() for line in text.split("\n")]
     return _BLANK.sub("\n\n", "\n".join(lines)).strip()
 
@@ -76,7 +76,7 @@ def _tag(node: Any) -> str:
 
 
 def _template(node: Any) -> str:
-    """What a template says, as far as its arguments tell; navigation says nothing."""
+    """The text of a template as far as its arguments provide it; navigation templates are empty."""
     name = str(node.name).strip()
     if _NAVIGATION.match(name):
         return ""
@@ -94,7 +94,7 @@ def _template(node: Any) -> str:
 
 
 def _function(name: str, node: Any) -> str:
-    """What a template with a meaning of its own says: a fraction, a plural, a die, a range."""
+    """The text of a template with a special meaning: a fraction, a plural, a die, a range."""
     given = [_nodes(each.value).strip() for each in node.params if not each.showkey]
     if name == "frac" and 1 <= len(given) <= 3:
         whole = [given.pop(0)] if len(given) == 3 else []
@@ -108,11 +108,11 @@ def _function(name: str, node: Any) -> str:
 
 
 _JOINED = {"d": "d", "range": " to ", "and": " and ", "or": " or ", "list": ", ", "dl": ", "}
-"""Templates whose arguments all count, and what stands between them."""
+"""Templates whose arguments all count, with the separator between them."""
 
 
 def version(markup: str) -> str:
-    """The version of the game that a page says it describes; empty where it does not say."""
+    """The game version that a page says it describes; empty if none."""
     found = _VERSION.search(markup)
     return ".".join(found.group(1)) if found else ""
 
@@ -121,7 +121,7 @@ _VERSION = re.compile(r"\{\{\s*nethack-?(\d{3})\s*[|}]", re.IGNORECASE)
 
 
 def _tables(markup: str) -> str:
-    """Wiki tables as one line a row, cells apart by bars, before the rest is parsed."""
+    """Convert wiki tables to one line per row, with cells separated by bars, before the rest is parsed."""
     lines: list[str] = []
     cells: list[str] | None = None
     for line in markup.split("\n"):
@@ -150,6 +150,6 @@ _ATTRIBUTES = re.compile(
 
 
 def _cell(text: str) -> str:
-    """A cell without its attributes."""
+    """Return a cell without its attributes."""
     found = _ATTRIBUTES.match(text)
     return text[found.end() if found else 0 :].strip()

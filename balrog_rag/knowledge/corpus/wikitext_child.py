@@ -1,7 +1,7 @@
-"""The process that turns wiki markup into plain text: one JSON string a line in, one JSON object a line out.
+"""The process that converts wiki markup to plain text: one JSON string per line in, one JSON object out.
 
-The markup of a dump is not trusted, and its parser is C code that no exception interrupts. So every page
-has a limit of processor time, after which the system ends this process.
+The markup of a dump is untrusted, and its parser is C code that no exception can interrupt. So every page has
+a limit of processor time, after which the system ends this process.
 """
 
 import signal
@@ -17,11 +17,11 @@ class Job(msgspec.Struct, frozen=True):
 
     markup: str
     seconds: float
-    """Processor time that it may take."""
+    """Its limit of processor time."""
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A page's text, or why there is none."""
+    """A page's text, or the reason why there is none."""
 
     text: str = ""
     error: str = ""

@@ -1,4 +1,4 @@
-"""Wiki markup as plain text, parsed in a process of its own that a page cannot keep busy for long."""
+"""Convert wiki markup to plain text in a separate process, so that no page can block for long."""
 
 import signal
 import subprocess
@@ -10,20 +10,20 @@ import msgspec
 from balrog_rag.knowledge.corpus.wikitext_child import Job, Result
 
 SECONDS = 10.0
-"""Processor time that the markup of a short page may take; the longest page of the wiki takes under one."""
+"""Limit of processor time for a short page's markup; the wiki's longest page needs under a second."""
 SECONDS_PER_MILLION = 10.0
-"""And what a million characters may add: ordinary markup takes about three."""
+"""Added to the limit for each million characters; ordinary markup needs about three seconds."""
 
 
 class UnparsedPage(Exception):
-    """A page whose markup was not parsed; its message is the reason."""
+    """A page whose markup was not parsed; the message is the reason."""
 
 
 class WikitextProcess:
-    """A child process that parses pages one by one; started at the first page, and again after each end."""
+    """A child process that parses pages one by one; started at the first page, restarted if it ends."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        """`seconds`: the limit of a short page."""
+        """`seconds` is the limit of a short page."""
         self._seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -34,7 +34,7 @@ class WikitextProcess:
         self._end()
 
     def plain(self, markup: str) -> str:
-        """The text of a page; UnparsedPage where the parser fails or takes too long."""
+        """Return the text of a page; raise UnparsedPage if the parser fails or takes too long."""
         seconds = self._seconds + SECONDS_PER_MILLION * len(markup) / 1e6
         reply = self._reply(msgspec.json.encode(Job(markup, seconds)) + b"\n")
         if not reply.endswith(b"\n"):
@@ -45,7 +45,7 @@ class WikitextProcess:
         return result.text
 
     def _reply(self, job: bytes) -> bytes:
-        """The child's line; empty or incomplete where the child ended."""
+        """Read the child's line; empty or incomplete if the child ended."""
         if self._child is None:
             command = [sys.executable, "-P", "-m", "balrog_rag.knowledge.corpus.wikitext_child"]
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -59,7 +59,7 @@ class WikitextProcess:
         return self._child.stdout.readline()
 
     def _ended(self) -> int:
-        """Wait for a child that closed its output; returns its exit code."""
+        """Wait for a child that closed its output; return its exit code."""
         assert self._child is not None
         code = self._child.wait()
         self._end()
@@ -76,7 +76,7 @@ class WikitextProcess:
 
 
 def _reason(code: int, seconds: float) -> str:
-    """Why a child that ended with this code did not parse its page."""
+    """The reason why a child that ended with this code did not parse its page."""
     if code == -signal.SIGPROF:
         return f"its markup takes more than {seconds:.0f} s to parse"
     ended = f"signal {-code}" if code < 0 else f"exit code {code}"

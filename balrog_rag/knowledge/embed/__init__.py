@@ -1,4 +1,4 @@
-"""Embedders: texts to unit vectors, behind one protocol."""
+"""Embedders: convert texts to unit vectors, behind one protocol."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -7,29 +7,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-"""One unit vector a row."""
+"""One unit vector per row."""
 
 Progress = Callable[[int], None]
-"""Told how many more are done."""
+"""Called with the number of further finished texts."""
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors whose inner product says how near they are."""
+    """Converts texts to unit vectors whose inner product measures similarity."""
 
     identity: str
-    """What made the vectors: another identity means other vectors, so another index."""
+    """Identifies the vectors: with another identity they differ, and so does the index."""
     dimensions: int
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector a query; each depends on its own text alone, never on what is asked beside it."""
+        """Return one vector per query; each depends on its own text alone."""
         ...
 
     def passages(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """One vector a passage, as fast as can be."""
+        """Return one vector per passage, as fast as possible."""
         ...
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Rows scaled to length one; a row of zeros stays."""
+    """Scale rows to length one; a row of zeros is unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.ascontiguousarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -1,7 +1,7 @@
 """A BERT encoder as an OpenVINO graph over weights that stay mapped in memory.
 
-As many streams as threads, one thread each: a batch is computed by one thread alone, so its result
-depends on no other batch, and several batches run side by side.
+There are as many streams as threads, with one thread each: a batch is computed by a single thread, so its
+result is independent of other batches, and several batches run in parallel.
 """
 
 import sys
@@ -18,9 +18,9 @@ HEADS = 12
 
 
 def _openvino() -> Any:
-    """OpenVINO without its telemetry: importing it would report to its maker and write to the home folder.
+    """Import OpenVINO without its telemetry, which would contact its maker and write to the home folder.
 
-    It has a stub for where the telemetry package is not installed, and is made to take that.
+    OpenVINO has a stub for installations without the telemetry package; this makes it use the stub.
     """
     sys.modules.setdefault("openvino_telemetry", cast(ModuleType, None))
     return import_module("openvino")
@@ -30,7 +30,7 @@ class OpenVINOBert:
     """Runs batches, padded to their longest text."""
 
     def __init__(self, weights: Mapping[str, Vectors], precision: str | None, threads: int) -> None:
-        """`precision`: f32, bf16, f16, or None for what the processor does best."""
+        """`precision` is f32, bf16, f16, or None for the processor's best."""
         openvino = _openvino()
         settings: dict[str, Any] = {
             "INFERENCE_NUM_THREADS": threads,
@@ -39,14 +39,14 @@ class OpenVINOBert:
         }
         if precision:
             settings["INFERENCE_PRECISION_HINT"] = precision
-        self._weights = weights  # the graph's constants lie in these arrays
+        self._weights = weights  # the graph's constants are views of these arrays
         model = openvino.Core().compile_model(_Graph(weights).model(), "CPU", settings)
-        # What it came to: with None, processors differ.
+        # The actual precision: with None, it depends on the processor.
         self.arithmetic = f"openvino/{model.get_property('INFERENCE_PRECISION_HINT').to_string()}"
         self._requests = [model.create_infer_request() for _ in range(threads)]
 
     def each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Vectors]:
-        """The mean-pooled vectors of each batch, in order, as many at once as there are streams."""
+        """Return the mean-pooled vectors of each batch, in order, as many at once as there are streams."""
         requests = self._requests[: max(1, len(batches))]
         for number, batch in enumerate(batches[: len(requests)]):
             requests[number].start_async(_padded(batch), share_inputs=False)
@@ -70,7 +70,7 @@ def _padded(batch: Sequence[Sequence[int]]) -> list[Any]:
 
 
 class _Graph:
-    """Writes the network down in OpenVINO's operations."""
+    """Builds the network from OpenVINO's operations."""
 
     def __init__(self, weights: Mapping[str, Vectors]) -> None:
         self._openvino = _openvino()
@@ -79,7 +79,7 @@ class _Graph:
         self._layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder."))
 
     def model(self) -> Any:
-        """The whole network: token numbers and mask in, mean-pooled vectors out."""
+        """Build the whole network: token numbers and mask in, mean-pooled vectors out."""
         op = self._op
         numbers = op.parameter([-1, -1], np.int64, name="numbers")
         mask = op.parameter([-1, -1], np.float32, name="mask")

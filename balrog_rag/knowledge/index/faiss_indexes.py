@@ -1,7 +1,7 @@
 """Indexes over vectors, by FAISS: exact (`flat_ip`, `flat_l2`), `hnsw` and `ivf_pq`.
 
-The exact ones search the vectors where they lie, so they have no file of their own. All use one kernel
-for one query and for many, so that a query's neighbours never depend on what is asked beside it.
+The exact ones search the stored vectors directly, so they have no file of their own. All use the same kernel
+for one query and for many, so that a query's neighbours never depend on other queries in the call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,22 +16,22 @@ from balrog_rag.knowledge.index import Hits, Texts, best
 
 _FILE = "index.faiss"
 _FEW = 30_000
-"""Rows up to which one thread learns codes soonest."""
+"""Number of rows up to which a single thread is fastest at learning codes."""
 _MORE = 16
-"""Neighbours asked for beyond k, so that equal scores at the end are ordered by place too."""
+"""Neighbours requested beyond k, so that equal scores at the end are also ordered by position."""
 
 
 def _faiss(threads: int) -> Any:
     import faiss
 
     faiss.omp_set_num_threads(threads)
-    # FAISS turns to a matrix product from 20 queries on, whose sums differ in the last bit.
+    # From 20 queries on FAISS uses a matrix product, whose sums differ in the last bit.
     faiss.cvar.distance_compute_blas_threshold = 1 << 30
     return faiss
 
 
 class FlatIP:
-    """Exact: every vector, by inner product."""
+    """Exact: compares every vector by inner product."""
 
     needs_vectors: ClassVar[bool] = True
     metric: ClassVar[str] = "METRIC_INNER_PRODUCT"
@@ -46,7 +46,7 @@ class FlatIP:
     def build(
         cls, folder: Path, texts: Texts, vectors: Vectors | None, options: Mapping[str, Any], threads: int
     ) -> None:
-        """Nothing to write: the vectors are the index."""
+        """Write nothing: the vectors are the index."""
 
     def __init__(
         self, folder: Path, vectors: Vectors | None, options: Mapping[str, Any], threads: int
@@ -55,7 +55,7 @@ class FlatIP:
         self._faiss, self._vectors = _faiss(threads), _present(vectors)
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """The nearest, found by looking at all."""
+        """Return the nearest, by comparing with all."""
         count = min(k + _MORE, len(self._vectors))
         metric = getattr(self._faiss, self.metric)
         scores, places = self._faiss.knn(_present(vectors), self._vectors, count, metric=metric)
@@ -63,14 +63,14 @@ class FlatIP:
 
 
 class FlatL2(FlatIP):
-    """Exact: every vector, by distance; scores are squared distances below zero."""
+    """Exact: compares every vector by distance; scores are negative squared distances."""
 
     metric: ClassVar[str] = "METRIC_L2"
     sign: ClassVar[int] = -1
 
 
 class _Stored:
-    """An index with a file of its own, mapped where FAISS can."""
+    """An index with a file of its own, mapped if FAISS can."""
 
     needs_vectors: ClassVar[bool] = True
     built_with: ClassVar[tuple[str, ...]]
@@ -79,7 +79,7 @@ class _Stored:
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What the file was built with."""
+        """The options that the file was built with."""
         return {name: options[name] for name in cls.built_with}
 
     def __init__(
@@ -108,16 +108,16 @@ class _Stored:
         return "" if index.is_trained else "was never trained"
 
     def _tune(self) -> None:
-        """Set what a search spends."""
+        """Set the effort of a search."""
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """The nearest as far as the index finds them."""
+        """Return the nearest as far as the index finds them."""
         scores, places = self._index.search(_present(vectors), min(k + _MORE, self._index.ntotal))
         return [best(row, found, k) for row, found in zip(scores, places, strict=True)]
 
 
 class HNSW(_Stored):
-    """A graph of near neighbours; `m` links a vector, `build_effort` and `effort` candidates looked at."""
+    """A graph of near neighbours; `m` links per vector; `build_effort` and `effort` candidates examined."""
 
     built_with: ClassVar[tuple[str, ...]] = ("m", "build_effort")
     kind: ClassVar[str] = "IndexHNSWFlat"
@@ -126,7 +126,7 @@ class HNSW(_Stored):
     def build(
         cls, folder: Path, texts: Texts, vectors: Vectors | None, options: Mapping[str, Any], threads: int
     ) -> None:
-        """Grow the graph."""
+        """Build the graph."""
         faiss, rows = _faiss(threads), _present(vectors)
         index = faiss.IndexHNSWFlat(rows.shape[1], options["m"], faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = options["build_effort"]
@@ -138,7 +138,7 @@ class HNSW(_Stored):
 
 
 class IVFPQ(_Stored):
-    """Cells of vectors kept as short codes; the best `refine` × k are scored again by their vectors."""
+    """Cells of vectors stored as short codes; the best `refine` × k are scored again with their vectors."""
 
     built_with: ClassVar[tuple[str, ...]] = ("cells", "codes")
     kind: ClassVar[str] = "IndexIVFPQ"
@@ -147,7 +147,7 @@ class IVFPQ(_Stored):
     def build(
         cls, folder: Path, texts: Texts, vectors: Vectors | None, options: Mapping[str, Any], threads: int
     ) -> None:
-        """Learn cells and codes from a sample, then code every vector."""
+        """Learn cells and codes from a sample, then encode every vector."""
         faiss, rows = _faiss(threads), _present(vectors)
         cells = max(1, min(options["cells"] or int(4 * len(rows) ** 0.5), len(rows) // 39))
         bits = 8 if len(rows) >= 39 * 256 else max(1, min(8, int(np.log2(max(2, len(rows) / 39)))))
@@ -155,7 +155,7 @@ class IVFPQ(_Stored):
         metric = faiss.METRIC_INNER_PRODUCT
         index = faiss.IndexIVFPQ(quantizer, rows.shape[1], cells, options["codes"], bits, metric)
         index.cp.min_points_per_centroid = index.pq.cp.min_points_per_centroid = 1  # no warnings on few rows
-        # On few rows several threads mostly wait for each other, and take up to a hundred times as long.
+        # With few rows several threads mostly wait for each other and take up to a hundred times as long.
         faiss.omp_set_num_threads(1 if len(rows) < _FEW else threads)
         index.train(_sample(rows, max(256, cells) * 64))
         faiss.omp_set_num_threads(threads)
@@ -166,7 +166,7 @@ class IVFPQ(_Stored):
         self._index.nprobe = self._options["probes"]
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """The nearest by code, then in the order of their true inner products."""
+        """Return the nearest by code, ordered by their exact inner products."""
         asked = _present(vectors)
         count = min((k + _MORE) * self._options["refine"], self._index.ntotal)
         _, places = self._index.search(asked, count)
@@ -180,7 +180,7 @@ class IVFPQ(_Stored):
 
 
 def _sample(rows: Vectors, size: int) -> Vectors:
-    """Evenly spread rows to learn from."""
+    """Select evenly spaced rows to learn from."""
     return np.ascontiguousarray(rows[:: max(1, len(rows) // size)])
 
 

@@ -1,4 +1,4 @@
-"""Meaning and words together: an index over vectors and BM25, joined by their scores or by their ranks."""
+"""Combine meaning and words: an index over vectors and BM25, merged by scores or by ranks."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from balrog_rag.knowledge.embed import Vectors
 from balrog_rag.knowledge.index import Hits, Index, Texts
 
 _RANKED = 60
-"""How slowly a rank loses weight in reciprocal rank fusion; the constant of its first paper."""
+"""How slowly the weight falls with rank in reciprocal rank fusion; the constant of its original paper."""
 
 
 class Hybrid:
-    """`dense` names the index over vectors; each half gives `candidates`, words count `word_weight`.
+    """`dense` names the index over vectors; each half returns `candidates`; words have `word_weight`.
 
     `fusion: scores` adds the inner product and the share of the best BM25 score; `fusion: ranks` is
     reciprocal rank fusion.
@@ -26,7 +26,7 @@ class Hybrid:
 
     @classmethod
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What the two halves were built with."""
+        """The options that the two halves were built with."""
         halves = (str(options["dense"]), "bm25")
         return {name: registry.indexes.get(name).lasting(options[name]) for name in halves}
 
@@ -54,7 +54,7 @@ class Hybrid:
         self.count = int(getattr(self._words, "count", len(vectors)))
 
     def search(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
-        """The passages that stand high in either half, and highest where they do in both."""
+        """Return the passages that rank high in either half; those high in both come first."""
         assert vectors is not None
         depth = max(k, int(self._options["candidates"]))
         near = self._dense.search(queries, vectors, depth)

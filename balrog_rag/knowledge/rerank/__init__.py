@@ -1,1 +1,1 @@
-"""Rerankers: read query and passage together and order the best again; slower, so only the best are read."""
+"""Rerankers: score query and passage together to reorder the best passages; too slow for all of them."""

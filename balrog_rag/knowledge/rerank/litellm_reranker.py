@@ -1,4 +1,4 @@
-"""A reranking API that LiteLLM reaches. Its calls are not counted among a run's model calls."""
+"""A reranking API that LiteLLM supports. Its calls are not counted among a run's model calls."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ from balrog_rag.knowledge import provider
 
 
 class LiteLLMReranker:
-    """One call a query."""
+    """Makes one call per query."""
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
-        """`options`: reranking_model, base_url and timeout; `model` is the one that embeds."""
+        """`options`: reranking_model, base_url and timeout; `model` is the embedder."""
         if not options["reranking_model"]:
             raise ConfigError(
                 "knowledge.options.litellm.reranking_model: no model named; reranker=litellm needs one"
@@ -20,7 +20,7 @@ class LiteLLMReranker:
         self._options, self._model = options, str(options["reranking_model"])
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """The provider's relevance of each text; a text that it leaves out comes last."""
+        """Return the provider's relevance of each text; texts that it omits come last."""
         base = self._options["base_url"]
         answer = provider.answered(
             "reranking",

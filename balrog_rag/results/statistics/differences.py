@@ -51,7 +51,7 @@ DRAWS = 10_000
 
 
 def patience(family: int) -> float:
-    """The factor by which an arm counts as smaller in a family, so that (1 - q)^n reaches the stricter level."""
+    """The factor by which an arm counts as smaller in a family: (1 - q)^n then reaches the stricter level."""
     return log(ALPHA / 2) / log(ALPHA / 2 / family)
 
 
@@ -140,7 +140,7 @@ def paired_difference(
 
 
 def correlation(ours: Floats, theirs: Floats, bounds: Bounds) -> float:
-    """Pearson's correlation, with Newcombe's continuity correction for solved-or-not; 0 if an arm is constant."""
+    """Pearson's correlation, for solved-or-not with Newcombe's correction; 0 if an arm is constant."""
     if constant(ours) or constant(theirs):
         return 0.0
     spreads = float(ours.std() * theirs.std())

@@ -6,7 +6,7 @@ The method depends on the number of draws:
 - Fewer: a smooth bootstrap. BCa would be far too short (with five episodes it covers 66 to 90 in 100 means
   instead of 95), because a few episodes show neither all zeros nor all good games. Weights are drawn from a
   Dirichlet distribution: one share for each draw, and half a share for each of two unseen values, the lowest
-  possible value and twice the best. For solved-or-not scores this is Jeffreys' interval, which is used for any
+  possible value and twice the best. For solved-or-not scores this is Jeffreys' interval, used for any
   number of draws.
 - More, and for plain counts such as steps and dollars: Student's t, limited to possible values.
 
@@ -65,7 +65,7 @@ def average_interval(groups: Sequence[Sequence[Score]], bounds: Sequence[Bounds]
 
 
 def _estimate(scores: Sequence[Score], bounds: Bounds, method: str = "auto", seed: int = 0) -> Estimate:
-    """Estimate the mean of these scores; the mean of a world of many games is smooth enough for Student's t."""
+    """Estimate the mean of these scores; that of a world of many games is smooth enough for Student's t."""
     drawn, plays = draws(scores)
     if method == "auto" and grouped(scores) and len(games(scores)) >= MANY_GAMES * len(drawn):
         method = "student"
@@ -88,7 +88,7 @@ def mean_estimate(
 
 
 def _linear(drawn: Floats, plays: Floats) -> Floats:
-    """Linearize: if games have unequal numbers of plays the mean is a ratio; return values with its mean and variance."""
+    """Linearize the mean, a ratio if games have unequal numbers of plays: same mean, same variance."""
     mean = np.average(drawn, weights=plays)
     adjusted: Floats = mean + plays / plays.mean() * (drawn - mean)
     return adjusted

@@ -1,7 +1,7 @@
-"""The pages of the embedded corpus: what nle and Debian carry about NetHack, and texts of this project.
+"""The pages of the embedded corpus: data on NetHack from nle and Debian, and texts of this project.
 
-Tables become sentences; the game's texts are kept as they are, under NetHack's licence. `assembly` puts the
-pages together.
+Tables are converted to sentences; the game's texts are kept unchanged, under NetHack's licence. `assembly`
+combines the pages.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ from balrog_rag.knowledge.passages import Page
 from balrog_rag.util.paths import data
 
 OURS, NETHACK = "MIT", "NGPL"
-"""Licences: sentences written for this project, and texts of NetHack (its General Public License)."""
+"""Licences: of sentences written for this project, and of NetHack's texts (its General Public License)."""
 
 
 def pages() -> Iterator[Page]:
-    """The pages written for this project as files of text: topics of play and the guide."""
+    """Return the pages written for this project as text files: topics of play and the guide."""
     from balrog_rag.knowledge.corpus.embedded import guide
 
     yield from _licensed(_topics(read_notes()), OURS)
@@ -27,7 +27,7 @@ def pages() -> Iterator[Page]:
 
 
 def table_pages() -> Iterator[Page]:
-    """Pages made of NetHack's own tables, and its encyclopaedia, which the Guidebook follows."""
+    """Return the pages made from NetHack's own tables, and its encyclopaedia; the Guidebook follows them."""
     from balrog_rag.knowledge.corpus.embedded import monsters, objects, overview_pages, texts
 
     files = _nle_files()
@@ -38,14 +38,14 @@ def table_pages() -> Iterator[Page]:
 
 
 def guidebook_pages(guidebook: Path) -> Iterator[Page]:
-    """Pages of NetHack's Guidebook, which nle does not carry."""
+    """Return the pages of NetHack's Guidebook, which nle does not include."""
     from balrog_rag.knowledge.corpus.embedded import texts
 
     yield from _licensed(texts.guidebook_pages(guidebook), NETHACK)
 
 
 def short_text_pages() -> Iterator[Page]:
-    """Pages of NetHack's oracles, true rumours, help and manual page."""
+    """Return the pages of NetHack's oracles, true rumours, help and manual page."""
     from balrog_rag.knowledge.corpus.embedded import texts
 
     yield from _licensed(texts.short_texts(_nle_files()), NETHACK)
@@ -58,7 +58,7 @@ def _nle_files() -> Path:
 
 
 def read_notes() -> dict[str, Any]:
-    """The notes in wiki_index: what objects do, and topics of play."""
+    """Read the notes in wiki_index: effects of objects, and topics of play."""
     from omegaconf import OmegaConf
     from yaml import YAMLError  # type: ignore[import-untyped]
 

@@ -1,7 +1,8 @@
-"""The embedded corpus put together from what is committed.
+"""Assemble the embedded corpus from committed files.
 
-The guide and the notes are read as they are on disk, so that changing an entry is a change of one file. What
-is made of NetHack's tables and texts changes only with nle; `build` makes it, and its result is committed.
+The guide and the notes are read from disk as they are, so that changing an entry is a change of one file.
+What is made from NetHack's tables and texts changes only with nle; `build` generates it, and its result is
+committed.
 """
 
 import os
@@ -23,18 +24,18 @@ from balrog_rag.util.paths import data
 
 NAME = "embedded"
 CUT = Cut(240)
-"""The guide's entries are written to be one passage each under this limit."""
+"""How the guide is cut: every entry is written to fit into one passage."""
 _GUIDEBOOK = f"{NAME}/guidebook/"
 _DIGEST = re.compile(rf"(?m)^({NAME}:\n(?: .*\n)*?  sha256: )[0-9a-f]{{64}}$")
 
 
 def game_file() -> Path:
-    """The committed passages made of NetHack's own tables and texts."""
+    """The committed passages made from NetHack's own tables and texts."""
     return data("wiki_index") / "nethack.jsonl"
 
 
 def key() -> str:
-    """Name what the corpus is made of: the texts, and the code that makes passages of them."""
+    """Return a key for the corpus's sources: the texts, and the code that makes passages of them."""
     code = [Path(module.__file__ or "") for module in (embedded, guide, cutting)]
     texts = [game_file(), data("wiki_index") / "notes.yaml", *sorted(guide.folder().glob("*.md"))]
     hashed = blake2b(digest_size=8)
@@ -45,7 +46,7 @@ def key() -> str:
 
 
 def write(target: Path) -> None:
-    """Write the corpus as one file of passages, whole or not at all."""
+    """Write the corpus atomically as one file of passages."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -56,19 +57,19 @@ def write(target: Path) -> None:
 
 
 def whole() -> Iterator[Passage]:
-    """Every passage of the corpus, in a fixed order."""
+    """Return every passage of the corpus, in a fixed order."""
     return chain(_cut(embedded.pages()), Passages(game_file()))
 
 
 def encoded() -> bytes:
-    """The same as `write` writes, where nothing can be written."""
+    """Return the bytes that `write` writes, for use where nothing can be written."""
     return b"".join(msgspec.json.encode(passage) + b"\n" for passage in whole())
 
 
 def build(guidebook: Path | None) -> Path:
-    """Make the committed file anew from the installed nle.
+    """Rebuild the committed file from the installed nle.
 
-    The Guidebook is not part of nle: without `guidebook` its passages are kept as they are.
+    The Guidebook is not part of nle: without `guidebook` its passages are kept unchanged.
     """
     file = game_file()
     kept = [passage for passage in Passages(file) if passage.id.startswith(_GUIDEBOOK)]
@@ -88,7 +89,7 @@ def _cut(pages: Iterable[Page]) -> Iterator[Passage]:
 
 
 def _name_digest(file: Path) -> None:
-    """Put the file's digest into sources.yaml."""
+    """Record the file's digest in sources.yaml."""
     with file.open("rb") as opened:
         digest = file_digest(opened, "sha256").hexdigest()
     sources = data("wiki_index") / "sources.yaml"

@@ -1,4 +1,4 @@
-"""What the guide claims: entries that state numbers or absolutes, and sentences that may contradict."""
+"""Claims of the guide: entries that state numbers or absolutes, and sentences that may disagree."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|cannot|nothing|nobody|none|neither|nor|without|fails?)\b|n't\b", re.IGNORECASE
 )
 _SHORTEST = 5
-"""Words of a sentence that is worth comparing; shorter ones are mostly orders to the reader."""
+"""Minimum number of words for a sentence to be compared; shorter ones are mostly instructions."""
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -34,24 +34,24 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 def claims(entry: guide.GuideEntry) -> list[str]:
-    """The sentences of an entry that state a number or an absolute."""
+    """Find the sentences of an entry that state a number or an absolute."""
     return [each for each in sentences(entry.text) if _NUMBER.search(each) or _ABSOLUTE.search(each)]
 
 
 def ways(entries: Sequence[guide.GuideEntry]) -> dict[str, int]:
-    """How many entries were checked in each way."""
+    """Count the entries checked in each way."""
     counted = Counter(entry.checked for entry in entries)
     return {way: counted[way] for way in guide.CHECKED}
 
 
 def only_read(entries: Sequence[guide.GuideEntry]) -> list[tuple[guide.GuideEntry, int]]:
-    """Entries with claims that were only read, and how many claims; most first."""
+    """Find entries with claims that were only read, with the number of claims; most first."""
     found = [(entry, len(claims(entry))) for entry in entries if entry.checked == "read"]
     return sorted((each for each in found if each[1]), key=lambda each: (-each[1], each[0].path))
 
 
 def comparable(entries: Sequence[guide.GuideEntry]) -> list[Claim]:
-    """Every sentence that is long enough to be compared."""
+    """Return every sentence that is long enough to be compared."""
     return [
         Claim(entry, sentence)
         for entry in entries
@@ -61,7 +61,7 @@ def comparable(entries: Sequence[guide.GuideEntry]) -> list[Claim]:
 
 
 def pairs(said: Sequence[Claim], vectors: Vectors, least: float) -> Iterator[tuple[float, Claim, Claim]]:
-    """Sentences of two entries that are at least `least` alike and yet differ, most alike first."""
+    """Find differing sentences of two entries with a similarity of at least `least`, most alike first."""
     alike = vectors @ vectors.T
     rows, columns = np.nonzero(np.triu(alike >= least, k=1))
     for place in np.argsort(-alike[rows, columns], kind="stable"):
@@ -73,7 +73,7 @@ def pairs(said: Sequence[Claim], vectors: Vectors, least: float) -> Iterator[tup
 
 
 def _differ(one: str, other: str) -> bool:
-    """Whether each states a number that the other does not, or only one of them negates."""
+    """Whether each states a number that the other lacks, or only one of them negates."""
     numbers, others = ({each.lower() for each in _NUMBER.findall(text)} for text in (one, other))
     return bool(numbers - others and others - numbers) or bool(_NEGATION.search(one)) != bool(
         _NEGATION.search(other)

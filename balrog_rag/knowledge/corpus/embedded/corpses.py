@@ -1,7 +1,7 @@
 """What a monster leaves when it dies, and what eating that does.
 
-Whatever the table marks is read from there; the few effects of single kinds, which stand in the game's code
-alone, are named below. What kills or maims comes first.
+Properties in the table are read from there; the few effects of single kinds that exist only in the game's
+code are listed below. Deadly and maiming effects come first.
 """
 
 from typing import Any
@@ -12,10 +12,10 @@ from balrog_rag.knowledge.corpus.embedded.vocabulary import RESISTANCES, bits, l
 _NO_CORPSE = 0x10
 _ACID, _POISON = 0x08000000, 0x10000000
 _BY_EATING = 0x3F
-"""Resistances that a corpse can give in 3.6: not acid, not petrification, though the table marks them."""
+"""Resistances that a corpse can give in 3.6; the table also marks acid and petrification."""
 _LYCANTHROPE, _SHAPESHIFTER, _GIANT, _DOMESTIC = 0x4, 0x4000, 0x2000, 0x400000
 _CANNIBALS = {0x8: "humans", 0x10: "elves", 0x20: "dwarves", 0x40: "gnomes"}
-"""Whose own kind a monster is; orcs and Cavemen eat theirs as they like."""
+"""The race that would be a cannibal by eating a monster; orcs and Cavemen are exempt."""
 _PETS = ("d", "f")
 """Letters of dogs and cats."""
 _STUNS, _STONE, _DREAMS, _SLIME = 12, 18, 36, 40
@@ -41,11 +41,11 @@ AFTER = {
     "disenchanter": "Eating it may take away one of your resistances or powers.",
     "violet fungus": "Eating it makes you hallucinate.",
 }
-"""What the game's code does for these kinds by name."""
+"""Effects of these kinds, by name, in the game's code."""
 
 
 def corpse(monster: Any) -> str:
-    """What is left of it."""
+    """Describe what it leaves."""
     if once := tables.living(monster):
         body = tables.text(once.name)
         return (
@@ -65,7 +65,7 @@ def corpse(monster: Any) -> str:
 
 
 def _dangers(monster: Any) -> str:
-    """Why not to eat it."""
+    """Reasons not to eat it."""
     does = {attack.damage for attack in monster.attacks}
     stony = [attack.kind for attack in monster.attacks if attack.damage == _STONE]
     touched = "or touch the corpse with bare hands" if set(stony) & set(_TOUCHES) else "the corpse"
@@ -89,7 +89,7 @@ def _dangers(monster: Any) -> str:
 
 
 def _gains(monster: Any) -> str:
-    """What else eating it does."""
+    """Other effects of eating it."""
     conveys = bits(RESISTANCES, monster.conveys & _BY_EATING)
     said = (
         (conveys, f"Eating the corpse may give resistance to {listed(conveys, 'or')}."),

@@ -19,11 +19,12 @@ SURE = {
     "likely": "Likely, but not checked against the game.",
     "opinion": "This is advice; players differ.",
 }
-"""How sure an entry is, and what its passage says about that."""
+"""Levels of certainty of an entry, each with the sentence that its passage adds."""
 
 CHECKED = ("table", "source", "played", "read")
-"""How an entry was checked: a test compares it with nle's tables, somebody compared it with NetHack's source,
-a test plays it, or it was only read through. All but `read` name the places, as `FILE:FUNCTION`."""
+"""How an entry was checked: a test compares it with nle's tables (table), somebody compared it with NetHack's
+source (source), a test plays it (played), or it was only read through (read). All but `read` name the places,
+as `FILE:FUNCTION`."""
 
 _KEYS = ("asked", "sure", "version", "id", "checked", "tags")
 _KEY = re.compile(rf"({'|'.join(_KEYS)}): (.+)")
@@ -45,22 +46,22 @@ class GuideEntry(msgspec.Struct, frozen=True):
     id: str = ""
     """For an entry whose title or file changed: the last part of its old path, or the whole path."""
     tags: tuple[str, ...] = ()
-    """Situations it is for. They are not searched."""
+    """Situations to which it applies. They are not searched."""
 
     @property
     def path(self) -> str:
-        """What its passage's id ends with."""
+        """The end of its passage's id."""
         name = self.id or slug(self.title)
         return name if "/" in name else f"{self.subject}/{name}"
 
 
 def folder() -> Path:
-    """Where the guide's files are."""
+    """The folder of the guide's files."""
     return data("wiki_index") / "guide"
 
 
 def entries(place: Path | None = None) -> Iterator[GuideEntry]:
-    """Every entry of every file, in the order of the files' names."""
+    """Return every entry of every file, ordered by file name."""
     for file in sorted((place or folder()).glob("*.md")):
         for part in re.split(r"^## ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             yield _entry(file, part)
@@ -93,7 +94,7 @@ def _listed(value: str) -> tuple[str, ...]:
 
 
 def _problem(entry: GuideEntry) -> str:
-    """What is wrong with an entry, and how to put it right; empty where nothing is."""
+    """Describe what is wrong with an entry and how to fix it; empty if nothing is."""
     if not entry.text:
         return "an entry needs text; write it below the keys"
     if entry.sure not in SURE:
@@ -107,13 +108,13 @@ def _problem(entry: GuideEntry) -> str:
 
 
 def _flowing(lines: list[str]) -> str:
-    """Wrapped lines joined to paragraphs; a line that begins with a dash or a bar stays a line."""
+    """Join wrapped lines to paragraphs; a line that begins with a dash or a bar stays a line."""
     text = "\n".join(line.strip() for line in lines).strip()
     return re.sub(r"(?<!\n)\n(?![-|\n])", " ", text)
 
 
 def pages(place: Path | None = None) -> Iterator[Page]:
-    """One page per entry."""
+    """Convert each entry to one page."""
     for entry in entries(place):
         parts = (entry.text, SURE[entry.sure])
         yield Page(

@@ -1,4 +1,4 @@
-"""One page a monster and one a class of monsters, in sentences made from NetHack's table."""
+"""One page per monster and one per class of monsters, in sentences made from NetHack's table."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,18 +29,18 @@ YOUR_SPEED = 12
 
 
 def pages() -> Iterator[Page]:
-    """Every monster, then every class."""
+    """Return a page for every monster, then for every class."""
     seen: set[str] = set()
     for monster in tables.monsters():
         name = tables.text(monster.name)
-        human = " in human form" if name in seen else ""  # lycanthropes alone share a name
+        human = " in human form" if name in seen else ""  # only lycanthropes share a name
         seen.add(name)
         yield Page(title=f"{name}{human} (monster)", text=describe(monster), path=f"monster/{name}{human}")
     yield from _classes()
 
 
 def describe(monster: Any) -> str:
-    """What the table says of a monster."""
+    """Describe a monster from its table entry."""
     parts = [_looks(monster), _strength(monster), _attacks(monster), _passive(monster), _resists(monster)]
     parts += [corpse(monster), _habits(monster), _found(monster)]
     return "\n".join(part for part in parts if part)
@@ -88,7 +88,7 @@ def _attack(attack: Any) -> str:
 
 
 def _passive(monster: Any) -> str:
-    """What happens to whoever hits it, or stands near when it dies."""
+    """What happens to an attacker, or to anybody beside it when it dies."""
     said = []
     for attack in monster.attacks:
         effect = DAMAGE.get(attack.damage, "") or "damage"

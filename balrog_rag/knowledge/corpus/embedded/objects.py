@@ -1,4 +1,4 @@
-"""One page an object, an unidentified appearance and a group of equal price, from NetHack's table."""
+"""One page per object, unidentified appearance and price group, from NetHack's table."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -66,14 +66,14 @@ _SHUFFLED_RUNS = (
 )
 _LARGEST_LAUNCHER = 23
 _AMULET = "Amulet of Yendor"
-"""What the real one and the imitation look like; no appearance of amulets."""
+"""The appearance of the real one and of the imitation, which no other amulet has."""
 _UNKNOWN = "mysterious"
-"""The material of what is made of nothing that the table knows."""
+"""The material for objects whose material is missing from the table."""
 _A_PAGE = 14
 
 
 def pages(notes: Mapping[str, str]) -> Iterator[Page]:
-    """Every object, then appearances, then prices; `notes` say what an object does, by its name."""
+    """Return a page per object, then appearances, then prices; `notes` are effects by object name."""
     for thing in tables.objects():
         if thing.name and thing.data.class_ in _KINDS:
             name = full_name(thing)
@@ -84,14 +84,14 @@ def pages(notes: Mapping[str, str]) -> Iterator[Page]:
 
 
 def full_name(thing: ObjectEntry) -> str:
-    """The name with its class, as the game says it."""
+    """The name with its class, as the game writes it."""
     if thing.name == "Book of the Dead":
         return thing.name
     return _FORMS.get(thing.data.class_, "{}").format(thing.name)
 
 
 def describe(thing: ObjectEntry) -> str:
-    """What the table says of an object."""
+    """Describe an object from its table entry."""
     kind = thing.data.class_
     special = {WEAPON: _weapon, ARMOR: _armor, FOOD: _food, BOOK: _book, WAND: _wand, TOOL: _tool}
     parts = [
@@ -211,7 +211,7 @@ def _look(thing: ObjectEntry) -> str:
 
 
 def is_shuffled(thing: ObjectEntry) -> bool:
-    """Whether a game deals this appearance out at random, as NetHack 3.6's o_init.c does."""
+    """Whether a game assigns this appearance at random, as NetHack 3.6's o_init.c does."""
     if thing.data.class_ in _LOOKS:
         return thing.name not in _NEVER_SHUFFLED
     return thing.data.class_ == ARMOR and thing.name in _shuffled_armor()
@@ -219,7 +219,7 @@ def is_shuffled(thing: ObjectEntry) -> bool:
 
 @cache
 def _shuffled_armor() -> frozenset[str]:
-    """Four runs of the table: helmets, gloves, cloaks, boots."""
+    """Four ranges of the table: helmets, gloves, cloaks, boots."""
     names = [thing.name for thing in tables.objects()]
     return frozenset(
         name for first, last in _SHUFFLED_RUNS for name in names[names.index(first) : names.index(last) + 1]
@@ -227,7 +227,7 @@ def _shuffled_armor() -> frozenset[str]:
 
 
 def _appearances() -> Iterator[Page]:
-    """A few pages a kind that name all its appearances; one page each would crowd out every search."""
+    """A few pages per kind that list all its appearances; one page for each would crowd out every search."""
     for kind in _LOOKS:
         shuffled = [thing for thing in tables.objects() if thing.data.class_ == kind and thing.appearance]
         shuffled = [thing for thing in shuffled if not thing.name or is_shuffled(thing)]
@@ -282,7 +282,7 @@ def _armor_appearances() -> Iterator[Page]:
 
 
 def _prices() -> Iterator[Page]:
-    """Objects of one kind by base price: how a shop's price tells what something is."""
+    """Objects of one kind by base price: a shop's price identifies them."""
     groups: dict[tuple[int, int], list[str]] = defaultdict(list)
     for thing in tables.objects():
         data = thing.data

@@ -19,7 +19,7 @@ from balrog_rag.knowledge.passages import Page
 
 
 def pages(data: Path) -> Iterator[Page]:
-    """Everything here; `data` is nle's folder of game files."""
+    """Return all of these pages; `data` is nle's folder of game files."""
     yield from _roles()
     yield from _races()
     yield from _symbols()
@@ -53,12 +53,12 @@ def _attributes(values: Any) -> str:
 
 
 def _strength(value: int) -> str:
-    """Beyond 18 strength, and only strength, counts in hundredths up to 18/100, shown as 18/**."""
+    """Format strength, the only attribute counted in hundredths above 18: up to 18/100, shown as 18/**."""
     return str(value) if value <= 18 else f"18/{value - 18:02d}"
 
 
 def _quest(role: Any) -> str:
-    """Home, leader and nemesis, by their places in the monster table."""
+    """Home, leader and nemesis, from their positions in the monster table."""
     monsters = tables.monsters()
     leader = tables.text(monsters[role.leader].name)
     nemesis = tables.text(monsters[role.nemesis].name)
@@ -200,7 +200,7 @@ def _special(line: str) -> str:
 
 
 def _commands(data: Path) -> Iterator[Page]:
-    """Every command that an agent can give, with its key and what the game's own help says of the key."""
+    """Every command that an agent can give, with its key and the game's own help on that key."""
     from nle import nethack
 
     told = _told(data)
@@ -245,7 +245,7 @@ def _spoken(key: str) -> str:
 
 
 def _told(data: Path) -> dict[str, str]:
-    """Keys with what the game's help says of them, as with letters for movement."""
+    """Keys with the game's help on them, with letters for movement."""
     told: dict[str, str] = {}
     for key, words in keys(read(data / "cmdhelp")):
         told.setdefault(key, words.rstrip("."))

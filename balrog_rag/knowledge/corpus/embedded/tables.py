@@ -1,8 +1,8 @@
-"""NetHack's own tables of monsters, objects, roles, races and symbols, read out of the installed nle.
+"""Read NetHack's own tables of monsters, objects, roles, races and symbols from the installed nle.
 
-`nle.nethack` shows only a part of each entry (no attacks, no materials), so the arrays are read from
-nle's shared library with the layouts of NetHack 3.6.7. What both ways show is compared: a library
-with another layout is refused, never misread.
+`nle.nethack` exposes only a part of each entry (no attacks, no materials), so the arrays are read from nle's
+shared library with the structure layouts of NetHack 3.6.7. Fields that both expose are compared: a library
+with another layout is rejected instead of misread.
 """
 
 import ctypes
@@ -78,7 +78,7 @@ class Object(ctypes.Structure):
 
 
 class ObjectDescription(ctypes.Structure):
-    """struct objdescr: what an object is called, and what it looks like until it is known."""
+    """struct objdescr: an object's name, and its appearance until it is identified."""
 
     _fields_ = [("name", _text), ("description", _text)]
 
@@ -96,13 +96,13 @@ class ClassSymbol(ctypes.Structure):
 
 
 class RoleName(ctypes.Structure):
-    """The male and, where it differs, the female form of a name."""
+    """The male form of a name, and the female form if it differs."""
 
     _fields_ = [("male", _text), ("female", _text)]
 
 
 class Role(ctypes.Structure):
-    """struct Role, as far as it is read."""
+    """struct Role, up to the last field that is used."""
 
     _fields_ = [
         ("name", RoleName),
@@ -128,7 +128,7 @@ class Role(ctypes.Structure):
 
 
 class Race(ctypes.Structure):
-    """struct Race, as far as it is read."""
+    """struct Race, up to the last field that is used."""
 
     _fields_ = [
         ("noun", _text),
@@ -160,13 +160,13 @@ def _array(kind: Any, count: int, symbol: str) -> Any:
 
 
 def text(value: bytes | None) -> str:
-    """A name in a table; empty where there is none."""
+    """Decode a name in a table; empty if there is none."""
     return (value or b"").decode("latin-1")
 
 
 @cache
 def monsters() -> list[Any]:
-    """Every monster, checked against what nle shows of it."""
+    """Return every monster, checked against nle's own data."""
     from nle import nethack
 
     table = list(_array(MonsterEntry, nethack.NUMMONS, "mons"))
@@ -189,7 +189,7 @@ def monsters() -> list[Any]:
 
 
 def living(monster: Any) -> Any | None:
-    """The living kind whose corpse this undead monster leaves, as the game's own function says."""
+    """The living kind whose corpse this undead monster leaves, according to the game's own function."""
     table = monsters()
     number = next(place for place, each in enumerate(table) if each is monster)
     corpse: int = _library().undead_to_corpse(number)
@@ -197,7 +197,7 @@ def living(monster: Any) -> Any | None:
 
 
 def other_form(monster: Any) -> Any | None:
-    """The human of a lycanthrope in its animal form, as the game's own function says; else None."""
+    """The human form of a lycanthrope in its animal form, according to the game's own function; else None."""
     table = monsters()
     other: int = _library().counter_were(next(n for n, each in enumerate(table) if each is monster))
     human = monster_classes()[table[other].letter][0] == "@" if other >= 0 else False
@@ -205,7 +205,7 @@ def other_form(monster: Any) -> Any | None:
 
 
 class ObjectEntry:
-    """An object with its names: `appearance` is what it looks like until it is known, often empty."""
+    """An object with its names: `appearance` is how it looks until it is identified, often empty."""
 
     def __init__(self, data: Any, name: str, appearance: str) -> None:
         self.data, self.name, self.appearance = data, name, appearance
@@ -213,7 +213,7 @@ class ObjectEntry:
 
 @cache
 def objects() -> list[ObjectEntry]:
-    """Every object that has a name or an appearance, checked against what nle shows of it."""
+    """Return every object that has a name or an appearance, checked against nle's own data."""
     from nle import nethack
 
     table = _array(Object, nethack.NUM_OBJECTS, "objects")
@@ -239,33 +239,33 @@ def objects() -> list[ObjectEntry]:
 
 
 def materials() -> list[str]:
-    """Names of materials by number."""
+    """Return the names of materials by number."""
     return [text(name) for name in _array(_text, 22, "materialnm")]
 
 
 def map_symbols() -> list[tuple[str, str]]:
-    """Symbols of the map with what they stand for."""
+    """Return the symbols of the map with their meaning."""
     return [
         (chr(entry.symbol), text(entry.meaning)) for entry in _array(Symbol, 96, "defsyms") if entry.meaning
     ]
 
 
 def monster_classes() -> list[tuple[str, str]]:
-    """Letters of monsters with what they stand for, by class number."""
+    """Return the letters of monsters with their meaning, by class number."""
     return [(text(entry.symbol), text(entry.meaning)) for entry in _array(ClassSymbol, 61, "def_monsyms")]
 
 
 def object_classes() -> list[tuple[str, str, str]]:
-    """Symbols of objects with their plural and what they stand for, by class number."""
+    """Return the symbols of objects with their plural and meaning, by class number."""
     table = _array(ClassSymbol, 18, "def_oc_syms")
     return [(text(entry.symbol), text(entry.name), text(entry.meaning)) for entry in table]
 
 
 def roles() -> list[Any]:
-    """The thirteen roles."""
+    """Return the thirteen roles."""
     return [role for role in _array(Role, 14, "roles") if role.name.male]
 
 
 def races() -> list[Any]:
-    """The five races."""
+    """Return the five races."""
     return [race for race in _array(Race, 6, "races") if race.noun]

@@ -1,4 +1,4 @@
-"""Pages out of NetHack's own texts: encyclopaedia, guidebook, help, manual page, oracles and rumours."""
+"""Pages from NetHack's own texts: encyclopaedia, guidebook, help, manual page, oracles and rumours."""
 
 import gzip
 import re
@@ -11,11 +11,11 @@ from balrog_rag.knowledge.passages import Page
 _SECTION = re.compile(r"^ {10}(\d+(?:\.\d+)*)\.  (\S.*)$")
 _PAGE_BREAK = re.compile(r"^ {10}NetHack (Guidebook|3\.6) +\S.*$")
 _LEFT_OUT = ("9", "12")
-"""Sections of the guidebook that say nothing of playing: options and their customization, credits."""
+"""Sections of the guidebook that are irrelevant to playing: options and their customization, credits."""
 
 
 def short_texts(nle_files: Path) -> Iterator[Page]:
-    """Oracles, rumours, help and the manual page; `nle_files` is nle's folder of game files."""
+    """Return oracles, rumours, help and the manual page; `nle_files` is nle's folder of game files."""
     yield from _oracles(nle_files / "dat" / "oracles.txt")
     yield from _rumours(nle_files / "dat" / "rumors.tru")
     yield from _help(nle_files / "dat")
@@ -23,7 +23,7 @@ def short_texts(nle_files: Path) -> Iterator[Page]:
 
 
 def read(path: Path) -> str:
-    """A text file of the game; the guidebook comes compressed."""
+    """Read a text file of the game; the guidebook is compressed."""
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except OSError as error:
@@ -35,7 +35,7 @@ def read(path: Path) -> str:
 
 
 def encyclopaedia(file: Path) -> Iterator[Page]:
-    """data.base: names at the left margin, then their text behind a tab."""
+    """Read data.base: names at the left margin, then their text indented by a tab."""
     names: list[str] = []
     lines: list[str] = []
     for line in [*read(file).splitlines(), "end"]:
@@ -52,7 +52,7 @@ def encyclopaedia(file: Path) -> Iterator[Page]:
 
 
 def entry(names: list[str], lines: list[str]) -> Page:
-    """A text of the encyclopaedia under the first of its names."""
+    """Make a page of an encyclopaedia entry under its first name."""
     shown = [name.replace("*", " ").strip() for name in names if name.replace("*", "").strip()]
     title = shown[0] if shown else "entry"
     also = f"Also: {', '.join(shown[1:])}.\n\n" if len(shown) > 1 else ""
@@ -60,7 +60,7 @@ def entry(names: list[str], lines: list[str]) -> Page:
 
 
 def guidebook_pages(file: Path) -> Iterator[Page]:
-    """The guidebook's sections, without page breaks, its justified lines set again."""
+    """Return the guidebook's sections, without page breaks and reflowed."""
     number, title, lines = "", "", list[str]()
     for line in read(file).splitlines():
         found = _SECTION.match(line)
@@ -73,7 +73,7 @@ def guidebook_pages(file: Path) -> Iterator[Page]:
 
 
 def _places(number: str) -> list[int]:
-    """A section's number as it is ordered; a number within a sentence is lower than the section's."""
+    """The position of a section's number; a number within a sentence is lower than the section's own."""
     return [int(part) for part in number.split(".") if part]
 
 
@@ -85,7 +85,7 @@ def _guidebook_page(number: str, title: str, lines: list[str]) -> Iterator[Page]
 
 
 def reflowed(lines: list[str]) -> str:
-    """Paragraphs of justified text as plain ones: single spaces, hyphenated words joined."""
+    """Reflow paragraphs of justified text: single spaces, hyphenated words joined."""
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         if not line.strip():
@@ -105,7 +105,7 @@ def _oracles(file: Path) -> Iterator[Page]:
 
 
 def oracle(number: int, text: str) -> Page:
-    """One of the Oracle's sayings."""
+    """Make a page of one of the Oracle's sayings."""
     return Page(title=f"what the Oracle says, {number}", text=text, path=f"oracle/{number}")
 
 
@@ -116,7 +116,7 @@ def _rumours(file: Path) -> Iterator[Page]:
 
 
 def rumour(number: int, text: str) -> Page:
-    """One of the true rumours."""
+    """Make a page of one of the true rumours."""
     said = f"A true rumour (fortune cookie): {text}"
     return Page(title="true rumour", text=said, path=f"rumour/{number}")
 
@@ -138,7 +138,7 @@ def _manual(file: Path) -> Iterator[Page]:
 
 
 def keys(help_: str) -> Iterator[tuple[str, str]]:
-    """Each key with what it does, out of `cmdhelp`, where letters are for movement and no debugging is on."""
+    """Return each key with its effect, from `cmdhelp`, with letters for movement and without debugging."""
     shown, chosen = [True], [True]
     for line in help_.splitlines():
         if line.startswith("&?"):
@@ -155,6 +155,6 @@ def keys(help_: str) -> Iterator[tuple[str, str]]:
 
 
 def _holds(line: str) -> bool:
-    """Whether a condition of `cmdhelp` holds in nle; one that says nothing stands for all the rest."""
+    """Whether a condition of `cmdhelp` is true in nle; a name alone means true."""
     name, _, values = line[2:].partition("#")[0].replace(" ", "").partition("=")
     return not name or (name == "number_pad" and "0" in values.split(","))

@@ -1,4 +1,4 @@
-"""What NetHack 3.6's numbers and bits mean, in words; the names follow its header files."""
+"""The meaning of NetHack 3.6's numbers and bits, in words; names follow its header files."""
 
 ATTACKS = {  # without the passive ones, which are told apart
     1: "claws",
@@ -225,7 +225,7 @@ ATTRIBUTES = ("strength", "intelligence", "wisdom", "dexterity", "constitution",
 
 
 def bits(table: dict[int, str], value: int) -> list[str]:
-    """The words of the bits that are set."""
+    """Return the words for the bits that are set."""
     return [words for bit, words in table.items() if value & bit]
 
 

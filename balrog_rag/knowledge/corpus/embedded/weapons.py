@@ -1,4 +1,4 @@
-"""How much weapons do: the tables' dice, and those that the game's code adds for some kinds."""
+"""Damage of weapons: the tables' dice, and those that the game's code adds for some kinds."""
 
 from balrog_rag.knowledge.corpus.embedded.tables import ObjectEntry
 
@@ -16,11 +16,11 @@ _ADDED = {
     "+2d4": ("", "battle-axe, bardiche, trident"),
     "+2d6": ("", "tsurugi, dwarvish mattock, two-handed sword"),
 }
-"""What is added, for which weapons against small monsters, and for which against large ones."""
+"""Added dice, with the weapons that get them against small and against large monsters."""
 
 
 def damage(thing: ObjectEntry) -> str:
-    """Dice against small and against large monsters."""
+    """Describe the dice against small and against large monsters."""
     small, large = (
         "".join(more for more, named in _ADDED.items() if thing.name in named[size].split(", "))
         for size in (0, 1)
