@@ -27,8 +27,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	    echo "PYTHON=$(PYTHON): is $$($(PYTHON) --version 2>&1 | tail -1), balrog_rag needs $(NEEDS);" \
 	      "name another: make setup PYTHON=python3.12" >&2; exit 1; }; \
 	  $(PYTHON) -m venv --clear $(VENV); }
-	@echo "installing the pinned packages into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	@echo "installing the pinned packages into $(VENV), with uv if there is one (about a minute the first time) ..."
+	@bash .ci/install $(BIN)/python -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
 setup: usable $(VENV)/.installed  ## create .venv and install the pinned packages

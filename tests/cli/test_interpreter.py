@@ -72,6 +72,8 @@ def test_versions_are_those_of_the_project() -> None:
 def checkout(folder: Path, requires: str) -> Path:
     """A checkout whose Makefile is ours and that installs nothing, for Pythons of these versions."""
     shutil.copy(ROOT / "Makefile", folder)
+    (folder / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/install", folder / ".ci")
     (folder / "constraints.txt").touch()
     (folder / "pyproject.toml").write_text(
         f'[project]\nname = "nothing"\nversion = "1"\nrequires-python = "{requires}"\n'
