@@ -10,7 +10,8 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from importlib.util import find_spec
 from os import environ, getpid, replace
 from pathlib import Path
 
@@ -125,17 +126,58 @@ def _fetch(package: str, version: str, members: Mapping[str, str]) -> None:
 
 
 def _download(package: str, version: str, folder: Path) -> Path:
+    if find_spec("pip") is None:
+        raise BalrogError(
+            f"{package}=={version}: cannot be fetched without pip, which {sys.executable} lacks; "
+            "install it, e.g. with `uv pip install pip`"
+        )
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
     command += ["--only-binary", ":all:", "--dest", str(folder), f"{package}=={version}"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    code, errors = _watched(command, folder, package)
     wheels = sorted(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        lines = done.stderr.strip().splitlines() or ["no wheel downloaded"]
+    if code or not wheels:
+        lines = errors.strip().splitlines() or ["no wheel downloaded"]
         raise BalrogError(
             f"pip could not fetch {package}=={version}: {lines[-1].strip()}; "
             f"try `{sys.executable} -m pip download --no-deps {package}=={version}` by hand"
         )
     return wheels[0]
+
+
+EVERY = 10.0
+"""Seconds between two lines about a download."""
+
+
+def _watched(command: list[str], folder: Path, what: str) -> tuple[int, str]:
+    """Run pip, and print from time to time how much it has downloaded; return its exit code and errors."""
+    # pip's temporary files go into the folder too, so that its size is what has arrived.
+    environment = {**environ, "TMPDIR": str(folder)}
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, env=environment
+        )
+        try:
+            while True:
+                try:
+                    code = process.wait(EVERY)
+                    break
+                except subprocess.TimeoutExpired:
+                    arrived = _size(folder) >> 20
+                    print(f"fetching {what}: {arrived:,} MiB so far", file=sys.stderr, flush=True)
+        finally:
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        return code, errors.read()
+
+
+def _size(folder: Path) -> int:
+    """Bytes of all files in a folder, which may come and go meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def _unpack(archive: zipfile.ZipFile, member: str, expected: str, temporary: Path) -> None:
