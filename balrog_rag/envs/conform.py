@@ -1,4 +1,4 @@
-"""Holds recordings of BALROG's own games against ours, state by state."""
+"""Compare recordings of BALROG's own games with ours, state by state."""
 
 import gzip
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ from balrog_rag.envs.small_engine import Moment, SmallEngine
 
 GAMES = ("babyai", "babaisai", "crafter", "textworld")
 OWN_PICTURES = ("babaisai",)
-"""Games whose pictures are our own: only which moments look the same can be compared."""
+"""Games with pictures of our own: only which moments look alike can be compared."""
 _DICTIONARY = "defaultdict("
-"""Here BALROG prints a Python dictionary in place of a level of Baba; only the text before it is compared."""
+"""Here BALROG prints a Python dictionary instead of a level of Baba; only the text before it is compared."""
 _DIGITS = 9
-"""After the point, that recordings keep of a reward."""
+"""Decimal places of rewards in recordings."""
 
 
 class State(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ class OriginalGame(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Where a game of ours first leaves a recording."""
+    """Where one of our games first deviates from a recording."""
 
     env: str
     task: str
@@ -59,7 +59,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class ComparisonCount(msgspec.Struct):
-    """How many states of an environment were compared, and how many differ."""
+    """Number of compared states of an environment, and of those that differ."""
 
     episodes: int = 0
     states: int = 0
@@ -68,7 +68,7 @@ class ComparisonCount(msgspec.Struct):
 
 
 def compare(path: Path, pictures: bool = True) -> dict[str, ComparisonCount]:
-    """Play every recorded episode again; what came of it, by environment."""
+    """Replay every recorded episode; return the result by environment."""
     results: dict[str, ComparisonCount] = {}
     for recording in read(path):
         result = results.setdefault(recording.env, ComparisonCount())
@@ -85,7 +85,7 @@ def compare(path: Path, pictures: bool = True) -> dict[str, ComparisonCount]:
 
 
 def read(path: Path) -> Iterator[OriginalGame]:
-    """The episodes of a file, one JSON object a line."""
+    """Read the episodes of a file, one JSON object per line."""
     decoder = msgspec.json.Decoder(OriginalGame)
     try:
         with gzip.open(path) as file:
@@ -99,7 +99,7 @@ def read(path: Path) -> Iterator[OriginalGame]:
 
 
 def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tuple[str, str, str]]]:
-    """What differs at each state of a recording: the thing, as recorded, and as it is with us."""
+    """Yield the differences at each state of a recording: what differs, as recorded, and as here."""
     engine, looks = make(recording), PictureComparison(recording.env in OWN_PICTURES) if pictures else None
     try:
         moment = engine.reset()
@@ -117,7 +117,7 @@ def replay(recording: OriginalGame, pictures: bool = True) -> Iterator[list[tupl
 
 
 def make(recording: OriginalGame) -> SmallEngine:
-    """The game of a recording."""
+    """Create the game of a recording."""
     if recording.env not in GAMES:
         raise ConfigError(f"no recordings of {recording.env!r} can be compared; known: {', '.join(GAMES)}")
     engine: SmallEngine = import_module(f"balrog_rag.envs.{recording.env}.game").make(
@@ -130,13 +130,13 @@ class PictureComparison:
     """The pictures of one episode, recorded and ours."""
 
     def __init__(self, own: bool) -> None:
-        """Pictures that are our `own` must be the same where the recorded ones are, and nowhere else."""
+        """With `own` pictures, ours must be equal exactly where the recorded ones are."""
         self._own = own
         self._ours: dict[str, str] = {}
         self._recorded: dict[str, str] = {}
 
     def sides(self, recorded: str, ours: str) -> tuple[str, str]:
-        """The two that have to be equal."""
+        """The two values that have to be equal."""
         if not self._own:
             return recorded, ours
         if recorded in self._ours:
@@ -146,7 +146,7 @@ class PictureComparison:
 
 
 def fingerprint(pixels: NDArray[Any]) -> str:
-    """The hash by which recordings name a picture."""
+    """The hash by which recordings identify a picture."""
     height, width = pixels.shape[:2]
     return blake2b(pixels.tobytes() + str((width, height)).encode(), digest_size=8).hexdigest()
 
@@ -154,7 +154,7 @@ def fingerprint(pixels: NDArray[Any]) -> str:
 def _sides(
     state: State, moment: Moment, engine: SmallEngine, looks: PictureComparison | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Everything that both sides have, as recorded and as ours."""
+    """All compared properties, as recorded and as here."""
     text, broken, _ = state.long.partition(_DICTIONARY)
     yield "long", text, moment.long[: len(text)] if broken else moment.long
     yield "short", state.short, moment.short

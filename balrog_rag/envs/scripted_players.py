@@ -1,4 +1,4 @@
-"""The scripted player: a program without a model for each of the small games, found by the game's name."""
+"""The scripted player: a program without a model for each of the small games, chosen by the game's name."""
 
 from collections.abc import Generator
 from importlib import import_module

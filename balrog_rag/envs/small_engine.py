@@ -1,7 +1,7 @@
-"""What the engines of the small games have in common: BabyAI, Baba Is AI, Crafter, TextWorld.
+"""The interface of the small games' engines: BabyAI, Baba Is AI, Crafter, TextWorld.
 
-An engine is one episode of one task. It knows nothing of agents, prompts or journals; it is a pure function
-of its task, its seed and the actions, and imports its game's package only when it is made.
+An engine is one episode of one task. It knows nothing of agents, prompts or journals. It is a pure function
+of its task, its seed and the actions, and imports its game's package only when it is created.
 """
 
 from collections.abc import Mapping
@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-if TYPE_CHECKING:  # known to a run before anything is played, which NumPy would hold up
+if TYPE_CHECKING:  # imported by every run before play, so NumPy is not imported here
     from numpy.typing import NDArray
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What an action led to, or how the game begins."""
+    """The result of an action, or the beginning of the game."""
 
     long: str
-    """The text that stays in an agent's history."""
+    """The text that is kept in an agent's history."""
     short: str = ""
     """The text that is shown for the newest moment only."""
     reward: float = 0.0
     ended: str = ""
-    """How the game ended, by `episode.outcome.Outcome`'s values; empty while it goes on."""
+    """How the game ended, as a value of `episode.outcome.Outcome`; empty while it continues."""
     progression: float = 0.0
-    """How far the game has come by BALROG's measure, 0 to 1."""
+    """BALROG's measure of progress, 0 to 1."""
     numbers: Mapping[str, int] = {}
-    """What the game counts."""
+    """The game's numbers."""
 
 
 class SmallEngine(Protocol):
     """One episode."""
 
     goal: str
-    """What the player is told to reach; known once the game is reset."""
+    """The goal in the player's words; known after `reset`."""
     max_steps: int
-    """Actions after which the game ends; known once the game is reset."""
+    """Actions after which the game ends; known after `reset`."""
 
     def reset(self) -> Moment:
         """Begin the game."""
@@ -46,9 +46,9 @@ class SmallEngine(Protocol):
         ...
 
     def picture(self) -> "NDArray[Any] | None":
-        """The moment as RGB bytes; None where the game has no picture."""
+        """Return the moment as RGB bytes; None if the game has no picture."""
         ...
 
     def close(self) -> None:
-        """Give back everything the game holds."""
+        """Release all resources."""
         ...

@@ -1,4 +1,4 @@
-"""An engine of a small game as an environment of the harness."""
+"""Adapts the engine of a small game to an environment of the harness."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -14,11 +14,11 @@ from balrog_rag.envs.small_engine import Moment, SmallEngine
 from balrog_rag.episode.outcome import Outcome
 
 SEEDS = 2**32
-"""Seeds that these games' dice tell apart."""
+"""The number of distinct seeds of these games' generators."""
 
 
 class PictureOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of a game that has words and a picture. The names are NetHack's, so that one word sets both."""
+    """Options of a game with words and a picture. The names are NetHack's, so that one override sets both."""
 
     layout: Annotated[
         Literal["hybrid", "language", "image"],
@@ -32,20 +32,20 @@ def shows_pictures(options: Mapping[str, Any]) -> bool:
 
 
 def seed_of(spec: GameSpec) -> int:
-    """The seed that a game's dice begin with."""
+    """The seed of a game's generator."""
     return spec.seeds.core % SEEDS
 
 
 def by_seed(spec: GameSpec) -> str:
-    """Games of one seed are the same."""
+    """Games with the same seed are the same."""
     return str(seed_of(spec))
 
 
 class SolvedProgress(Share):
-    """A task is solved or not; a reward above 0 says so, and comes with success alone."""
+    """A task is solved or not; only success has a reward above 0."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a step."""
+        """Process a step."""
         if reward > 0:
             self.value = 1.0
 
@@ -57,13 +57,13 @@ class SmallGameScreen:
         self.moment, self._engine = moment, engine
 
     def advice(self) -> Sequence[str]:
-        """The game's own commands from here to its end; nothing, where it has none."""
+        """The game's own commands from here to its end; none if it has none."""
         policy = getattr(self._engine, "policy", None)
         return policy() if policy is not None else ()
 
 
 class PlayedEngine:
-    """A game as agents meet it: its texts as they are, its limit, and a picture where one is wanted."""
+    """A game as agents play it: its texts unchanged, its limit, and a picture if requested."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class PlayedEngine:
         default: str,
         anything: bool = False,
     ) -> None:
-        """With `anything` every text is an action; `actions` then are some that always can be taken."""
+        """With `anything` every text is an action; `actions` are then some that are always possible."""
         self._spec, self._engine, self._actions, self._default = spec, engine, dict(actions), default
         self._anything = anything
         self._pictured = shows_pictures(spec.options)
@@ -82,7 +82,7 @@ class PlayedEngine:
         self.view = self._view("")
 
     def reset(self) -> Transition:
-        """Begin the game; only now is it known what is to be done in it."""
+        """Begin the game; only then is its goal known."""
         self._moment = self._engine.reset()
         self._steps, self._ended = 0, ""
         self.view = self._view(self._engine.goal)
@@ -95,7 +95,7 @@ class PlayedEngine:
 
     @property
     def screen(self) -> SmallGameScreen:
-        """What programs see."""
+        """Return what programs see."""
         return SmallGameScreen(self._moment, self._engine)
 
     @property
@@ -104,7 +104,7 @@ class PlayedEngine:
         return self._moment.numbers
 
     def press(self, press: Press) -> Pressed:
-        """Take one action, of which nothing is told but what it was worth."""
+        """Take one action and return only its reward."""
         if self._ended:
             raise EnvironmentFailure(
                 f"{self.view.task}: the game is over ({self._ended}); it takes no action"
@@ -115,19 +115,19 @@ class PlayedEngine:
         return Pressed(moment.reward, 1, self._ended)
 
     def event(self) -> str:
-        """Nothing interrupts a program here."""
+        """Return nothing: programs are not interrupted here."""
         return ""
 
     def look(self, message: str, ended: str) -> Transition:
-        """The present moment."""
+        """Return the present moment."""
         return Transition(self._observation(), ended=ended)
 
     def painted(self) -> bytes | None:
-        """The present moment as a picture, where the game has one."""
+        """Draw the present moment, if the game has a picture."""
         return self._drawn()
 
     def close(self) -> None:
-        """Give back everything the game holds."""
+        """Release all resources."""
         self._engine.close()
 
     def _view(self, goal: str) -> TaskView:

@@ -1,4 +1,5 @@
-"""Baba Is AI: puzzles whose rules are blocks that can be pushed, by BALROG's forty tasks.
+"""Baba Is AI: puzzles whose rules are blocks that can be pushed; BALROG's forty tasks.
 
-The game is on no package index. Its rules here are our own, worked out from recordings of BALROG's games.
+The game is not published on a package index. These rules are our own, derived from recordings of BALROG's
+games.
 """

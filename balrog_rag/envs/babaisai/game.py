@@ -31,12 +31,12 @@ _LOST = "[...] IS YOU rule was broken, environment reset"
 
 
 def make(task: str, seed: int) -> "Baba":
-    """A game of one of the forty tasks."""
+    """Create a game of one of the forty tasks."""
     return Baba(task, seed)
 
 
 class Baba:
-    """A level; where nothing is the player's any more, a new one is drawn and the game goes on."""
+    """A level; if the rules leave the player without a YOU, a new level is drawn and the game continues."""
 
     goal = GOAL
     max_steps = MAX_STEPS
@@ -61,21 +61,21 @@ class Baba:
         return Moment(self._text(), ended=Outcome.STEPS if self._steps >= MAX_STEPS else "")
 
     def picture(self) -> NDArray[Any]:
-        """The whole board, 32 pixels a cell."""
+        """Draw the whole board, 32 pixels per cell."""
         from balrog_rag.envs.babaisai.picture import draw_picture
 
         pixels: NDArray[Any] = draw_picture(self._board)
         return pixels
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     def _begin(self) -> None:
         self._board: Board = draw(self._task, self._dice)
         self._steps = 0
 
     def _begin_again(self) -> Moment:
-        """The rules that lost the game, then the new level, which BALROG prints as a Python dictionary."""
+        """Report the rules that lost, then draw the new level, which BALROG prints as a dictionary."""
         lost = rules(self._board)
         self._begin()
         return Moment(_LOST + lost + self._text())

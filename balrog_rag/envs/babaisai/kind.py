@@ -17,7 +17,7 @@ from balrog_rag.util.templates import templates
 
 
 def play(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of Baba Is AI."""
+    """Create a game of Baba Is AI."""
     from balrog_rag.envs.babaisai.game import ACTIONS, DEFAULT_ACTION, make
 
     return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)

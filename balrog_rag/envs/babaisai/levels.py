@@ -1,6 +1,6 @@
-"""Draws the levels of BALROG's tasks.
+"""Draw the levels of BALROG's tasks.
 
-Which numbers are thrown, and in which order, decides the level that a seed means.
+Which random numbers are drawn, and in which order, determines the level of a seed.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _WALL = 6
 
 
 class Area(NamedTuple):
-    """Cells to draw from; `right` and `bottom` are no longer in it."""
+    """Cells to draw from; `right` and `bottom` are exclusive."""
 
     left: int
     right: int
@@ -40,7 +40,7 @@ _RIGHT_EDGE = (*((11, y) for y in range(2, 8)), *((x, 7) for x in (10, 9, 8)))
 
 
 def draw(task: Task, dice: np.random.RandomState) -> Board:
-    """A level of a task."""
+    """Draw a level of a task."""
     level = _Level(task, dice)
     if not task.two_rooms:
         level.one_room()
@@ -66,7 +66,7 @@ class _Level:
                 self.board.put((_WALL, y), Tile("wall"))
 
     def one_room(self) -> None:
-        """The goal may have to be named; nothing is in the way."""
+        """One room without obstacles; the goal may have to be named."""
         self._spell((1, 6), "baba", "is", "you")
         self._spell((2, 1), "is", "win")
         self._name_goal((1, 1), _MIDDLE)
@@ -75,7 +75,7 @@ class _Level:
         self._things(_ROOM, _ROOM)
 
     def two_rooms(self) -> None:
-        """A wall that stops or does not, and the goal behind it or before."""
+        """A wall that may or may not stop, with the goal behind or before it."""
         self._spell((1, 7), "baba", "is", "you")
         self._spell((1, 2), "wall", "is", "stop")
         self._spell((10, 1), "is", "win")
@@ -90,7 +90,7 @@ class _Level:
         self._things(_LEFT_MIDDLE, where)
 
     def make_you(self) -> None:
-        """A wall that always stops; a thing behind it must be made the player's."""
+        """A wall that always stops; a thing behind it must be made YOU."""
         self._spell((1, 6), "baba", "is", "you")
         self._spell((1, 1), "wall", "is", "stop")
         self._spell((10, 1), "is", "win")
@@ -112,7 +112,7 @@ class _Level:
         return self._foreign if self._task.stray_is_foreign else self._other
 
     def _lay_stray(self) -> None:
-        """Out of the way where it names a thing that is there."""
+        """Lay it out of the way if it names a thing on the board."""
         if self._task.stray_is_foreign or not self._task.second_thing:
             self._place(_RIGHT_MIDDLE, Tile(self._stray, block=True))
         else:
@@ -127,7 +127,7 @@ class _Level:
         self.board.put(cell, block)
 
     def _name_goal(self, cell: Cell, broken: Area) -> None:
-        """The block that names the goal, in its place or lying about."""
+        """Lay the block that names the goal, either in its rule or elsewhere."""
         block = Tile(self._goal, block=True)
         if self._task.make_win:
             self._place(broken, block)
@@ -141,14 +141,14 @@ class _Level:
             self._place(things, Tile(self._other))
 
     def _spell(self, cell: Cell, *words: str) -> None:
-        """Blocks from left to right, in place of what lay there."""
+        """Lay blocks from left to right, replacing what lay there."""
         for number, word in enumerate(words):
             place = (cell[0] + number, cell[1])
             self.board.clear(place)
             self.board.put(place, Tile(word, block=True))
 
     def _at_edge(self, edge: tuple[Cell, ...], word: str) -> None:
-        """At one of the cells; what lay there is gone."""
+        """Lay it on one of the cells, replacing what lay there."""
         cell = edge[self._dice.randint(0, len(edge))]
         self.board.clear(cell)
         self.board.put(cell, Tile(word, block=True))
@@ -157,7 +157,7 @@ class _Level:
         self.board.put(self._free(area), tile)
 
     def _free(self, area: Area) -> Cell:
-        """Throw until a cell within the border is empty."""
+        """Draw cells until one within the border is empty."""
         while True:
             x = int(self._dice.randint(area.left, area.right))
             y = int(self._dice.randint(area.top, area.bottom))

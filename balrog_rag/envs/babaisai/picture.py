@@ -1,7 +1,7 @@
-"""A board of Baba Is AI as a picture of our own: things are shapes, blocks are words in a frame.
+"""Draw a board of Baba Is AI in a style of our own: things are shapes, blocks are words in a frame.
 
-Of BALROG's pictures hashes are known, not how they look. They differ where ours differ and nowhere else: so
-baba is seen to look the way that it was last told to go, and nothing else tells one moment from another.
+Of BALROG's pictures only hashes are known. Two of its pictures differ exactly if two of ours do: so the
+direction in which baba was last moved is visible, and nothing else distinguishes two moments.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ _COLORS = {
 
 
 def draw_picture(board: Board) -> NDArray[Any]:
-    """RGB bytes, 32 pixels a cell."""
+    """Return RGB bytes, 32 pixels per cell."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (board.width * CELL, board.height * CELL), _BORDER)
@@ -68,7 +68,7 @@ def _draw_thing(pen: Any, x: int, y: int, tile: Tile) -> None:
 
 
 def _draw_baba(pen: Any, x: int, y: int, facing: Cell) -> None:
-    """A body with two ears, and eyes on the side to which it looks."""
+    """A body with two ears, and eyes on the side that it faces."""
     pen.ellipse((x + 5, y + 9, x + 26, y + 27), fill=_COLORS["baba"])
     pen.polygon((x + 8, y + 12, x + 10, y + 2, x + 14, y + 11), fill=_COLORS["baba"])
     pen.polygon((x + 18, y + 11, x + 22, y + 2, x + 24, y + 12), fill=_COLORS["baba"])

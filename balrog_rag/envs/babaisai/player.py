@@ -1,4 +1,4 @@
-"""A player of Baba Is AI without a model: it reads the board from the text and searches for a way to win."""
+"""A player of Baba Is AI without a model: it parses the board from the text and searches for a way to win."""
 
 import re
 from collections import deque
@@ -13,13 +13,13 @@ _MOST_BOARDS = 1000
 _GREED = 4
 _NEW_LEVEL = "["
 _FAR, _UNNAMED, _SHUT = 40, 10, 8
-"""What it counts that a rule cannot be made, that no goal is named, and that it is out of reach."""
+"""Search costs: of a rule that cannot be made, of a goal without a name, and of one out of reach."""
 _LINE = re.compile(r"^(rule `(\w+)`|\w+) (.*)$")
 _WAYS: dict[str, Cell] = {"to the right": (1, 0), "to the left": (-1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 def play(goal: str, first: Moment) -> Generator[str, Moment, None]:
-    """Look for a way to win and walk it; where the board is not as expected, look again."""
+    """Search for a way to win and follow it; search again if the board is not as expected."""
     moment = first
     while moves := solve(read_board(moment.long)):
         for move in moves:
@@ -31,10 +31,10 @@ def play(goal: str, first: Moment) -> Generator[str, Moment, None]:
 
 
 def read_board(text: str) -> Board:
-    """The board that a text describes.
+    """Parse the board from its description.
 
-    The border is never told. The blocks that name the player and the goal lie at it as a level begins, and
-    so does the wall between two rooms; a board without a wall is a square.
+    The border is not described. The blocks that name the player and the goal lie at it when a level begins,
+    and so does the wall between two rooms; a board without a wall is a square.
     """
     rules, _, things = text.rpartition("Active rules:\n")[2].partition("\n\nObjects on the map:\n")
     you = next((line.split()[0] for line in rules.split("\n") if line.endswith(" is you")), "baba")
@@ -63,10 +63,10 @@ def _lines(text: str) -> Iterator[tuple[Cell, Tile]]:
 
 
 def solve(board: Board) -> list[str]:
-    """Moves that win, or as far as a bounded search came towards it.
+    """Return moves that win, or that came closest in a bounded search.
 
-    Boards are told apart by where the blocks lie and where the player can walk; a push makes a new one, and
-    those nearest to a rule that would help are tried first.
+    Boards are distinguished by the positions of blocks and the cells that the player can reach. A push makes
+    a new board; boards nearest to a helpful rule are tried first.
     """
     order = count()
     heap = [(0, next(order), board, list[str]())]
@@ -95,7 +95,7 @@ def _player(board: Board) -> tuple[Cell, Tile] | None:
 
 
 def _walks(board: Board) -> dict[Cell, list[str]]:
-    """The ways to all cells that can be walked to."""
+    """The ways to all reachable cells."""
     player = _player(board)
     if player is None:
         return {}
@@ -112,7 +112,7 @@ def _walks(board: Board) -> dict[Cell, list[str]]:
 
 
 def _is_goal(board: Board, cell: Cell) -> bool:
-    """Whether stepping onto a cell wins; the player's own cell is not stepped onto."""
+    """Whether stepping onto a cell wins; the player's own cell does not count."""
     player = _player(board)
     win = board.which("win")
     return (
@@ -123,7 +123,7 @@ def _is_goal(board: Board, cell: Cell) -> bool:
 
 
 def _pushes(board: Board, walks: dict[Cell, list[str]]) -> Iterator[tuple[Board, list[str]]]:
-    """Every board that one push makes, with the moves to it."""
+    """Every board after one push, with the moves to it."""
     player = _player(board)
     for cell, walk in walks.items() if player else ():
         for direction, (dx, dy) in DIRECTIONS.items():
@@ -139,7 +139,7 @@ def _pushes(board: Board, walks: dict[Cell, list[str]]) -> Iterator[tuple[Board,
 
 
 def _still_to_do(board: Board, walks: dict[Cell, list[str]]) -> int:
-    """About how many pushes are missing: a goal must be named and within reach."""
+    """About how many pushes are missing: a goal must be named and reachable."""
     present = {tile.word for _, tile in board.things({"wall", "ball", "key", "door", "baba"})}
     goals = board.which("win") & present
     if goals:
@@ -155,7 +155,7 @@ def _still_to_do(board: Board, walks: dict[Cell, list[str]]) -> int:
 
 
 def _to_name(board: Board, what: str, nouns: Collection[str]) -> tuple[int, Cell]:
-    """How far the nearest block with such a noun is from where it would make the rule, and where it is."""
+    """The distance of the nearest suitable noun from where it would complete the rule, and its position."""
     blocks = board.blocks()
     words = dict(blocks)
     ends = [(x - 2, y) for (x, y), word in blocks if word == what and words.get((x - 1, y)) == "is"]

@@ -1,4 +1,4 @@
-"""A board of Baba Is AI: what lies where, which rules that spells, and what a move does."""
+"""A board of Baba Is AI: the position of every tile, the rules that they spell, and the effect of a move."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -25,18 +25,18 @@ class Rule(NamedTuple):
 
 
 class Board:
-    """The tiles by cell, those that came last on top."""
+    """The tiles by cell, the newest on top."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self.rules: tuple[Rule, ...] = ()
         self.facing = "right"
-        """Where baba looks: the way that it was last told to go while it was the player's."""
+        """The direction that baba faces: that of the last move while it was YOU."""
         self._tiles: dict[Cell, list[Tile]] = {}
         self._nouns: dict[str, frozenset[str]] = {}
 
     def copy(self) -> "Board":
-        """The same board, to try a move on."""
+        """Copy the board, to try a move on."""
         made = Board(self.width, self.height)
         made.rules, made._nouns, made.facing = self.rules, self._nouns, self.facing
         made._tiles = {cell: list(tiles) for cell, tiles in self._tiles.items()}
@@ -57,16 +57,16 @@ class Board:
         self._tiles.pop(cell, None)
 
     def at(self, cell: Cell) -> tuple[Tile, ...]:
-        """What lies on a cell, from below."""
+        """The tiles on a cell, from the bottom."""
         return tuple(self._tiles.get(cell, ()))
 
     def tops(self) -> Iterator[tuple[Cell, Tile]]:
-        """What is seen, row by row."""
+        """The visible tiles, row by row."""
         for cell in sorted(self._tiles, key=_reading_order):
             yield cell, self._tiles[cell][-1]
 
     def things(self, nouns: Collection[str]) -> Iterator[tuple[Cell, Tile]]:
-        """The things of these names, row by row."""
+        """The things with these names, row by row."""
         for cell in sorted(self._tiles, key=_reading_order):
             yield from ((cell, tile) for tile in self._tiles[cell] if not tile.block and tile.word in nouns)
 
@@ -75,11 +75,11 @@ class Board:
         return 0 < cell[0] < self.width - 1 and 0 < cell[1] < self.height - 1
 
     def which(self, what: str) -> frozenset[str]:
-        """The nouns that have a property."""
+        """The nouns with a property."""
         return self._nouns.get(what, frozenset())
 
     def blocks(self) -> tuple[tuple[Cell, str], ...]:
-        """Where the blocks lie, and their words, row by row."""
+        """The positions of the blocks and their words, row by row."""
         return tuple(
             (cell, tile.word)
             for cell in sorted(self._tiles, key=_reading_order)
@@ -93,7 +93,7 @@ class Board:
         return self.inside(cell) and not any(tile.block or tile.word in stop for tile in self.at(cell))
 
     def read(self) -> None:
-        """Find the rules that the blocks spell, and turn things into what they are said to be."""
+        """Find the rules that the blocks spell, and transform things accordingly."""
         self.rules = tuple(self._spelled())
         properties = {rule.what for rule in self.rules}
         self._nouns = {
@@ -106,7 +106,7 @@ class Board:
                         self.put(cell, Tile(what))
 
     def move(self, direction: str) -> bool:
-        """Move whatever is the player's, by the rules as they are; whether it came to a goal."""
+        """Move everything that is YOU, by the current rules; return whether it reached a goal."""
         step = DIRECTIONS[direction]
         if "baba" in self.which("you"):
             self.facing = direction
@@ -123,7 +123,7 @@ class Board:
         return won
 
     def _make_way(self, cell: Cell, step: Cell) -> bool:
-        """Whether something may enter a cell; blocks on it are pushed on."""
+        """Whether a cell can be entered; blocks on it are pushed."""
         if not self.inside(cell):
             return False
         tiles = self.at(cell)
@@ -138,7 +138,7 @@ class Board:
         return True
 
     def _spelled(self) -> Iterator[Rule]:
-        """Rules from left to right and from above, in the order of their first blocks."""
+        """Rules from left to right and from top to bottom, ordered by their first blocks."""
         for cell in sorted(self._tiles, key=_reading_order):
             for step in (DIRECTIONS["right"], DIRECTIONS["down"]):
                 second = _next(cell, step)

@@ -1,21 +1,21 @@
-"""BALROG's forty tasks; a task's name says how its level is drawn."""
+"""BALROG's forty tasks; a task's name determines how its level is drawn."""
 
 from typing import NamedTuple
 
 
 class Task(NamedTuple):
-    """What a level of a task has."""
+    """The properties of a task's levels."""
 
     name: str
 
     @property
     def two_rooms(self) -> bool:
-        """Whether a wall stands between two rooms."""
+        """Whether a wall separates two rooms."""
         return self.name.startswith("two_room")
 
     @property
     def make_you(self) -> bool:
-        """Whether another thing must be made the player's."""
+        """Whether another thing must be made YOU."""
         return "make_you" in self.name
 
     @property
@@ -25,12 +25,12 @@ class Task(NamedTuple):
 
     @property
     def make_win(self) -> bool:
-        """Whether the rule that names the goal lies broken."""
+        """Whether the rule that names the goal is broken."""
         return "make_win" in self.name
 
     @property
     def wall_is_open(self) -> bool:
-        """Whether the rule that makes the wall stop lies broken."""
+        """Whether the rule that makes the wall stop is broken."""
         return self.two_rooms and not (self.make_you or self.make_wall_win or "break_stop" in self.name)
 
     @property
@@ -40,22 +40,22 @@ class Task(NamedTuple):
 
     @property
     def second_thing(self) -> bool:
-        """Whether another thing lies about."""
+        """Whether there is a second thing on the board."""
         return self.make_you or self.make_wall_win or self.rival_goal or "distr_obj" in self.name
 
     @property
     def stray_block(self) -> bool:
-        """Whether a block lies about that no rule needs."""
+        """Whether there is a block that no rule needs."""
         return self.rival_goal or "_rule" in self.name
 
     @property
     def stray_is_foreign(self) -> bool:
-        """Whether the stray block names a thing that is not there."""
+        """Whether the stray block names a thing that is not on the board."""
         return "irrelevant_rule" in self.name
 
     @property
     def rival_goal(self) -> bool:
-        """Whether a second rule names as goal a thing that is not there."""
+        """Whether a second rule declares as goal a thing that is not on the board."""
         return "distr_win_rule" in self.name
 
 

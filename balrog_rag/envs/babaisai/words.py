@@ -1,4 +1,4 @@
-"""What a board looks like from where the player stands, in BALROG's words."""
+"""Describe a board from the player's position, in BALROG's words."""
 
 from collections.abc import Iterator
 
@@ -6,16 +6,16 @@ from balrog_rag.envs.babaisai.simulation import Board, Cell, Tile
 
 
 def describe(board: Board, player: Cell) -> str:
-    """The rules that hold, and everything in sight by its way from the player.
+    """List the active rules, and everything in sight with its offset from the player.
 
-    Baba itself is never listed. Another of the player's things is an empty line: its distance is zero.
+    Baba itself is never listed. Another thing that is YOU is an empty line: its distance is zero.
     """
     seen = [_line(cell, tile, player) for cell, tile in board.tops() if tile != Tile("baba")]
     return rules(board) + "\n".join(seen)
 
 
 def rules(board: Board) -> str:
-    """The rules that hold, up to where the things begin."""
+    """The active rules, up to the list of things."""
     spelled = "\n".join(f"{rule.noun} is {rule.what}" for rule in board.rules)
     return f"Active rules:\n{spelled}\n\nObjects on the map:\n"
 

@@ -1,1 +1,1 @@
-"""BabyAI: errands in a room, by BALROG's five tasks."""
+"""BabyAI: small tasks in a room; BALROG's five tasks."""

@@ -27,20 +27,21 @@ _SHORT, _LONG = 64, 128
 
 
 def limit(task: str) -> int:
-    """Actions after which a game of the task ends, as the level itself has it."""
+    """The step limit of the task's level."""
     return _SHORT if task.endswith(("/goto", "/pickup")) else _LONG
 
 
 def make(task: str, seed: int) -> "BabyAI":
-    """A game of one of the five tasks."""
+    """Create a game of one of the five tasks."""
     return BabyAI(TASKS.index(task), seed)
 
 
 class BabyAI:
-    """An agent with a view of 7 by 7 cells, and an errand."""
+    """An agent with a view of 7 by 7 cells, and a mission."""
 
     def __init__(self, task: int, seed: int) -> None:
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # Minigrid draws by pygame, which greets
+        # Minigrid draws with pygame, which prints a greeting on import.
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         from balrog_rag.envs.babyai.levels import Level
 
         self._level = Level(ERRANDS[task])
@@ -65,12 +66,12 @@ class BabyAI:
         return self._moment(float(reward), Outcome.SOLVED if solved else Outcome.STEPS if over else "")
 
     def picture(self) -> NDArray[Any]:
-        """The agent's view, 112 by 112 pixels."""
+        """Draw the agent's view, 112 by 112 pixels."""
         pixels: NDArray[Any] = self._level.get_pov_render(tile_size=_PIXELS)
         return pixels
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     def _moment(self, reward: float, ended: str) -> Moment:
         from balrog_rag.envs.babyai.words import describe

@@ -1,4 +1,4 @@
-"""BabyAI as a kind of game: five errands, each done or not."""
+"""BabyAI as a kind of game: five tasks, each solved or not."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from balrog_rag.util.templates import templates
 
 
 def play(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of BabyAI."""
+    """Create a game of BabyAI."""
     return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)
 
 

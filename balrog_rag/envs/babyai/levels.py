@@ -1,7 +1,7 @@
-"""BabyAI's levels for BALROG's five tasks, drawn by Minigrid's dice.
+"""BabyAI's levels for BALROG's five tasks, drawn with Minigrid's random generator.
 
-Which numbers are thrown, and in which order, decides the level that a seed means. Where a draw looks idle
-here it is one that BALROG's levels make. They were worked out from recordings of BALROG's games.
+Which random numbers are drawn, and in which order, determines the level of a seed. Draws whose result is
+unused here occur in BALROG's levels as well. They were derived from recordings of BALROG's games.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from minigrid.envs.babyai.core.verifier import (
 )
 
 _NEVER_ASKED_FOR = frozenset({("yellow", "box"), ("red", "key"), ("green", "ball")})
-"""Kept back by BALROG's levels for tests of generalisation."""
+"""Combinations that BALROG's levels reserve for tests of generalisation."""
 
 _DOOR_COLORS = ("yellow", "green", "blue", "purple")
 _SIDES = 4
 
 
 class Level(RoomGridLevel):  # type: ignore[misc]
-    """One room of 6 by 6 cells without distractors, or two where a door is to be opened."""
+    """One room of 6 by 6 cells without distractors, or two if a door is to be opened."""
 
     def __init__(self, errand: str) -> None:
         """`errand` is a task's name without the level's."""
@@ -35,15 +35,15 @@ class Level(RoomGridLevel):  # type: ignore[misc]
         super().__init__(room_size=8, num_rows=1, num_cols=2 if errand == "open" else 1)
 
     def gen_mission(self) -> None:
-        """Draw the objects and what is to be done with them."""
+        """Draw the objects and the mission."""
         self.instrs = self._open() if self._errand == "open" else self._handle()
 
     def gen_obs(self) -> dict[str, Any]:
-        """Nothing: what is seen is asked for apart."""
+        """Return nothing: observations are computed separately."""
         return {}
 
     def _gen_grid(self, width: int, height: int) -> None:
-        """Draw until a level fits. Minigrid's own loop prints what it throws away."""
+        """Draw until a level is valid. Minigrid's own loop prints every rejected one."""
         while True:
             RoomGrid._gen_grid(self, width, height)
             try:
@@ -55,7 +55,7 @@ class Level(RoomGridLevel):  # type: ignore[misc]
             return
 
     def _handle(self) -> Any:
-        """An errand with one object, or with two."""
+        """A mission with one object, or with two."""
         self.place_agent()
         one = self._errand in ("goto", "pickup")
         things = self.add_distractors(num_distractors=1 if one else 2, all_unique=False)
@@ -80,7 +80,7 @@ class Level(RoomGridLevel):  # type: ignore[misc]
         return AfterInstr(GoToInstr(second), PickupInstr(first))
 
     def _other(self, things: Sequence[Any], first: Any) -> Any:
-        """Another thing than the first; where all look alike, whichever comes."""
+        """A thing other than the first; if all look alike, any."""
         alike = len({(thing.color, thing.type) for thing in things}) == 1
         while True:
             thing = self._rand_elem(things)
@@ -89,7 +89,7 @@ class Level(RoomGridLevel):  # type: ignore[misc]
 
     def _open(self) -> Any:
         """A locked door between two rooms; its key lies in the room where the agent is."""
-        RoomGrid._gen_grid(self, self.width, self.height)  # the rooms are drawn twice
+        RoomGrid._gen_grid(self, self.width, self.height)  # BALROG draws the rooms twice
         color = self._rand_elem(_DOOR_COLORS)
         locked = self._lock_a_room(color)
         self.add_object(self._column_but(locked), 0, "key", color)
@@ -100,7 +100,7 @@ class Level(RoomGridLevel):  # type: ignore[misc]
         return OpenInstr(ObjDesc("door", None if self._rand_bool() else color))
 
     def _lock_a_room(self, color: str) -> int:
-        """The column of the room that is now behind a locked door."""
+        """Return the column of the room that is now behind a locked door."""
         while True:
             column, side = self._rand_int(0, self.num_cols), self._rand_int(0, _SIDES)
             if self.get_room(column, 0).neighbors[side] is not None:

@@ -1,4 +1,4 @@
-"""A player of BabyAI without a model: it keeps a map of what it has seen and searches it for the way."""
+"""A player of BabyAI without a model: it keeps a map of everything seen and searches it for paths."""
 
 import re
 from collections import deque
@@ -9,27 +9,27 @@ from balrog_rag.envs.small_engine import Moment
 
 Cell = tuple[int, int]
 _AHEAD: tuple[Cell, ...] = ((0, -1), (1, 0), (0, 1), (-1, 0))
-"""Directions in the order of turns to the right; the player begins at (0, 0) and looks along the first."""
+"""Directions in the order of turns to the right; the player begins at (0, 0) facing the first."""
 _SIDE, _FAR = 3, 6
-"""How many cells the view reaches to either side and ahead."""
+"""Number of cells that the view reaches to either side and ahead."""
 _ROOM = 8
 _LINE = re.compile(r"^an? (?:(?:open|closed|locked) )?(?:(\w+) )?(\w+) (\d+ .*)$")
 _THING = r"(?:the|a) (?:(\w+) )?(\w+)"
 
 
 class Thing(NamedTuple):
-    """What an errand or a line names; without a colour it may have any."""
+    """A thing as named by a mission or an observation; without a colour it may have any."""
 
     color: str
     kind: str
 
     def is_a(self, wanted: "Thing") -> bool:
-        """Whether it is what is wanted."""
+        """Whether it is the thing wanted."""
         return self.kind == wanted.kind and wanted.color in ("", self.color)
 
 
 class Place(NamedTuple):
-    """Where the player stands, and where it looks."""
+    """The player's position and direction."""
 
     cell: Cell
     way: int
@@ -40,19 +40,19 @@ class Place(NamedTuple):
         return self.cell[0] + _AHEAD[self.way][0], self.cell[1] + _AHEAD[self.way][1]
 
     def after(self, action: str) -> "Place":
-        """Where an action leads if nothing is in the way."""
+        """The position after an action if nothing is in the way."""
         if action == "go forward":
             return Place(self.front, self.way)
         return Place(self.cell, (self.way + (1 if action == "turn right" else -1)) % 4)
 
     def seen_at(self, right: int, ahead: int) -> Cell:
-        """The cell so far to the right and ahead."""
+        """The cell at this distance to the right and ahead."""
         (fx, fy), (rx, ry) = _AHEAD[self.way], _AHEAD[(self.way + 1) % 4]
         return self.cell[0] + right * rx + ahead * fx, self.cell[1] + right * ry + ahead * fy
 
 
 def play(goal: str, first: Moment) -> Generator[str, Moment, None]:
-    """Do the errand, an action at a time."""
+    """Complete the mission, an action at a time."""
     player = _Player(first)
     for wanted, deed in _errands(goal):
         yield from deed(player, wanted)
@@ -61,7 +61,7 @@ def play(goal: str, first: Moment) -> Generator[str, Moment, None]:
 
 
 def _errands(goal: str) -> Iterator[tuple[str, "Deed"]]:
-    """What is to be done, in order."""
+    """The parts of the mission, in order."""
     later, _, first = goal.partition(" after you ")
     for part in (first, later) if first else goal.split(", then "):
         yield next((part.removeprefix(begins), deed) for begins, deed in _DEEDS if part.startswith(begins))
@@ -115,18 +115,18 @@ def _neighbours(cell: Cell) -> Iterator[Cell]:
 
 
 class _Player:
-    """What has been seen so far, by cells counted from where the game began."""
+    """Everything seen so far, by cell, counted from the starting position."""
 
     def __init__(self, first: Moment) -> None:
         self.place = Place((0, 0), 0)
         self.things: dict[Cell, Thing] = {}
         self._walls: dict[int, int] = {}
-        """By direction how far the wall is, counted along it from the first cell."""
+        """By direction, the distance of the wall from the first cell."""
         self._seen: set[Cell] = {(0, 0)}
         self._look(first)
 
     def take(self, action: str) -> Generator[str, Moment, None]:
-        """Take an action, and see what it led to."""
+        """Take an action and process the observation."""
         moment = yield action
         if action in ("turn left", "turn right") or (
             action == "go forward" and self.is_free(self.place.front)
@@ -141,14 +141,14 @@ class _Player:
             yield from self.take(action)
 
     def face(self, wanted: Thing) -> Generator[str, Moment, None]:
-        """Stand before such a thing."""
+        """Stand in front of such a thing."""
         yield from self.find(wanted)
         yield from self.walk(
             lambda place: self.things.get(place.front, wanted._replace(kind="")).is_a(wanted)
         )
 
     def walk(self, there: Callable[[Place], bool]) -> Generator[str, Moment, None]:
-        """Go where it is as it should be; what is seen on the way may change the way."""
+        """Walk until a condition holds; the path is replanned when something new is seen."""
         while not there(self.place):
             yield from self.take(next(iter(self._way(there)), "turn left"))
 
@@ -157,16 +157,16 @@ class _Player:
         return cell not in self.things and self._inside(cell)
 
     def _inside(self, cell: Cell, walls: int = 0) -> bool:
-        """Whether a cell is within the room; with `walls` 1 its walls belong to it."""
+        """Whether a cell is within the room; with `walls` 1 the room includes its walls."""
         reach = [cell[0] * dx + cell[1] * dy for dx, dy in _AHEAD]
         return all(far < self._walls.get(way, _ROOM) + walls for way, far in enumerate(reach))
 
     def _shows_more(self, place: Place) -> bool:
-        """Whether something would be seen that has not been; doors are in walls."""
+        """Whether something new would be seen; doors are in walls."""
         return any(cell not in self._seen and self._inside(cell, walls=1) for cell in _view(place))
 
     def _way(self, there: Callable[[Place], bool]) -> list[str]:
-        """The shortest way to a place that is as it should be; nothing where there is none."""
+        """The shortest path to a place that fulfils the condition; nothing if there is none."""
         ways: dict[Place, list[str]] = {self.place: []}
         queue = deque([self.place])
         while queue:
@@ -181,7 +181,7 @@ class _Player:
         return []
 
     def _look(self, moment: Moment) -> None:
-        """Take what is told into the map."""
+        """Add an observation to the map."""
         self._seen.update(_view(self.place))
         for line in moment.long.split("\n"):
             match = _LINE.match(line)
@@ -195,7 +195,7 @@ class _Player:
                 self.things[cell] = Thing(match[1] or "", match[2])
 
     def _wall(self, cell: Cell, right: int, ahead: int) -> None:
-        """A wall straight ahead or beside; rooms are rectangles, so it bounds them all along."""
+        """A wall straight ahead or beside; rooms are rectangles, so it bounds them along its whole length."""
         way = (self.place.way + (0 if ahead else 1 if right > 0 else 3)) % 4
         self._walls[way] = cell[0] * _AHEAD[way][0] + cell[1] * _AHEAD[way][1]
 
@@ -205,7 +205,7 @@ def _view(place: Place) -> Iterator[Cell]:
 
 
 def _offset(words: str) -> Cell:
-    """How far to the right and ahead `2 steps left and 1 step forward` is."""
+    """The offset to the right and ahead of `2 steps left and 1 step forward`."""
     right = ahead = 0
     for count, way in re.findall(r"(\d+) steps? (\w+)", words):
         right += int(count) * {"left": -1, "right": 1}.get(way, 0)

@@ -1,4 +1,4 @@
-"""What the agent of a Minigrid level sees, in BALROG's words: one line a thing."""
+"""The observation of a Minigrid level in BALROG's words, one line per thing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +8,9 @@ _LOOKS = ((_FORWARD, "forward"), (_LEFT, "left"), (_RIGHT, "right"))
 
 
 def describe(level: Any) -> str:
-    """What is carried, the walls straight ahead, left and right, and every other thing in view.
+    """List the carried object, the walls straight ahead, left and right, and every other thing in view.
 
-    Things stand from left to right, and in a column from far to near.
+    Things are listed from left to right, and within a column from far to near.
     """
     grid, visible = level.gen_obs_grid()
     size = level.agent_view_size
@@ -24,7 +24,7 @@ def _carried(thing: Any) -> Iterator[str]:
 
 
 def _walls(cells: list[list[Any]]) -> Iterator[str]:
-    """Walls with nothing between them and the agent, who stands in the middle of the nearest row."""
+    """Walls with nothing between them and the agent, which is in the middle of the nearest row."""
     size = len(cells)
     for (dx, dy), way in _LOOKS:
         x, y = size // 2 + dx, size - 1 + dy

@@ -1,1 +1,1 @@
-"""Crafter: a small world of gathering, making and surviving, as BALROG plays it."""
+"""Crafter: a small world for gathering, crafting and surviving, as BALROG plays it."""

@@ -38,13 +38,13 @@ _WAYS = {"west": "left", "east": "right", "north": "up", "south": "down"}
 
 
 def make(task: str, seed: int) -> "Crafter":
-    """A game; there is one task."""
+    """Create a game; there is one task."""
     TASKS.index(task)
     return Crafter(seed)
 
 
 class Crafter:
-    """A player in a world of 64 by 64 cells, who sees 9 by 7 of them."""
+    """A player in a world of 64 by 64 cells, with a view of 9 by 7."""
 
     goal = GOAL
     max_steps = MAX_STEPS
@@ -55,7 +55,7 @@ class Crafter:
         self._world = World(seed)
 
     def reset(self) -> Moment:
-        """Begin the game; BALROG lets one step pass before it shows anything."""
+        """Begin the game; BALROG takes one step before the first observation."""
         self._world.start()
         self._world.take("noop")
         return self._moment(0.0, False)
@@ -65,11 +65,11 @@ class Crafter:
         return self._moment(*self._world.take(_crafters_name(action)))
 
     def picture(self) -> NDArray[Any]:
-        """What is near and what is carried, 256 by 256 pixels."""
+        """Draw the surroundings and the inventory, 256 by 256 pixels."""
         return self._world.picture()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     def _moment(self, reward: float, over: bool) -> Moment:
         from balrog_rag.envs.crafter.world import items
@@ -88,7 +88,7 @@ class Crafter:
         )
 
     def _view(self) -> NDArray[Any]:
-        """The names of what is in view."""
+        """The names of everything in view."""
         from balrog_rag.envs.crafter.world import material
 
         materials, creatures = self._world.around()

@@ -24,18 +24,18 @@ _LOW_HEALTH = 3
 
 
 class CrafterProgress(Share):
-    """The share of the achievements that were reached."""
+    """The share of achievements reached."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a step."""
+        """Process a step."""
         self.value = max(self.value, numbers["achievements"] / ACHIEVEMENTS)
 
 
 class CrafterSignals(EnvironmentSignals):
-    """What wrappers may notice of a moment of Crafter."""
+    """Signals of a moment of Crafter for wrappers."""
 
     def health(self, numbers: Numbers) -> float:
-        """Health as a share of its most."""
+        """Health as a share of its maximum."""
         return numbers.get("health", _MOST_HEALTH) / _MOST_HEALTH
 
     def hurt(self, before: Numbers, now: Numbers) -> bool:
@@ -44,7 +44,7 @@ class CrafterSignals(EnvironmentSignals):
 
 
 def play(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of Crafter."""
+    """Create a game of Crafter."""
     from balrog_rag.envs.crafter.game import ACTIONS, DEFAULT_ACTION, make
 
     return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)

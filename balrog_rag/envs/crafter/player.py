@@ -1,7 +1,7 @@
-"""A player of Crafter without a model: it follows the order of crafts, and needs come first.
+"""A player of Crafter without a model: it follows the order of crafts, and vital needs come first.
 
-The text tells of each kind of thing only how far the nearest is and in which quarter, so that the player goes
-by trial: a way that is blocked is dug through or walked around.
+The text gives only the distance and quarter of the nearest thing of each kind, so the player moves by trial:
+a blocked way is dug through or walked around.
 """
 
 import re
@@ -29,14 +29,14 @@ _SAPLING_TRIES, _LEG, _DETOUR = 40, 25, 3
 
 
 class Sight(NamedTuple):
-    """How far the nearest of a kind is, and in which directions."""
+    """The distance of the nearest thing of a kind, and its directions."""
 
     steps: int
     ways: tuple[str, ...]
 
 
 class Scene:
-    """What one moment tells."""
+    """The contents of one observation."""
 
     def __init__(self, moment: Moment) -> None:
         found = _FACED.search(moment.long)
@@ -48,16 +48,16 @@ class Scene:
         self.has = {name: int(number) for name, number in _COUNT.findall(moment.short)}
 
     def count(self, name: str) -> int:
-        """How many are carried, or how high a vital sign is."""
+        """The number carried of an item, or the level of a vital sign."""
         return self.has.get(name, 0)
 
     def near(self, name: str, steps: int = 1) -> bool:
-        """Whether such a thing is so near."""
+        """Whether such a thing is within this distance."""
         return name in self.sees and self.sees[name].steps <= steps
 
 
 def play(goal: str, first: Moment) -> Generator[str, Moment, None]:
-    """Live on and craft, an action at a time."""
+    """Survive and craft, an action at a time."""
     player = _Player()
     moment = first
     while True:
@@ -74,14 +74,14 @@ class _Player:
         self._tries = 0
 
     def act(self, scene: Scene) -> str:
-        """What to do now."""
+        """Choose the next action."""
         action = "Noop" if scene.asleep else next(self._wishes(scene))
         self._note(action, scene)
         self._before = scene
         return action
 
     def _wishes(self, scene: Scene) -> Iterator[str]:
-        """What could be done, the most urgent first."""
+        """Possible actions, the most urgent first."""
         yield from self._needs(scene)
         yield from self._crafts(scene)
         yield from self._chances(scene)
@@ -113,7 +113,7 @@ class _Player:
             yield "Place Table"
 
     def _tools(self, scene: Scene) -> Iterator[str]:
-        """Tools that can be made at the table, with wood at hand."""
+        """Tools that can be made at the table, if wood is available."""
         iron = self._has_furnace(scene) and scene.count("coal") and scene.count("iron")
         can = {"wood": True, "stone": scene.count("stone"), "iron": iron}
         for material in (name for name, enough in can.items() if enough):
@@ -149,7 +149,7 @@ class _Player:
             yield from self._use(scene, material)
 
     def _wanted(self, scene: Scene) -> Iterator[str]:
-        """Materials worth going for, in the order of crafts."""
+        """Materials worth collecting, in the order of crafts."""
         if scene.count("iron_pickaxe"):
             yield "diamond"
         if scene.count("stone_pickaxe") and scene.count("iron") < 2:
@@ -162,7 +162,7 @@ class _Player:
             yield "stone"
 
     def _use(self, scene: Scene, name: str) -> Iterator[str]:
-        """Go to the nearest such thing and use it, where there is one in sight."""
+        """Go to the nearest such thing and use it, if one is in sight."""
         if scene.faces == name:
             yield "Do"
         sight = scene.sees.get(name)
@@ -183,14 +183,14 @@ class _Player:
         return self._step(scene, self._detour.pop(0))
 
     def _blocked(self, scene: Scene, way: str) -> bool:
-        """Whether the last step that way met something that cannot be dug."""
+        """Whether the last step in that direction met an obstacle that cannot be dug."""
         return (self._moved == way and scene.faces not in (*_OPEN, "stone")) or self._lava(scene, way)
 
     def _lava(self, scene: Scene, way: str) -> bool:
         return scene.near("lava") and way in scene.sees["lava"].ways
 
     def _step(self, scene: Scene, way: str) -> str:
-        """A step, or a stroke at the stone that is in its way."""
+        """Take a step, or dig the stone in its way."""
         if self._lava(scene, way):
             return _WAYS[_BACK[way]]
         if self._moved == way and scene.faces == "stone":
@@ -200,7 +200,7 @@ class _Player:
         return _WAYS[way]
 
     def _explore(self, scene: Scene) -> str:
-        """Keep a direction for a while; turn where it is blocked or the world ends."""
+        """Keep a direction for a while; turn if it is blocked or the world ends."""
         self._leg += 1
         stuck = self._moved == self._heading and scene.faces not in (*_OPEN, "stone")
         if stuck or not scene.sees or self._leg > _LEG:
@@ -211,7 +211,7 @@ class _Player:
         return self._step(scene, self._heading)
 
     def _note(self, action: str, scene: Scene) -> None:
-        """Remember what the action was for, and whether the one before did something for the first time."""
+        """Remember the purpose of the action, and whether the last one was a first success."""
         before = self._before
         if before is not None:
             for name, what in (("food", "eat_cow"), ("drink", "drink")):

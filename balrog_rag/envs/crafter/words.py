@@ -1,4 +1,4 @@
-"""What a player of Crafter sees and has, in BALROG's words."""
+"""A player's surroundings and possessions in Crafter, in BALROG's words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _DEAD = "You died.\n\n"
 
 
 def status(inventory: Mapping[str, int], most: Mapping[str, int]) -> str:
-    """The vital signs and what is carried."""
+    """List the vital signs and the inventory."""
     vital = "\n".join(f"- {name}: {inventory[name]}/{most[name]}" for name in VITAL)
     carried = [f"- {name}: {count}" for name, count in inventory.items() if count and name not in VITAL]
     having = "Your inventory:\n" + "\n".join(carried) if carried else "You have nothing in your inventory."
@@ -19,9 +19,9 @@ def status(inventory: Mapping[str, int], most: Mapping[str, int]) -> str:
 
 
 def surroundings(view: NDArray[Any], facing: tuple[int, int], asleep: bool, dead: bool) -> str:
-    """What is near, each kind of thing once, and what the player faces.
+    """List what is near, each kind of thing once, and what the player faces.
 
-    `view` holds names by column and row, the player in its middle (of a whole view).
+    `view` holds names by column and row, with the player in the middle (of a whole view).
     """
     middle = (4, 3)
     state = _ASLEEP if asleep else _DEAD if dead else ""
@@ -33,7 +33,7 @@ def surroundings(view: NDArray[Any], facing: tuple[int, int], asleep: bool, dead
 
 
 def _nearest(view: NDArray[Any], middle: tuple[int, int]) -> dict[str, tuple[int, int]]:
-    """Of each kind the nearest one's offset, in the order in which the kinds are met from west to east."""
+    """The offset of the nearest thing of each kind; kinds are ordered from west to east."""
     nearest: dict[str, tuple[int, int]] = {}
     for x in range(view.shape[0]):
         for y in range(view.shape[1]):

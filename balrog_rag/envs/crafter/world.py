@@ -1,8 +1,8 @@
-"""Crafter with two of its chances removed, so that a seed and actions mean one game everywhere.
+"""Crafter without two sources of chance, so that a seed and actions determine the game everywhere.
 
-Its creatures are kept by region in sets, whose order follows memory addresses; here they keep the order in
-which they came. And its pictures throw the world's dice by night; here the dice fall whether a picture is
-drawn or not. BALROG draws two after each step.
+It keeps creatures by region in sets, whose order depends on memory addresses; here they keep their order of
+creation. And its pictures use the world's random numbers at night; here these are drawn whether or not a
+picture is drawn. BALROG draws two pictures after each step.
 """
 
 from collections import defaultdict
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 AREA, VIEW, SIZE = (64, 64), (9, 9), (256, 256)
 _REGION = (12, 12)
 _SEEN = (9, 7)
-"""Columns and rows of the world in a picture; the rest shows what is carried."""
+"""Columns and rows of the world in a picture; the rest shows the inventory."""
 _PIXELS = tuple(cells * (SIZE[0] // VIEW[0]) for cells in _SEEN)
 _DARKER, _BRIGHTER, _DUSK = 32, 127, 0.5
 
 
 class _Arrivals(dict[Hashable, None]):
-    """What of a set Crafter needs, in the order of arrival."""
+    """The operations of a set that Crafter needs, in order of insertion."""
 
     def add(self, thing: Hashable) -> None:
         self[thing] = None
@@ -39,29 +39,29 @@ class _World(engine.World):  # type: ignore[misc]
 
 
 class World(crafter.Env):  # type: ignore[misc]
-    """A game of Crafter in a world drawn by this seed."""
+    """A game of Crafter in a world generated from this seed."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(area=AREA, view=VIEW, size=SIZE, seed=seed)
         self._world = _World(AREA, constants.materials, _REGION)
         self._local_view = engine.LocalView(self._world, self._textures, _SEEN)
-        self._sem_view = lambda: None  # nobody asks for the whole map
+        self._sem_view = lambda: None  # the whole map is never used
         self._picture: NDArray[Any] | None = None
         self._owed = False
 
     @property
     def player(self) -> Any:
-        """The player, with what is carried and achieved."""
+        """The player, with its inventory and achievements."""
         return self._player
 
     def start(self) -> None:
-        """Draw the world; the same one every time, where Crafter draws the next."""
+        """Generate the world; always the same one, whereas Crafter generates the next."""
         self._episode = 0
         self.reset()
         self._picture, self._owed = None, False
 
     def take(self, action: str) -> tuple[float, bool]:
-        """Take an action by Crafter's name; the reward, and whether the game is over."""
+        """Take an action by Crafter's name; return the reward, and whether the game is over."""
         if self._owed:
             self._throw()
         _, reward, done, _ = self.step(constants.actions.index(action))
@@ -76,9 +76,9 @@ class World(crafter.Env):  # type: ignore[misc]
         return self._picture
 
     def around(self) -> tuple[NDArray[Any], list[tuple[int, int, str]]]:
-        """The numbers of the materials in view, and the creatures with their places in it.
+        """The numbers of the materials in view, and the creatures with their positions in it.
 
-        Columns first. Beyond the west and north edges nothing at all is in view, as in BALROG.
+        Columns first. Beyond the west and north edges nothing is in view, as in BALROG.
         """
         left, top = (int(at) - seen // 2 for at, seen in zip(self._player.pos, _SEEN, strict=True))
         materials: NDArray[Any] = self._world._mat_map[left : left + _SEEN[0], top : top + _SEEN[1]]
@@ -91,7 +91,7 @@ class World(crafter.Env):  # type: ignore[misc]
         return materials, creatures
 
     def _obs(self) -> None:
-        """The first picture after a step is never looked at."""
+        """The first picture after a step is never used."""
         self._throw()
 
     def _throw(self) -> None:
@@ -107,5 +107,5 @@ def material(number: int) -> str:
 
 @cache
 def items() -> dict[str, int]:
-    """Everything that can be carried, with the most of it; a player's vital signs come first."""
+    """Everything that can be carried, with its maximum; a player's vital signs come first."""
     return {name: about["max"] for name, about in constants.items.items()}

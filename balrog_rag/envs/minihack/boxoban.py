@@ -1,6 +1,6 @@
-"""The levels of MiniHack's Boxoban tasks, which come neither with it nor with us.
+"""The levels of MiniHack's Boxoban tasks, which neither MiniHack nor this package includes.
 
-`balrog-rag envs fetch boxoban` brings them into the user's cache folder.
+`balrog-rag envs fetch boxoban` downloads them to the user's cache folder.
 """
 
 import os
@@ -21,19 +21,19 @@ URL = "https://github.com/google-deepmind/boxoban-levels/archive/refs/heads/mast
 COMMAND = "balrog-rag envs fetch boxoban"
 
 SETS = {"Hard": "hard", "Medium": "medium/train", "Unfiltered": "unfiltered/train"}
-"""By the part of a task's name: the folder with its levels."""
+"""By a part of the task's name: the folder of its levels."""
 
 _MOST_BYTES = 1 << 30
 _CHUNK = 1 << 20
 
 
 def levels_folder() -> Path:
-    """Where fetched levels are kept."""
+    """The folder of fetched levels."""
     return cache_folder() / "boxoban"
 
 
 def require_levels(task: str) -> Path:
-    """The folder that holds a Boxoban task's levels, or a line that says how to get them."""
+    """Return the folder of a Boxoban task's levels; the error says how to get them."""
     wanted = next((folder for name, folder in SETS.items() if name in task), "")
     for root in (levels_folder(), _packed_folder()):
         if root is not None and any((root / wanted).glob("*.txt")):
@@ -52,9 +52,9 @@ def _packed_folder() -> Path | None:
 
 
 def read_levels(folder: str) -> Sequence[str]:
-    """The levels of a folder in the order of its file names, so that a seed means the same everywhere.
+    """Read the levels of a folder in the order of file names, so that a seed means the same everywhere.
 
-    They are read once a process: Medium has 450,000 of them in 450 files, which takes a second and 72 MB.
+    They are read once per process: Medium has 450,000 levels in 450 files, which takes a second and 72 MB.
     """
     paths = sorted(Path(folder).glob("*.txt"))
     return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
@@ -62,7 +62,7 @@ def read_levels(folder: str) -> Sequence[str]:
 
 @lru_cache(maxsize=2)
 def _read(files: tuple[tuple[Path, int, int], ...]) -> Sequence[str]:
-    """The levels of these files, each named with its time and size, so that a changed one is read again."""
+    """Read the levels of these files; time and size are part of the key, so changed files are read again."""
     levels = []
     for path, _, _ in files:
         for block in path.read_text("utf-8").split("\n\n"):
@@ -73,7 +73,7 @@ def _read(files: tuple[tuple[Path, int, int], ...]) -> Sequence[str]:
 
 
 def fetch(source: str = URL) -> Path:
-    """Bring the levels from a URL, a zip file or a folder into the cache."""
+    """Import the levels from a URL, a zip file or a folder into the cache."""
     target = levels_folder()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def fetch(source: str = URL) -> Path:
 
 @contextmanager
 def _archive(source: str, folder: Path) -> Iterator[zipfile.ZipFile]:
-    """The zip file that a source stands for."""
+    """Open the zip file of a source."""
     path = Path(source).expanduser()
     if source.startswith(("http://", "https://")):
         path = folder / "levels.zip"
@@ -114,7 +114,7 @@ def _archive(source: str, folder: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _unpack(archive: zipfile.ZipFile, target: Path) -> int:
-    """Copy out the level files and nothing else; how many there were."""
+    """Extract the level files and nothing else; return their number."""
     count = size = 0
     for member in archive.infolist():
         place = _place(member.filename)
@@ -142,9 +142,9 @@ def _check_size(name: str, size: int) -> None:
 
 
 def _place(name: str) -> PurePosixPath | None:
-    """Where a member of the archive belongs: from its set's name on; None if it is not a level file.
+    """The target path of a member of the archive, from its set's name on; None if it is not a level file.
 
-    The path is put together from known words and a plain file name, so a hostile one leads nowhere else.
+    The path consists of known words and a plain file name, so a hostile name cannot lead elsewhere.
     """
     parts = PurePosixPath(name.replace("\\", "/")).parts
     for folder in (

@@ -1,4 +1,4 @@
-"""MiniHack's tasks, each as its package defines it, with BALROG's settings and none of its losses."""
+"""MiniHack's tasks as its package defines them, with BALROG's settings."""
 
 import os
 import random
@@ -38,7 +38,7 @@ GOALS = {
     "boxoban": "This is Boxoban, a game of pushing boxes in the manner of Sokoban. Your goal is to have "
     "every boulder on a fountain. You push a boulder by walking against it, if nothing is behind it.",
 }
-"""What a task wants, by a word in its name."""
+"""The goal of a task, by a word in its name."""
 
 OTHER_GOAL = "Your goal is to come as far as you can in the game."
 
@@ -50,7 +50,7 @@ _SUCCESSFUL = "TASK_SUCCESSFUL"
 
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
-    """The environment `minihack`."""
+    """Create the environment `minihack`."""
     check_game(spec)
     engine = MiniHackEngine(spec, ttyrec)
     actions = minihack_actions(minihack_options(spec).actions, engine.task_keys)
@@ -62,13 +62,13 @@ def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
 
 
 def goal(task: str) -> str:
-    """The sentence that tells what a task wants."""
+    """Return the sentence that states a task's goal."""
     return next((says for word, says in GOALS.items() if word in task.lower()), OTHER_GOAL)
 
 
 @cache
 def registered_tasks() -> list[str]:
-    """Every MiniHack task there is."""
+    """Return every MiniHack task."""
     import gymnasium
 
     _import_minihack()
@@ -77,16 +77,16 @@ def registered_tasks() -> list[str]:
 
 def _import_minihack() -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pkg_resources announces its end on every import of minihack
+        warnings.simplefilter("ignore")  # pkg_resources warns of its removal on every import of minihack
         import minihack  # noqa: F401
 
 
 class MiniHackEngine:
     """A MiniHack task, stepped as its own class steps it.
 
-    Three things of NLE's are taken over. The game is not quit at once when a task is solved, so that its last
-    screen can still be seen. Messages of pages that the task turns by itself are kept. And a task's level is
-    drawn, where Python draws it, by dice of the spec.
+    Three things differ from NLE. The game is not quit at once when a task is solved, so that its last screen
+    can be seen. Messages of pages that the task turns by itself are kept. And if Python draws a task's level,
+    its random generator is seeded by the spec.
     """
 
     def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
@@ -119,7 +119,7 @@ class MiniHackEngine:
         """Begin the game."""
         seed(self._game, self._seeds)
         plan = getattr(self._task, "minigrid_env", None)
-        if plan is not None:  # another package draws this level, by dice of its own
+        if plan is not None:  # another package draws this level, with a generator of its own
             plan.reset = partial(plan.reset, seed=self._seeds.core % 2**31)
         with _seeded(self._seeds.core + 1):
             self._task.reset()
@@ -127,34 +127,34 @@ class MiniHackEngine:
         share_code(self._game)
 
     def press(self, key: int) -> KeyPress:
-        """KeyPress one key, and whatever the task presses after it."""
+        """Press one key, and every key that the task presses after it."""
         self._passed = ""
         _, reward, ended, _, info = self._task.step(self._place(key))
         return KeyPress(*self._judge(float(reward), ended, info["end_status"].name), self._passed)
 
     def unsolvable(self) -> None:
-        """Let the level go on whatever happens on it, stairs down included: somebody else judges."""
+        """Let the level continue whatever happens on it, stairs down included: another component judges."""
         running = self._task.StepStatus.RUNNING
         self._task._is_episode_end = lambda observation: running
 
     def can_press(self, key: int) -> bool:
-        """Other keys than the task's are for answering questions."""
+        """Keys other than the task's are only for answering questions."""
         asking = self.arrays["internal"]
         return key in self._own_keys or bool(asking[_IN_QUESTION] or asking[_IN_TEXT] or asking[_AT_PAGE])
 
     def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
-        """The facts of the end."""
+        """Return the facts of the end."""
         if not self._game._pynethack.done():
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
 
     def close(self, live: NDArray[Any] | None = None) -> None:
-        """Give back memory and files; a recording is ended first."""
+        """Release memory and files; a recording is finished first."""
         finish(self._game, self.arrays, self._ttyrec, live)
         self._task.close()
 
     def _judge(self, reward: float, ended: bool, status: str) -> tuple[float, str]:
-        """The reward, and how the task ended. Being solved is worth 1 on a move that cost no time, too."""
+        """The reward, and how the task ended. Solving it is worth 1 even if the move takes no game time."""
         if not ended:
             return reward, ""
         if status == _SUCCESSFUL:
@@ -164,7 +164,7 @@ class MiniHackEngine:
         return reward, Outcome.FAILED
 
     def _place(self, key: int) -> int:
-        """The index that the task knows the key by; it learns a key that only answers questions."""
+        """The index of the key in the task's action set; keys that only answer questions are added."""
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = len(self._task.actions)
@@ -172,7 +172,7 @@ class MiniHackEngine:
         return place
 
     def _keep_pages(self, observation: Any, done: bool, exceptions: bool = True) -> tuple[Any, bool]:
-        """Turn pages as the task does, but keep what stood on them; of a game that is over the first only."""
+        """Turn pages as the task does, but keep their text; after the end of the game only the first."""
         over = False
         while not done and self.arrays["internal"][_AT_PAGE]:
             if not over:
@@ -184,7 +184,7 @@ class MiniHackEngine:
 
 
 def _make_task(spec: GameSpec) -> Any:
-    """The task's own environment, without gymnasium's wrappers."""
+    """Create the task's own environment, without gymnasium's wrappers."""
     import gymnasium
     from gymnasium.envs.registration import load_env_creator
 
@@ -206,12 +206,13 @@ def _make_task(spec: GameSpec) -> Any:
         observation_keys=list(KEYS),
         fix_moon_phase=True,
     )
-    task._goal_pos_set = None  # Boxoban is asked whether it is solved before it has looked for its goals
+    # Without it, Boxoban checks whether it is solved before it has looked for its goals, and fails.
+    task._goal_pos_set = None
     return task
 
 
 def _use_levels(folder: Path) -> None:
-    """Let MiniHack read the Boxoban levels that lie here, in an order that is the same everywhere."""
+    """Let MiniHack read the Boxoban levels of this machine, in an order that is the same everywhere."""
     from minihack.envs import boxohack
 
     boxohack.LEVELS_PATH = os.fspath(folder)
@@ -220,7 +221,7 @@ def _use_levels(folder: Path) -> None:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Python's own dice, which some tasks draw levels with, start from a seed; afterwards as before."""
+    """Seed Python's global generator, with which some tasks draw levels, and restore it afterwards."""
     before = random.getstate()
     random.seed(seed)
     try:
@@ -231,7 +232,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 @contextmanager
 def _recording(ttyrec: str | None, prefix: str | None) -> Iterator[None]:
-    """A task made within records to this file; by itself NLE names recordings by process and number."""
+    """A task created in this context records to this file; NLE's own names are process and number."""
     from nle.env import base
 
     original = base.nethack.Nethack

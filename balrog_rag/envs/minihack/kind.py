@@ -28,34 +28,34 @@ from balrog_rag.util.templates import templates
 
 
 class Solved(Share):
-    """A task is solved by one action of reward 1, as BALROG counts it, or where MiniHack says so itself.
+    """A task is solved by one action of reward 1, as BALROG counts it, or if MiniHack itself says so.
 
-    The reward alone is not enough: an action that turns pages is worth the sum of its key presses, and each
-    of them that takes no game time costs 0.01.
+    The reward alone is not enough: an action that turns pages has the sum of its key presses, each of which
+    costs 0.01 if it takes no game time.
     """
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a step."""
+        """Process a step."""
         if reward >= 1.0 or ended == Outcome.SOLVED:
             self.value = 1.0
 
 
 def tasks() -> Sequence[str]:
-    """Every MiniHack task there is."""
+    """Return every MiniHack task."""
     from balrog_rag.envs.minihack.game import registered_tasks
 
     return registered_tasks()
 
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A MiniHack task."""
+    """Create a MiniHack task."""
     from balrog_rag.envs.minihack.game import make as make_game
 
     return make_game(spec, ttyrec)
 
 
 def check(game: GameSpec) -> None:
-    """Refuse characters, seeds and level descriptions that cannot be, and levels that are not here."""
+    """Reject impossible characters, seeds and level descriptions, and levels that are not installed."""
     if "Crossing" in game.task:
         raise ConfigError(
             f"{game.task}: cannot be played: MiniHack asks minigrid for a level as large as the screen, and "

@@ -1,7 +1,7 @@
-"""What an agent may answer, and the keys that each answer presses.
+"""The answers that an agent may give, and the keys that each presses.
 
-The names are those of BALROG, so that prompts and answers can be compared; the descriptions are our own.
-Everything accepted works. Everything advertised is accepted, but for six words that BALROG shows and refuses.
+The names are BALROG's, so that prompts and answers can be compared; the descriptions are our own. Everything
+accepted works. Everything advertised is accepted, except six words that BALROG advertises and rejects.
 """
 
 import string
@@ -15,7 +15,7 @@ ESC, MORE, SPACE = 27, 13, 32
 
 
 class Word(NamedTuple):
-    """An action known by a word: the key it presses, and what it does."""
+    """An action named by a word: the key it presses, and its description."""
 
     key: int
     says: str = ""
@@ -141,28 +141,28 @@ _UNADVERTISED: dict[str, int] = {
     "turnundead": _meta("t"),
     "versionshort": ord("v"),
 }
-"""Words that BALROG takes without showing them."""
+"""Words that BALROG accepts without advertising them."""
 
 REFUSED_BY_BALROG = frozenset({"annotate", "overview", "teleport", "travel", "minus", "apos"})
-"""Words that BALROG shows and then does not take."""
+"""Words that BALROG advertises and rejects."""
 
 _MOVES = (*_HEADINGS, *(f"far {name}" for name in _HEADINGS), "up", "down", "wait", "more")
 _COMMANDS = ("apply", "close", "open", "eat", "force", "kick", "loot", "pickup", "pray", "puton", "quaff")
 
 MINIHACK_NAMES = (*_MOVES, *_COMMANDS, "search", "zap")
-"""The words that MiniHack's prompt may show."""
+"""The words that MiniHack's prompt may list."""
 
 _SIGNS = "<>_*?$.,;:!@#=+-'\"()[]{}/\\^&|~%`"
 
 
 NOTHING = "nothing"
 BESIDE_SKILLS = ActionSet({NOTHING: "press no key"}, {NOTHING: ()})
-"""The one plain action where there are skills: it stands in for an invalid answer."""
+"""The only plain action with skills: it replaces an invalid answer."""
 
 
 @cache
 def nethack_actions(kind: str) -> ActionSet:
-    """NetHack's answers: `full`, `balrog` for exactly BALROG's, or nearly none beside `skills`."""
+    """NetHack's actions: `full`, `balrog` for exactly BALROG's, or nearly none beside `skills`."""
     if kind == "skills":
         return BESIDE_SKILLS
     advertised = {name: word.says for name, word in NETHACK_WORDS.items()}
@@ -175,7 +175,7 @@ def nethack_actions(kind: str) -> ActionSet:
 
 
 def minihack_actions(kind: str, task_keys: Sequence[int]) -> ActionSet:
-    """The answers of a MiniHack task whose own action set presses these keys."""
+    """The actions of a MiniHack task whose own action set presses these keys."""
     if kind == "skills":
         return BESIDE_SKILLS
     names = {NETHACK_WORDS[name].key: name for name in MINIHACK_NAMES}
@@ -188,13 +188,13 @@ def minihack_actions(kind: str, task_keys: Sequence[int]) -> ActionSet:
 
 
 def asks_questions(task_keys: Sequence[int]) -> bool:
-    """Whether a task has commands beyond moving, and so prompts that want an answer."""
+    """Whether a task has commands other than moving, and so prompts that need an answer."""
     moves = {NETHACK_WORDS[name].key for name in (*_MOVES, "search")}
     return any(key not in moves for key in task_keys)
 
 
 def prompt_answers() -> dict[str, Keys]:
-    """What NetHack's questions can be answered with: letters, numbers and signs."""
+    """Possible answers to NetHack's questions: letters, numbers and symbols."""
     return _letters() | _numbers() | {sign: (ord(sign),) for sign in _SIGNS}
 
 

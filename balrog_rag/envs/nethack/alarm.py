@@ -1,4 +1,4 @@
-"""What interrupts a program in NetHack: falling hit points, hunger, new kinds of monster in view."""
+"""Events that interrupt a program in NetHack: falling hit points, hunger, new kinds of monster in view."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _X, _Y = 0, 1
 
 
 class Alarm:
-    """Compares each screen with the one before."""
+    """Compares each screen with the previous one."""
 
     def __init__(self) -> None:
         self._hp: int | None = None
@@ -21,7 +21,7 @@ class Alarm:
         self._kinds: frozenset[int] = frozenset()
 
     def event(self, arrays: Mapping[str, NDArray[Any]]) -> str:
-        """What a player would want to know of; empty where nothing happened, and at the first screen."""
+        """The event of interest to a player; empty if there is none, and for the first screen."""
         from nle import nethack
 
         blstats = arrays["blstats"]

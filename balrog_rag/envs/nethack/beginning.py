@@ -1,4 +1,4 @@
-"""The first pages of a game, and what may ask for an answer before it has begun."""
+"""Handle the first pages of a game, and questions before its first move."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ _FIRST_PAGES = 1000
 
 
 def turn_first_pages(game: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Press on until the game takes moves.
+    """Press keys until the game accepts moves.
 
-    A scroll of scare monster under the hero's feet turns to dust when it is picked up, and the game then
-    asks for a name for such scrolls: a space would only become part of that name.
+    A scroll of scare monster under the hero turns to dust when it is picked up, and the game then asks for a
+    name for such scrolls: a space would only become part of that name.
     """
     state, asking = arrays["program_state"], arrays["internal"]
     for _ in range(_FIRST_PAGES):

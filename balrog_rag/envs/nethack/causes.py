@@ -1,6 +1,6 @@
-"""Of which class the end of a game of NetHack is, from NetHack's own words for it.
+"""Classify the end of a game of NetHack by NetHack's own words for it.
 
-The classes that are called preventable are those against which one paragraph, read in time, is enough.
+A class is called preventable if one paragraph, read in time, suffices to prevent it.
 """
 
 import re
@@ -21,18 +21,18 @@ _CLASSES = (
     ("drowning or lava", r"^drowned|^burned by molten lava|^dissolved in molten lava"),
     ("own spell or wand", r"(?:him|her|it)self|^killed by (?:an? )?(?:own|exploding wand)"),
 )
-"""Classes with a pattern of NetHack's words; the first that fits is taken, hunger before who then struck."""
+"""Classes with a pattern of NetHack's words; the first match counts, and hunger precedes the attacker."""
 
 PREVENTABLE = frozenset((LEFT, *(name for name, _ in _CLASSES)))
 
 
 def cause(outcome: str, facts: Mapping[str, Any]) -> str:
-    """The class; empty for a game that was not ended by death or by leaving."""
+    """The class of the end; empty unless the hero died or left the dungeon."""
     if outcome == Outcome.ESCAPED:
         return LEFT
     return cause_of_death(str(facts.get("death") or "")) if outcome == Outcome.DIED else ""
 
 
 def cause_of_death(words: str) -> str:
-    """The class of a death told in NetHack's words."""
+    """The class of a death described in NetHack's words."""
     return next((name for name, pattern in _CLASSES if re.search(pattern, words)), OTHER)

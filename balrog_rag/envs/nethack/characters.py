@@ -1,4 +1,4 @@
-"""The characters that NetHack knows."""
+"""NetHack's characters."""
 
 from itertools import product
 
@@ -21,11 +21,11 @@ _ROLES = {
     "val": ("hum dwa", "law neu"),
     "wiz": ("hum elf gno orc", "neu cha"),
 }
-"""Role: the races and the alignments it may have."""
+"""By role: its possible races and alignments."""
 
 
 def characters() -> list[str]:
-    """Every character that NetHack knows, as role-race-alignment-gender."""
+    """Every possible character, as role-race-alignment-gender."""
     return [
         f"{role}-{race}-{alignment}-{gender}"
         for role, (races, alignments) in _ROLES.items()
@@ -36,7 +36,7 @@ def characters() -> list[str]:
 
 
 def check_character(character: str) -> None:
-    """Raise a ConfigError for a character that NetHack would not take as it is written."""
+    """Raise a ConfigError for a character that NetHack would not accept unchanged."""
     if character == "@":
         return
     known = characters()

@@ -1,8 +1,8 @@
-"""Keeps the wall clock out of NetHack.
+"""Isolate NetHack from the wall clock.
 
 NetHack reads the time when a game begins, and shopkeepers' names, some prices, the kinds of ants in an
-anthill and the date on a tombstone come from it (https://github.com/NetHack-LE/nle/issues/129). A game is
-told a time that follows from its seed; where that cannot be done, `clock_pinned` says so.
+anthill and the date on a tombstone depend on it (https://github.com/NetHack-LE/nle/issues/129). Here a game
+gets a time derived from its seed; if that is impossible, `clock_pinned` says so.
 """
 
 import struct
@@ -18,20 +18,20 @@ _HOUR, _DAY, _DAYS = 3_600, 86_400, 300
 
 
 def _code(seconds: int) -> bytes:
-    """Machine code of `time_t time(time_t *where)` that always gives the same time."""
+    """Machine code of `time_t time(time_t *where)` that always returns the same time."""
     code = b"\xb8" + struct.pack("<I", seconds)  # mov eax, seconds
     code += b"\x48\x85\xff\x74\x03"  # test rdi, rdi; jz over the next instruction
     return code + b"\x48\x89\x07\xc3"  # mov [rdi], rax; ret
 
 
 def time_of(seed: int) -> int:
-    """The time a game with this seed takes place at: the hour after a noon of 2000, in every time zone."""
+    """The time of a game with this seed: an hour after noon of a day in 2000, in every time zone."""
     day, second = divmod(seed, _HOUR)
     return EARLIEST + day % _DAYS * _DAY + second
 
 
 def clock_pinned() -> bool:
-    """Whether games here are free of the wall clock; found out without importing NLE."""
+    """Whether games here are independent of the wall clock; determined without importing NLE."""
     package = find_spec("nle")
     if package is None or package.origin is None:
         return False
@@ -39,5 +39,5 @@ def clock_pinned() -> bool:
 
 
 def pin_clock(game: Any, seed: int) -> bool:
-    """Fix the time of an `nle.nethack.Nethack` that was not yet started; whether that was possible."""
+    """Fix the time of an `nle.nethack.Nethack` before it starts; return whether that was possible."""
     return answer(game, b"time", _code(time_of(seed)))

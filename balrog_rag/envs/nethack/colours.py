@@ -11,7 +11,7 @@ _BLANK = ord(" ")
 
 
 def coloured(arrays: Arrays) -> ColouredText:
-    """The whole terminal; blanks have no colour of their own."""
+    """Render the whole terminal; blanks have no colour of their own."""
     signs = arrays["tty_chars"]
     colours = np.where(signs == _BLANK, _GREY, arrays["tty_colors"] & 15)
     row, column = arrays["tty_cursor"].tolist()

@@ -1,4 +1,4 @@
-"""The words of NetHack's bottom line for hunger, load and ailments, by its own numbers for them."""
+"""NetHack's words on the bottom line for hunger, load and ailments, by NetHack's numbers."""
 
 HUNGER = ("Satiated", "", "Hungry", "Weak", "Fainting", "Fainted", "Starved")
 LOADS = ("", "Burdened", "Stressed", "Strained", "Overtaxed", "Overloaded")
@@ -6,4 +6,4 @@ CONDITIONS = (
     *("Stone", "Slime", "Strngl", "FoodPois", "TermIll", "Blind", "Deaf", "Stun", "Conf", "Hallu"),
     *("Lev", "Fly", "Ride"),
 )
-"""By their bits."""
+"""Conditions by their bits."""

@@ -1,4 +1,4 @@
-"""One game of the NetHack family: answers in, observations out, limits kept."""
+"""One game of the NetHack family: takes actions, returns observations, enforces limits."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -25,13 +25,13 @@ _TURN = 20
 
 
 class KeyPress(NamedTuple):
-    """What one key did."""
+    """The result of one key."""
 
     reward: float
     ended: str = ""
-    """How the game ended, or nothing."""
+    """How the game ended; empty if it has not."""
     passed: str = ""
-    """Messages that the game showed and that were pressed through within this key press."""
+    """Messages shown and dismissed within this key press."""
 
 
 class Engine(Protocol):
@@ -52,11 +52,11 @@ class Engine(Protocol):
         ...
 
     def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
-        """The facts of the end; a game still running is quit for it."""
+        """Return the facts of the end; a game still running is quit for that."""
         ...
 
     def close(self, live: NDArray[Any]) -> None:
-        """Give back memory and files; a recording is ended with these bottom lines."""
+        """Release memory and files; a recording is finished with these bottom lines."""
         ...
 
 
@@ -64,7 +64,7 @@ class NLEGame:
     """An environment of the NetHack family."""
 
     def __init__(self, spec: GameSpec, view: TaskView, actions: ActionSet, engine: Engine) -> None:
-        """`actions` says which keys each answer presses."""
+        """`actions` maps each action to its keys."""
         self.view = view
         self._spec, self._keys, self._engine = spec, actions.keys, engine
         self._options = nethack_options(spec)
@@ -81,12 +81,12 @@ class NLEGame:
 
     @property
     def screen(self) -> Mapping[str, NDArray[Any]]:
-        """NLE's own arrays of this moment, for programs; filled anew by every press."""
+        """NLE's own arrays of this moment, for programs; every press overwrites them."""
         return self._engine.arrays if self._tracker is None else self._tracker.screen
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The bottom lines' numbers, of a game that is over as it was left."""
+        """The bottom lines' numbers; after the end, their last values."""
         return numbers_of(self._live)
 
     def reset(self) -> Transition:
@@ -109,11 +109,11 @@ class NLEGame:
         return msgspec.structs.replace(seen, reward=done.reward, keys=done.keys, instead=instead)
 
     def close(self) -> None:
-        """Give back everything the game holds."""
+        """Release all resources."""
         self._engine.close(self._live)
 
     def press(self, press: int | str) -> Pressed:
-        """Press a plain action and through the pages that it brings; a key by its code is pressed alone."""
+        """Press a plain action and dismiss the pages that follow; a key code is pressed alone."""
         if self._ended:
             raise EnvironmentFailure(
                 f"{self.view.task}: the game is over ({self._ended}); it takes no action"
@@ -124,7 +124,7 @@ class NLEGame:
         before, reward, message, done = self._pressed, 0.0, "", KeyPress(0.0)
         if (
             not keys
-        ):  # an action without keys counts as one press, or a player who takes no other would never end
+        ):  # an action without keys counts as one press, or a player that takes no other would never end
             self._pressed, self._standstill = self._pressed + 1, self._standstill + 1
             done = KeyPress(0.0, self._limit())
         for key in keys:
@@ -141,9 +141,9 @@ class NLEGame:
         return Pressed(reward, self._pressed - before, str(done.ended), message)
 
     def look(self, message: str, ended: str) -> Transition:
-        """The present moment as an observation, with this message; of a game that is over its last."""
+        """Return the present moment as an observation with this message; after the end, the last one."""
         ended = ended or self._idled()
-        if self._tracker is not None:  # skills turn their pages themselves, and tell of all
+        if self._tracker is not None:  # skills turn their pages themselves, and report all of them
             message = message.replace(MORE_SIGN, "")
         if not ended:
             return Transition(self._described(self._observer.observe(message)))
@@ -153,17 +153,17 @@ class NLEGame:
         return Transition(observation, ended=ended, end=facts)
 
     def painted(self) -> ColouredText:
-        """The terminal in its colours."""
+        """Return the terminal in its colours."""
         return coloured(self._engine.arrays)
 
     def event(self) -> str:
-        """What a player would want to know of: hit points that fell, another kind of monster in view."""
+        """The event of interest to a player: lost hit points, or a new kind of monster in view."""
         if self._tracker is not None:
             return self._tracker.interrupt()
         return self._alarm.event(self._engine.arrays)
 
     def _described(self, seen: Observation) -> Observation:
-        """The moment with what skills need to know of it, where they are offered."""
+        """Add the descriptions that skills need, if skills are offered."""
         if self._tracker is None:
             return seen
         if self._options.refresh_hidden:
@@ -173,7 +173,7 @@ class NLEGame:
         return msgspec.structs.replace(seen, parts=(*seen.parts, *parts), digest=digest(made_from))
 
     def _idled(self) -> str:
-        """How the game ends where too many skills in a row have taken no game time."""
+        """The outcome if too many consecutive skills took no game time."""
         turn = int(self._live[_TURN])
         self._idle = self._idle + 1 if turn == self._idle_turn else 0
         self._idle_turn = turn
@@ -181,7 +181,7 @@ class NLEGame:
         return Outcome.NO_PROGRESS if most and self._idle >= most else ""
 
     def _press(self, key: int) -> KeyPress:
-        """Press a key and hold the limits to it."""
+        """Press a key and apply the limits."""
         press = self._engine.press(key)
         self._pressed += 1
         blstats = self._engine.arrays["blstats"]

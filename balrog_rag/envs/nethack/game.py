@@ -25,26 +25,26 @@ DEFAULT_ACTION = "esc"
 
 _STATE_KEYS = ("program_state", "internal", "chars", "message", "misc")
 _MORE_KEYS = ("colors", "specials", "inv_glyphs", "inv_oclasses")
-"""What only programs of others look at."""
+"""Keys that only external programs use."""
 _GAME_OVER = 0
 _SCORE = 9
 
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> NLEGame:
-    """The environment `nle`."""
+    """Create the environment `nle`."""
     check_game(spec)
     actions = nethack_actions(nethack_options(spec).actions)
     return NLEGame(spec, view_of(spec, actions), actions, NetHackEngine(spec, ttyrec))
 
 
 def view_of(spec: GameSpec, actions: ActionSet) -> TaskView:
-    """What an agent is told of a whole game."""
+    """Return the task as an agent of a whole game sees it."""
     default = DEFAULT_ACTION if DEFAULT_ACTION in actions.keys else NOTHING
     return TaskView(spec.env, spec.task, GOAL, actions.advertised, frozenset(actions.keys), default)
 
 
 class NetHackEngine:
-    """A game of NetHack as NetHackChallenge-v0 sets it up."""
+    """A game of NetHack as configured by NetHackChallenge-v0."""
 
     def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
         """`ttyrec` names the file of NLE's own recording, if wanted."""
@@ -69,14 +69,14 @@ class NetHackEngine:
         hide_variables(self._game)
 
     def start(self) -> None:
-        """Begin the game, past its first pages."""
+        """Begin the game and dismiss its first pages."""
         seed(self._game, self._seeds)
         self._game.reset(self._ttyrec)
         turn_first_pages(self._game, self.arrays)
         share_code(self._game)
 
     def press(self, key: int) -> KeyPress:
-        """KeyPress one key; a game that it ends is seen through to its last page."""
+        """Press one key; if it ends the game, dismiss the pages up to the last."""
         blstats = self.arrays["blstats"]
         before = int(blstats[_SCORE])
         _, done = self._game.step(key)
@@ -88,28 +88,28 @@ class NetHackEngine:
         return KeyPress(0.0, outcome_of(self._game), passed)
 
     def can_press(self, key: int) -> bool:
-        """NetHack takes every key."""
+        """Return true: NetHack accepts every key."""
         return True
 
     def facts(self, outcome: str, live: NDArray[Any]) -> dict[str, Any]:
-        """The facts of the end."""
+        """Return the facts of the end."""
         if outcome in (Outcome.STEPS, Outcome.NO_PROGRESS, *PLAYER_LOST):
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
 
     def close(self, live: NDArray[Any] | None = None) -> None:
-        """Give back memory and files; a recording is ended first."""
+        """Release memory and files; a recording is finished first."""
         finish(self._game, self.arrays, self._ttyrec, live)
         self._game.close()
 
 
 def log_path(game: Any, prefix: str | None) -> Path:
-    """NetHack's own log of games."""
+    """The path of NetHack's own log of games."""
     return Path(game._vardir, "xlogfile") if prefix is None else Path(prefix + "xlogfile")
 
 
 def seed(game: Any, seeds: Seeds) -> None:
-    """Fix all dice of a game about to begin; reseeding by the system's randomness is off."""
+    """Seed a game about to begin; NetHack's reseeding from the system's randomness is off."""
     game.set_initial_seeds(seeds.core, seeds.disp, False, seeds.lgen)
 
 

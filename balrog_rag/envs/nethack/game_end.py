@@ -1,4 +1,4 @@
-"""What is known of a game once it is over: NetHack's own words, its log line, kills, achievements."""
+"""Facts about a game that is over: NetHack's own words, its log line, kills, achievements."""
 
 import ctypes
 import time
@@ -17,9 +17,9 @@ _GAME_OVER = 0
 _IN_QUESTION = 1
 _QUIT, _YES = ord("q") | 0x80, ord("y")
 _PATIENCE = 100
-"""Pages that the end of a game may have."""
+"""Maximum number of pages at the end of a game."""
 _TRIES = 5
-"""How often a game is asked to end; a prompt may swallow the first tries."""
+"""Number of attempts to quit a game; a prompt may swallow the first ones."""
 
 _NUMBERS = frozenset(
     (
@@ -42,11 +42,11 @@ CONDUCTS = (
     "never wished for an artifact",
     "genocideless",
 )
-"""By the bits of the log's `conduct`: those kept."""
+"""Conducts that were kept, by the bits of the log's `conduct`."""
 
 
 def outcome_of(game: Any) -> Outcome:
-    """How a game that is over ended, by NetHack's own account."""
+    """The outcome of a game that is over, according to NetHack."""
     from nle import nethack
 
     how = game.how_done()
@@ -59,7 +59,7 @@ def outcome_of(game: Any) -> Outcome:
 
 
 def press_through_end(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Turn the last pages of a game that is over; whether the end was reached."""
+    """Dismiss the last pages of a game that is over; return whether the end was reached."""
     for _ in range(_PATIENCE):
         _, done = game.step(ESC if arrays["internal"][_IN_QUESTION] else SPACE)
         if done:
@@ -68,7 +68,7 @@ def press_through_end(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
 
 
 def quit_game(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Quit a game that a limit ended, so that NetHack writes its log line; whether it did."""
+    """Quit a game that a limit ended, so that NetHack writes its log line; return whether it did."""
     for key in (ESC, ESC, ESC, _QUIT, _YES) * _TRIES:
         _, done = game.step(key)
         if done:
@@ -81,10 +81,10 @@ def quit_game(game: Any, arrays: Mapping[str, NDArray[Any]]) -> bool:
 def end_facts(
     game: Any, log: Path, live: NDArray[Any], outcome: Outcome | str, pinned: bool
 ) -> dict[str, Any]:
-    """The facts of an end, read before the game is closed."""
+    """Return the facts of an end; call it before the game is closed."""
     line = read_log(log)
     fields = line or stand_in(live)
-    if line and pinned:  # NetHack writes dates by the machine's time zone
+    if line and pinned:  # NetHack writes dates in the machine's time zone
         fields |= {"birthdate": _date(fields["starttime"]), "deathdate": _date(fields["endtime"])}
     dead = outcome == Outcome.DIED
     return {
@@ -99,7 +99,7 @@ def end_facts(
 
 
 def read_log(path: Path) -> dict[str, Any]:
-    """The newest line of NetHack's xlogfile; empty where it wrote none."""
+    """Read the newest line of NetHack's xlogfile; empty if there is none."""
     try:
         lines = path.read_text("latin-1").splitlines()
     except OSError:
@@ -108,7 +108,7 @@ def read_log(path: Path) -> dict[str, Any]:
 
 
 def parse_log_line(line: str) -> dict[str, Any]:
-    """The fields of a line of NetHack's xlogfile; what the dead was doing is part of the death."""
+    """Parse a line of NetHack's xlogfile; the activity of the dead is appended to the death."""
     fields: dict[str, Any] = {}
     for entry in line.split("\t"):
         name, _, value = entry.partition("=")
@@ -121,7 +121,7 @@ def parse_log_line(line: str) -> dict[str, Any]:
 
 
 def stand_in(live: NDArray[Any]) -> dict[str, Any]:
-    """What the log line would say, as far as the bottom lines tell."""
+    """Approximate the log line from the bottom lines."""
     numbers = numbers_of(live)
     return {
         "points": numbers["score"],
@@ -144,7 +144,7 @@ def _named(names: tuple[str, ...], bits: str | None) -> list[str]:
 
 
 def kills(game: Any) -> dict[str, int]:
-    """The monsters that died in this game by kind, by anybody's hand, as NetHack lists them at the end."""
+    """Count the monsters that died in this game, whoever killed them, as NetHack lists them at the end."""
     from nle import nethack
 
     class Vital(ctypes.Structure):
@@ -157,7 +157,7 @@ def kills(game: Any) -> dict[str, int]:
 
 
 def read_symbol(game: Any, name: str, kind: Any) -> Any:
-    """A copy of a variable of a running game's library; None where it has no such name."""
+    """Copy a variable of a running game's library; None if there is no such symbol."""
     import _ctypes
 
     try:

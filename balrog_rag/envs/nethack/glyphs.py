@@ -1,9 +1,9 @@
-"""What a language observation calls each of NetHack's glyphs.
+"""The name of each of NetHack's glyphs in a language observation.
 
 The wording is fixed by published results: prompts written from these words have been played and scored, so
 the odd ones ("alter", "area of ice", "leather gloveses") are kept as they are. Monsters and objects are
-named by NetHack's own tables; an object by its unshuffled appearance wherever it has one, since that is how
-the observation has always named what the player cannot tell apart.
+named by NetHack's own tables; an object with an appearance is named by its unshuffled appearance, as the
+observation has always done.
 """
 
 import functools
@@ -58,12 +58,12 @@ _HISSES = ("s", "x", "z", "sh")
 
 
 class GlyphNames(NamedTuple):
-    """Every noun once, and for each glyph which noun it is called by; noun 0 is "no name"."""
+    """Every noun once, and the noun of each glyph; noun 0 is "no name"."""
 
     nouns: tuple[str, ...]
     plurals: tuple[str, ...]
     noticed: NDArray[np.int32]
-    """By glyph: its noun if it is named wherever it lies on the map."""
+    """By glyph: its noun if it is named anywhere on the map."""
     in_sight: NDArray[np.int32]
     """By glyph: its noun if it is named only on the straight lines from the player."""
     opaque: frozenset[int]
@@ -88,7 +88,7 @@ def plural(noun: str) -> str:
 
 @functools.cache
 def glyph_names() -> GlyphNames:
-    """The tables, built at the first call."""
+    """Build the tables at the first call."""
     ids = {"": 0}
     noticed = np.zeros(GLYPH_VALUES, np.int32)
     in_sight = np.zeros(GLYPH_VALUES, np.int32)
@@ -107,13 +107,13 @@ def glyph_names() -> GlyphNames:
 
 
 def _nethack() -> Any:
-    from nle import nethack  # loads the game's library: only once somebody plays
+    from nle import nethack  # loads the game's library, so only when a game is played
 
     return nethack
 
 
 def _placed_nouns() -> Iterator[tuple[int, str]]:
-    """Each glyph that is named wherever it lies, with its noun."""
+    """The noun of each glyph that is named anywhere on the map."""
     nh = _nethack()
     monsters = [nh.permonst(index).mname for index in range(nh.NUMMONS)]
     objects = [_object_noun(nh, index) for index in range(nh.NUM_OBJECTS)]
@@ -138,7 +138,7 @@ def _placed_nouns() -> Iterator[tuple[int, str]]:
 
 
 def _object_noun(nh: Any, index: int) -> str:
-    """An object's noun, from its class and from its name and appearance, of which it may lack one."""
+    """The noun of an object, from its class, name and appearance; one of the last two may be missing."""
     entry = nh.objdescr.from_idx(index)
     name, look = entry.oc_name or "", entry.oc_descr or ""
     kind = ord(nh.objclass(index).oc_class)

@@ -1,8 +1,8 @@
-"""What of a game's progression was held, and what NetHack itself calls achieved.
+"""Progression that the hero survived long enough to keep, and achievements counted by NetHack itself.
 
 BALROG's progression pays for a level at once, so falling deep and dying there is worth as much as living
-there. Held progression counts a dungeon level only if the hero is alive so many turns after reaching it,
-comes back up from it, or goes deeper and holds that. Experience counts as BALROG counts it.
+there. Held progression counts a dungeon level only if the hero is alive a number of turns after reaching it,
+comes back up from it, or goes deeper and holds that. Experience counts as in BALROG.
 """
 
 from collections.abc import Mapping
@@ -27,27 +27,27 @@ ACHIEVEMENTS = (
     "was blind all game",
     "wore no armor all game",
 )
-"""By the bits of the log's `achieve`."""
+"""Achievements by the bits of the log's `achieve`."""
 
 TURNS = 500
-"""Turns of life after which a level is held."""
+"""Turns of survival after which a level is held."""
 CONDUCT_BITS = ("was blind all game", "wore no armor all game")
-"""What the log counts among achievements, but every game has that is short enough."""
+"""Bits that the log counts among achievements, but that every short game has."""
 
 
 class HeldProgression:
-    """Progression held, in percent; fed with every moment in turn."""
+    """Held progression in percent; call `see` with every moment in order."""
 
     def __init__(self) -> None:
-        """Nothing is held yet."""
+        """Start with nothing held."""
         self._reached: dict[int, int] = {}
-        """When each level was first reached, of those not held yet."""
+        """When each level that is not held yet was first reached."""
         self._unsure: set[int] = set()
-        """Levels that may be held for all that was recorded."""
+        """Levels that may be held, since the journal does not show whether the hero left them."""
         self._held, self._experience = 0, 1
 
     def see(self, numbers: Numbers, gap: bool) -> None:
-        """Take in a moment."""
+        """Process a moment."""
         depth, turn = numbers["depth"], numbers["turn"]
         if depth == 0:
             return
@@ -62,7 +62,7 @@ class HeldProgression:
         self._reached = {level: since for level, since in self._reached.items() if level > self._held}
 
     def told(self, facts: Mapping[str, Any]) -> float | None:
-        """Progression held; None where a level may have been left upwards unseen."""
+        """The held progression; None if the hero may have left a level upwards unseen."""
         value = self._worth(self._held)
         if any(level > self._held and self._worth(level) > value for level in self._unsure):
             return None
@@ -75,13 +75,13 @@ class HeldProgression:
 
 
 class AchievementCount:
-    """How many of the achievements in NetHack's own log line."""
+    """The number of achievements in NetHack's own log line."""
 
     def see(self, numbers: Numbers, gap: bool) -> None:
-        """Nothing of it is seen before the end."""
+        """Do nothing: only the end shows achievements."""
 
     def told(self, facts: Mapping[str, Any]) -> float | None:
-        """Their number; None where NetHack wrote no log line."""
+        """Their number; None if NetHack wrote no log line."""
         if facts.get("xlogfile_from") != "game":
             return None
         return float(sum(name not in CONDUCT_BITS for name in facts.get("achievements", ())))

@@ -1,4 +1,4 @@
-"""NetHack as a kind of game: its tasks, options, progression, measures and words; no engine behind it yet."""
+"""NetHack as a kind of game: tasks, options, progression, measures and words; it loads no engine."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,18 +33,18 @@ from balrog_rag.util.templates import templates
 TASKS = ("NetHackChallenge-v0",)
 
 MOST_SEED = 2**63 - 1
-"""NetHack's dice take seeds up to this."""
+"""The largest seed that NetHack's generator accepts."""
 
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of NetHack."""
+    """Create a game of NetHack."""
     from balrog_rag.envs.nethack.game import make as make_game
 
     return make_game(spec, ttyrec)
 
 
 def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
-    """The skills that `env.actions` asks for, found by name: they live with the bots, above this module."""
+    """Return the skills that `env.actions` selects, by name: they live with the bots, above this module."""
     options = nethack_options(game)
     if options.actions != "skills":
         return ()
@@ -53,26 +53,26 @@ def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
 
 
 def netplay_prompts() -> Mapping[str, str]:
-    """The prompts about NetHack that NetPlay's agent needs, for every kind of the NetHack family."""
+    """Return the prompts about NetHack that NetPlay's agent needs, for every kind of the NetHack family."""
     found = templates("balrog_rag.envs.nethack")
     return {name: text for name, text in found.items() if name.startswith("netplay_")}
 
 
 def check(game: GameSpec) -> None:
-    """Refuse characters and seeds that NetHack would not take."""
+    """Reject characters and seeds that NetHack would not accept."""
     check_character(nethack_options(game).character)
     check_seeds(game)
 
 
 def check_seeds(game: GameSpec) -> None:
-    """Refuse seeds that are beyond NetHack's dice."""
+    """Reject seeds out of the range of NetHack's generator."""
     for seed in (game.seeds.core, game.seeds.disp, game.seeds.lgen or 0):
         if not 0 <= seed <= MOST_SEED:
             raise ConfigError(f"seed {seed}: NetHack takes seeds from 0 to {MOST_SEED}")
 
 
 def identity(game: GameSpec) -> str:
-    """Name the dungeon and the character: games with equal names are not independent draws."""
+    """The dungeon and the character: games with equal identities are not independent draws."""
     seeds = game.seeds
     return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{nethack_options(game).character}"
 
@@ -86,7 +86,7 @@ def headline(numbers: Numbers) -> str:
 
 
 def in_danger(numbers: Numbers) -> bool:
-    """Whether a third of the hit points or less is left."""
+    """Whether a third of the hit points or less are left."""
     most = numbers.get("max_hp", 0)
     return most > 0 and numbers.get("hp", most) * 3 <= most
 
@@ -97,7 +97,7 @@ def ending(facts: Mapping[str, Any]) -> str:
 
 
 def record(episode: Any) -> dict[str, Any]:
-    """What BALROG's record says of a game of NetHack alone."""
+    """The fields that BALROG's record has for games of NetHack only."""
     last = episode.last
     return {
         "score": last.get("score", 0),
@@ -111,7 +111,7 @@ def record(episode: Any) -> dict[str, Any]:
 
 
 def comparable(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts of an end without what depends on the machine, and on its clock where that was not pinned."""
+    """The facts of an end except those that depend on the machine, and on its clock if it was not pinned."""
     logged = facts.get("xlogfile")
     if not isinstance(logged, Mapping):
         return facts
@@ -122,7 +122,7 @@ def comparable(facts: Mapping[str, Any]) -> Mapping[str, Any]:
 
 OF_THE_MACHINE = {"uid"}
 OF_ITS_CLOCK = {"realtime", "starttime", "endtime", "birthdate", "deathdate"}
-"""Fields of NetHack's log line that a replay need not repeat."""
+"""Fields of NetHack's log line that a replay need not reproduce."""
 
 
 READING = (

@@ -1,8 +1,9 @@
 """NetHack's screen in words: five texts, each a pure function of NLE's observation arrays.
 
-Byte for byte the texts that earlier published results were played with, slips included: scores measured here
-can be compared with those only if the prompts are the same. No text is ever refused: whatever stands in the
-arrays (a player off the map, an unknown glyph, zeros after the last step) has some wording.
+The texts are byte for byte those that earlier published results were played with, including their mistakes:
+scores measured here can be compared with those only if the prompts are the same. No input is rejected:
+whatever the arrays contain (a player off the map, an unknown glyph, zeros after the last step) has some
+wording.
 """
 
 import functools
@@ -72,7 +73,7 @@ _CONDITIONS = (
 
 
 def text_glyphs(glyphs: Ints, blstats: Ints) -> str:
-    """What lies on the map around the player, a noun and a distance a line, the farthest first."""
+    """What is on the map around the player, a noun and a distance per line, the farthest first."""
     x, y = int(blstats[0]), int(blstats[1])
     grid = _as_unsigned(glyphs)
     things = _noticed(grid, x, y)
@@ -82,7 +83,7 @@ def text_glyphs(glyphs: Ints, blstats: Ints) -> str:
 
 
 def text_cursor(glyphs: Ints, blstats: Ints, tty_cursor: Ints) -> str:
-    """Where the cursor stands as seen from the player, and on what; nothing when it is off the map."""
+    """Where the cursor is relative to the player, and on what; empty if it is off the map."""
     column, row = int(tty_cursor[1]), int(tty_cursor[0]) - 1
     right, down = column - int(blstats[0]), row - int(blstats[1])
     # A cursor in the screen's last column, which the map lacks, stands for the next row's first cell.
@@ -109,7 +110,7 @@ def text_message(tty_chars: Ints) -> str:
 
 
 def text_blstats(blstats: Ints) -> str:
-    """The bottom lines' numbers and states, one a line."""
+    """The bottom lines' numbers and states, one per line."""
     values = blstats.astype(np.int64, copy=False).tolist()
     return _STATISTICS(
         *values,
@@ -121,7 +122,7 @@ def text_blstats(blstats: Ints) -> str:
 
 
 def text_inventory(inv_strs: Ints, inv_letters: Ints) -> str:
-    """The inventory, an item a line behind its letter."""
+    """The inventory, one item per line after its letter."""
     letters = inv_letters.astype(np.uint8, copy=False).tobytes()
     rows = inv_strs.astype(np.uint8, copy=False).tobytes()
     return _inventory(letters.partition(b"\0")[0], rows, inv_strs.shape[1])
@@ -136,7 +137,7 @@ def _as_unsigned(glyphs: Ints) -> NDArray[np.uint16]:
 
 
 def _noticed(grid: NDArray[np.uint16], x: int, y: int) -> list[int]:
-    """The things that are named wherever they lie, all but the player."""
+    """The things that are named anywhere on the map, except the player."""
     nouns = glyph_names().noticed.take(grid)
     if 0 <= x < _WIDTH and 0 <= y < _HEIGHT:
         nouns[y * _WIDTH + x] = 0
@@ -144,7 +145,7 @@ def _noticed(grid: NDArray[np.uint16], x: int, y: int) -> list[int]:
     offsets = _offsets()
     if -1 <= x <= _WIDTH and -1 <= y <= _HEIGHT:
         places = offsets.codes.take(offsets.of_cell.take(cells) - (y * _STRIDE + x))
-    else:  # not a place the game can report, but nothing to fail over
+    else:  # not a position that the game can report, but no reason to fail
         at = [divmod(cell, _WIDTH) for cell in cells.tolist()]
         places = np.array([_place(column - x, row - y) for row, column in at], np.int64)
     things: list[int] = (places | cells << _SERIAL_SHIFT | nouns.take(cells)).tolist()
@@ -152,7 +153,7 @@ def _noticed(grid: NDArray[np.uint16], x: int, y: int) -> list[int]:
 
 
 def _in_sight(grid: NDArray[np.uint16], x: int, y: int) -> list[int]:
-    """The things that are named only when they stand on an open straight line from the player."""
+    """The things that are named only on an open straight line from the player."""
     names = glyph_names()
     opaque = names.opaque
     cells, lengths = _sight_cells(x, y)
@@ -168,7 +169,7 @@ def _in_sight(grid: NDArray[np.uint16], x: int, y: int) -> list[int]:
 
 
 def _describe(things: list[int]) -> str:
-    """The things, in reading order, as lines of text; several of a kind in one direction become a plural."""
+    """Describe things in reading order, one per line; several of a kind in one direction form a plural."""
     once: dict[int, int] = {}
     again: dict[int, int] = {}
     for thing in things:
@@ -210,7 +211,7 @@ class _Offsets(NamedTuple):
     codes: NDArray[np.int64]
     """The place code of every offset from the player, row by row."""
     of_cell: NDArray[np.int64]
-    """By map cell: where its code is for a player in the map's corner."""
+    """By map cell: the index of its code for a player in the map's corner."""
 
 
 @functools.cache
@@ -227,7 +228,7 @@ def _place(right: int, down: int) -> int:
 
 
 def _distance(right: int, down: int) -> int:
-    """How near, 0 to 4, counted in the king's moves of chess."""
+    """The nearness, 0 to 4, counted in the king's moves of chess."""
     steps = max(abs(right), abs(down))
     return (steps < 20) + (steps < 6) + (steps < 3) + (steps < 2) if steps else 0
 
@@ -280,7 +281,7 @@ def _trim(row: bytes) -> bytes:
 
 
 def _page(screen: bytes, columns: int, scores: bool) -> bytes | None:
-    """The rows that say something, down to the page's end, cut at the first row's indent; None if endless."""
+    """The rows with text, down to the page's end, cut at the first row's indent; None if there is no end."""
     indent = columns - len(screen[:columns].lstrip(b" "))
     if indent == columns:
         # An empty first row has always cut the rows one character too early, and so took the first of them
@@ -307,7 +308,7 @@ def _has_any(text: bytes, words: tuple[bytes, ...]) -> bool:
 
 
 def _is_page_number(row: bytes) -> bool:
-    """Whether the row's first " of " stands in "(1 of 2)"; pages from ten on are not recognised."""
+    """Whether the row's first " of " is in "(1 of 2)"; pages from ten on are not recognised."""
     of = row.find(b" of ")
     return of > 1 and row[of - 2 : of - 1] == b"(" and row[of + 5 : of + 6] == b")"
 

@@ -1,9 +1,9 @@
-"""NLE's copies of the NetHack library: functions of the C library are answered for, before a copy is loaded.
+"""Replace functions of the C library in NLE's copies of the NetHack library, before a copy is loaded.
 
-NLE loads a copy of its library for every game from a file that it holds open. What the copy asks of the
-machine it asks by jumps to functions of the C library; we replace such a jump by the answer.
+NLE loads a copy of its library for every game from a file that it holds open. The copy calls the C library
+through jumps; such a jump is replaced by code that returns a fixed answer.
 
-This is done where the copy is as we know it: 64-bit Linux on x86. Elsewhere nothing is touched.
+This is done only if the copy has the known layout (64-bit Linux on x86). Otherwise it is not changed.
 """
 
 import os
@@ -17,13 +17,13 @@ _LOAD, _DYNAMIC = 1, 2
 _STRINGS, _SYMBOLS, _JUMPS_SIZE, _JUMPS = 5, 6, 2, 23
 _ENTRY, _SYMBOL = 24, 24
 JUMP_SIZE = 16
-"""Bytes of a jump, and so of the code that can stand in its place."""
+"""Length of a jump in bytes, and so of the code that can replace it."""
 ANSWERED = (b"time", b"getenv", b"nh_getenv")
-"""The functions that a game's copy does not reach."""
+"""The functions of which a game's copy does not reach the originals."""
 
 
 class _Library:
-    """An ELF shared library as bytes, read by the addresses it would be loaded to."""
+    """An ELF shared library as bytes, read by load address."""
 
     def __init__(self, image: bytes) -> None:
         self.image = image
@@ -40,13 +40,13 @@ class _Library:
             self.dynamic.setdefault(tag, value)
 
     def offset(self, address: int) -> int:
-        """Where in the file an address lies."""
+        """The offset of an address in the file."""
         return next(
             address - at + offset for at, offset, length in self._loads if at <= address < at + length
         )
 
     def unpack(self, form: str, address: int) -> tuple[Any, ...]:
-        """Numbers at an address."""
+        """Unpack numbers at an address."""
         return struct.unpack_from(form, self.image, self.offset(address))
 
     def slots(self, name: bytes) -> list[int]:
@@ -63,7 +63,7 @@ class _Library:
 
 @cache
 def jump_to(path: str, function: bytes) -> int | None:
-    """Where in a library's file the jump to a function stands; None where it is not built as we know it."""
+    """The offset in a library's file of the jump to a function; None if the file has an unknown layout."""
     try:
         image = Path(path).read_bytes()
         if not image.startswith(_ELF64_LITTLE) or struct.unpack_from("<H", image, 18)[0] != _X86_64:
@@ -86,7 +86,7 @@ def _find(library: _Library, function: bytes) -> int | None:
 
 
 def answer(game: Any, function: bytes, code: bytes) -> bool:
-    """Let an `nle.nethack.Nethack` not yet started run this code in place of a function, if possible."""
+    """Replace a function with this code in an `nle.nethack.Nethack` that has not started, if possible."""
     from nle.nethack import nethack
 
     offset = jump_to(nethack.DLPATH, function)

@@ -1,4 +1,4 @@
-"""Observations read back from the text that BALROG's logs keep of them."""
+"""Parse observations from the text that BALROG's logs keep of them."""
 
 import re
 
@@ -14,7 +14,7 @@ _COUNTS = re.compile(
 
 
 def read_logged(text: str) -> Observation:
-    """The moment that a logged text tells of; without numbers where it shows no bottom lines."""
+    """Parse the moment that a logged text describes; without numbers if it shows no bottom lines."""
     pieces = _HEADINGS.split(text)
     said = {name: body.rstrip("\n") for name, body in zip(pieces[1::2], pieces[2::2], strict=True)}
     parts = tuple(Part(name, body) for name, body in said.items())
@@ -22,7 +22,7 @@ def read_logged(text: str) -> Observation:
 
 
 def numbers_in(screen: str) -> dict[str, int]:
-    """The bottom lines' numbers, those that they show; empty where there are no such lines."""
+    """Parse the numbers of the bottom lines; empty if there are no such lines."""
     found = _COUNTS.search(screen)
     if found is None:
         return {}

@@ -1,4 +1,4 @@
-"""From NLE's raw arrays to the text an agent reads: one hand, once a step."""
+"""Convert NLE's raw arrays to the text that an agent reads, once per step."""
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from balrog_rag.envs.nethack.language import (
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 KEYS = ("glyphs", "blstats", "tty_chars", "tty_colors", "tty_cursor", "inv_strs", "inv_letters")
-"""The arrays an observation is made from."""
+"""The arrays from which an observation is made."""
 
 MORE_SIGN = "--More--"
 
@@ -48,7 +48,7 @@ NUMBERS = {
     "condition": 25,
     "alignment": 26,
 }
-"""The numbers of NetHack's bottom lines, and where NLE keeps each.
+"""The numbers of NetHack's bottom lines, and their positions in NLE's arrays.
 
 `depth` counts from the surface, `level` within the branch.
 """
@@ -66,13 +66,13 @@ def is_live(arrays: Arrays) -> bool:
 
 
 def page_text(arrays: Arrays) -> str:
-    """The message of a page about to be turned, ready to be followed by the next; menus say nothing."""
+    """The message of a page about to be turned, ready to be followed by the next; empty for menus."""
     text = text_message(arrays["tty_chars"])
     return text.replace(MORE_SIGN, "\n") if MORE_SIGN in text else ""
 
 
 class Observer:
-    """Makes observations of one game; its arrays are filled anew by every key press."""
+    """Makes the observations of one game; every key press overwrites its arrays."""
 
     def __init__(
         self, arrays: Arrays, layout: str, draw: Callable[[NDArray[Any]], bytes] | None = None
@@ -91,7 +91,7 @@ class Observer:
         return text_message(self._arrays["tty_chars"])
 
     def observe(self, message: str) -> Observation:
-        """The present moment, with its message as joined from several pages."""
+        """Return the present moment, with its message as joined from several pages."""
         arrays = self._arrays
         glyphs, blstats = arrays["glyphs"], arrays["blstats"]
         surroundings = text_glyphs(glyphs, blstats), self._cursor()
@@ -102,7 +102,7 @@ class Observer:
         return self._last
 
     def observe_end(self, message: str, live: NDArray[Any]) -> Observation:
-        """The last screen of a game that is over, with the surroundings and numbers it was left with."""
+        """Return the last screen of a game that is over, with its last surroundings and numbers."""
         if is_live(self._arrays) or self._last is None:
             return self.observe(message)
         last = self._last

@@ -1,4 +1,4 @@
-"""What may be said of a game of NetHack under env.options, and of one of MiniHack."""
+"""The options of a game of NetHack or MiniHack under env.options."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from balrog_rag.contracts.data import GameSpec
 
 
 class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of a game of NetHack; BALROG's values, but for `actions`."""
+    """Options of a game of NetHack; the defaults are BALROG's values except for `actions`."""
 
     character: Annotated[str, msgspec.Meta(description="e.g. @ (any) or val-dwa-law-fem")] = "@"
     actions: Annotated[
@@ -74,14 +74,14 @@ INTERFACE = frozenset(
 
 
 def nethack_options(game: GameSpec) -> NetHackOptions:
-    """The options that a game of NetHack has, and one of MiniHack, too."""
+    """Return the options that NetHack and MiniHack share."""
     names = NetHackOptions.__struct_fields__
     own = {name: value for name, value in game.options.items() if name in names}
     return msgspec.convert(own, NetHackOptions)
 
 
 def minihack_options(game: GameSpec) -> MiniHackOptions:
-    """The options of a MiniHack task, complete."""
+    """Return the options of a MiniHack task, complete."""
     return msgspec.convert(game.options, MiniHackOptions)
 
 

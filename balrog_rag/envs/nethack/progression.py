@@ -1,8 +1,8 @@
-"""BALROG's measure of how far a game of NetHack came.
+"""BALROG's measure of progress in a game of NetHack.
 
-The share of human games that were won after coming this deep, or this experienced; the best ever reached
-counts. Depth is depth in whatever branch: BALROG does not tell the Gnomish Mines from the main dungeon,
-and the quest, the planes and ascension have no place in its look-up.
+The share of human games that were won after reaching this depth or experience level; the best ever reached
+counts. Depth counts in any branch: BALROG does not distinguish the Gnomish Mines from the main dungeon, and
+its table has no entry for the quest, the planes or ascension.
 """
 
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ class _File(msgspec.Struct):
 
 @cache
 def table() -> Mapping[str, float]:
-    """What each achievement is worth, 0 to 1, by BALROG's names: `Dlvl:2`, `Xp:3`."""
+    """The value of each achievement, 0 to 1, by BALROG's names: `Dlvl:2`, `Xp:3`."""
     return MappingProxyType(msgspec.json.decode((data("eval") / FILE).read_bytes(), type=_File).achievements)
 
 
 @dataclass
 class Progression:
-    """How far one game has come; fed with every observation's numbers in turn, the first one's too."""
+    """Progress of one game; call `see` with every observation's numbers in order, including the first."""
 
     value: float = 0.0
     reached: str = ""
@@ -41,7 +41,7 @@ class Progression:
         return {"dlvl_list": self.dlvl_list, "xplvl_list": self.xplvl_list}
 
     def see(self, numbers: Mapping[str, int], reward: float = 0.0, ended: str = "") -> None:
-        """Take over the numbers of one moment; NetHack zeroes them when a game is over."""
+        """Process the numbers of one moment; NetHack sets them to zero when a game is over."""
         if numbers["depth"] == 0:
             return
         self._reach(f"Xp:{numbers['experience_level']}", self.xplvl_list)

@@ -1,4 +1,4 @@
-"""The scores that others report of NetHack, by their own rules, so that figures can stand beside theirs."""
+"""Scores of NetHack under the rules of other publications, for comparison with their figures."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -46,7 +46,7 @@ class MeanAndDeviation(msgspec.Struct, frozen=True):
 
 
 class NetPlayScore(msgspec.Struct, frozen=True):
-    """NetPlay's: over episodes the mean ± sample standard deviation of the highest value each reached."""
+    """NetPlay's: mean ± sample standard deviation over episodes of the highest value that each reached."""
 
     score: MeanAndDeviation
     depth: MeanAndDeviation
@@ -55,7 +55,7 @@ class NetPlayScore(msgspec.Struct, frozen=True):
 
 
 def paper_score(runs: Sequence[Sequence[PlayedEpisode]]) -> PaperScore | None:
-    """By the paper's protocol: runs cut into batches of five in order, the first three whole ones count."""
+    """Compute the paper's score: batches of five in order, of which the first three complete ones count."""
     batches = [batch for episodes in runs for batch in _batches(episodes)][:BATCHES]
     if not batches:
         return None
@@ -77,7 +77,7 @@ def _batches(episodes: Sequence[PlayedEpisode]) -> list[Sequence[PlayedEpisode]]
 
 
 def challenge_score(episodes: Sequence[PlayedEpisode]) -> ChallengeScore | None:
-    """By the NetHack Challenge's protocol."""
+    """Compute the NetHack Challenge's score."""
     if not episodes:
         return None
     points = [float(episode.last.get("score", 0)) for episode in episodes]
@@ -86,7 +86,7 @@ def challenge_score(episodes: Sequence[PlayedEpisode]) -> ChallengeScore | None:
 
 
 def netplay_score(episodes: Sequence[PlayedEpisode]) -> NetPlayScore | None:
-    """By NetPlay's protocol."""
+    """Compute NetPlay's score."""
     if not episodes:
         return None
     return NetPlayScore(

@@ -1,6 +1,6 @@
-"""What a player should look up at a moment of NetHack: states that kill, what the game says, what is in view.
+"""What a player should look up at a moment of NetHack: deadly states, messages, things in view.
 
-Made from the screen and the bottom lines alone, the most pressing first.
+Computed from the screen and the bottom lines only, the most urgent first.
 """
 
 import re
@@ -56,7 +56,7 @@ FOR_MESSAGES = (
     (r"trap door|hole in the", "falling through trap doors and holes"),
     (r"feel feverish", "lycanthropy: bitten by a werecreature"),
 )
-"""Patterns of messages, and what to look up about them."""
+"""Patterns of messages, and the query for each."""
 
 LATE_ON_THE_FIRST_LEVEL = 150
 """Turns after which a player who is still there has not found the way down."""
@@ -69,16 +69,16 @@ QUIET = re.compile(
     r"|There is a (?:doorway|staircase)|This door(?:way)? |You (?:miss|hit|kill|bite|descend|climb)\b"
     r"|You can't go (?:up|down) here|The door (?:opens|closes)|(?:misses|bites|hits)[!.]"
 )
-"""Messages of every day: of walls, pets, prompts and blows, about which there is nothing to look up."""
+"""Routine messages about walls, pets, prompts and blows, which are not worth a look-up."""
 
 
 def questions(message: str, things: Sequence[str], numbers: Numbers) -> list[str]:
-    """Everything worth looking up, each once."""
+    """Every query worth a look-up, each once."""
     return list(dict.fromkeys([*_of_message(message), *states(numbers, things), *things]))
 
 
 def news(message: str) -> str:
-    """The message where it is worth a look-up; empty where it is one of every day, or a list."""
+    """The message if it is worth a look-up; empty for routine messages and lists."""
     text = message.strip()
     known = any(re.search(pattern, text) for pattern, _ in FOR_MESSAGES)
     return text if known or (text and "\n" not in text and not QUIET.search(text)) else ""
@@ -96,14 +96,14 @@ _LONGEST = 120
 
 
 FIRST_PRAYER = 300
-"""Turns from the start until a prayer in great trouble is surely due."""
+"""Turns from the start until a prayer in great trouble is certainly safe."""
 
 NEXT_PRAYER = 1000
-"""Turns from one prayer until the next is likely due."""
+"""Turns from one prayer until the next is probably safe."""
 
 
 def prayer(turn: int, last: int | None) -> str:
-    """What to look up about praying, by the turn of the last prayer; the same words while they hold."""
+    """The query about praying, by the turn of the last prayer; it is constant while the answer is."""
     if last is None and turn < FIRST_PRAYER:
         return "not prayed yet, before turn 300: is the first prayer safe"
     if last is None:
@@ -114,14 +114,14 @@ def prayer(turn: int, last: int | None) -> str:
 
 
 def carried(inventory: str) -> list[str]:
-    """The names of what an inventory lists, those in hand and worn first, without counts and curses."""
+    """The names of the items in an inventory, those wielded and worn first, without counts and curses."""
     lines = [line.partition(": ")[2] or line for line in inventory.splitlines()]
     used = [line for line in lines if "(" in line]
     return [name for line in [*used, *(each for each in lines if "(" not in each)] if (name := _named(line))]
 
 
 def _named(line: str) -> str:
-    """`2 uncursed +0 food rations (being worn)` as `food rations`."""
+    """Reduce `2 uncursed +0 food rations (being worn)` to `food rations`."""
     return _BESIDES.sub("", line.partition(" (")[0]).partition(" named ")[0].strip()
 
 
@@ -131,7 +131,7 @@ _BESIDES = re.compile(
 
 
 def states(numbers: Numbers, things: Sequence[str]) -> list[str]:
-    """What holds for longer than a moment and should be known: hunger, ailments, stairs that lead out."""
+    """Lasting states that matter: hunger, ailments, stairs that lead out."""
     return list(_states(numbers, things)) if numbers.get("max_hp") else []
 
 

@@ -1,4 +1,4 @@
-"""What can be noticed of a moment of NetHack: things in view, hit points, hunger, the map."""
+"""Signals of a moment of NetHack: things in view, hit points, hunger, the map."""
 
 import re
 from collections.abc import Hashable, Mapping
@@ -14,37 +14,37 @@ _NOUNS = (
     *("horizontal closed door", "tree", "air floor", "cloud floor", "water floor"),
 )
 TERRAIN = frozenset((*_NOUNS, *(f"{noun}s" for noun in _NOUNS), "bars"))
-"""Walls, floors and doors, one or several: what a language observation names at every step, no news."""
+"""Walls, floors and doors, one or several, which a language observation names at every step."""
 
 PET = "tame "
-"""How a pet's noun begins: no news either, and no danger."""
+"""How a pet's noun begins: neither news nor danger."""
 
 PRAYER = "prayer"
 _PRAYER_KEY = "M-p"
 
 HUNGRY = 2
-"""NetHack's hunger states from here on ask for food."""
+"""NetHack's hunger states that require food."""
 
 STATUS_LINES = 2
-"""NetHack's bottom lines, the last of every map; they change when nothing else does."""
+"""NetHack's bottom lines, the last of every map; they can change when nothing else does."""
 
 _NOUN = re.compile(r"^(.+?) (?:very )?(?:far|near|adjacent)\b", re.MULTILINE)
 
 
 class NetHackSignals(EnvironmentSignals):
-    """Reads the parts and numbers of NetHack's observations."""
+    """Extracts signals from the parts and numbers of NetHack's observations."""
 
     def message(self, seen: Observation) -> str:
         """The game's message line, as joined from several pages."""
         return seen.text("message")
 
     def things(self, seen: Observation) -> list[str]:
-        """The nouns of a language observation that are neither mere terrain nor pets, in its order."""
+        """The nouns of a language observation other than terrain and pets, in its order."""
         nouns = _NOUN.findall(seen.text("language observation"))
         return [noun for noun in nouns if noun not in TERRAIN and not noun.startswith(PET)]
 
     def news(self, seen: Observation) -> str:
-        """The message, where it is none of every day."""
+        """The message, unless it is routine."""
         return questions.news(self.message(seen))
 
     def states(self, seen: Observation) -> list[str]:
@@ -52,7 +52,7 @@ class NetHackSignals(EnvironmentSignals):
         return questions.states(seen.numbers, self.things(seen))
 
     def questions(self, seen: Observation) -> list[str]:
-        """What kills, what the game says, what is in view."""
+        """Queries on deadly states, messages and things in view."""
         return questions.questions(self.message(seen), self.things(seen), seen.numbers)
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
@@ -61,14 +61,14 @@ class NetHackSignals(EnvironmentSignals):
         return {} if turn is None or "You begin praying" not in self.message(seen) else {PRAYER: turn}
 
     def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
-        """The moment's questions, then whether a prayer is due, then what is wielded, worn and carried."""
+        """The moment's queries, then whether a prayer is due, then what is wielded, worn and carried."""
         turn = self.clock(seen.numbers)
         prayer = [] if turn is None else [questions.prayer(turn, done.get(PRAYER))]
         carried = questions.carried(seen.text("inventory"))
         return list(dict.fromkeys([*self.questions(seen), *prayer, *carried]))
 
     def health(self, numbers: Numbers) -> float:
-        """Hit points as a share of their most."""
+        """Hit points as a share of their maximum."""
         most = numbers.get("max_hp", 0)
         return numbers.get("hp", most) / most if most > 0 else 1.0
 
@@ -77,7 +77,7 @@ class NetHackSignals(EnvironmentSignals):
         return "hp" in now and "hp" in before and now["hp"] < before["hp"]
 
     def ailments(self, before: Numbers, now: Numbers) -> list[str]:
-        """Hunger, and what the bottom line names."""
+        """Hunger, and the ailments on the bottom line."""
         hunger, condition = now.get("hunger", 0), now.get("condition", 0)
         signs = [
             ("hunger", hunger >= HUNGRY and hunger > before.get("hunger", 0)),
@@ -86,7 +86,7 @@ class NetHackSignals(EnvironmentSignals):
         return [name for name, holds in signs if holds]
 
     def deed(self, action: str) -> str:
-        """Prayers: one too many is a death. A key may be taken for something else by a prompt."""
+        """Prayers: an extra one can be deadly. A prompt may take the key for something else."""
         return {"pray": PRAYER, _PRAYER_KEY: f"{_PRAYER_KEY}, the key for prayer"}.get(action, "")
 
     def press(self, press: int | str) -> str:
@@ -106,16 +106,16 @@ class NetHackSignals(EnvironmentSignals):
         return numbers.get("turn")
 
     def screen(self, seen: Observation) -> Hashable:
-        """All that is shown but the status lines, where turns go on counting."""
+        """The screen without the status lines, in which turns continue to count."""
         return self.message(seen), self.map(seen), seen.text("inventory")
 
     def trimmed(self, seen: Observation) -> Observation:
-        """The same moment with no space at the end of any map line; every column stays where it is."""
+        """The same moment without spaces at the ends of map lines; every column keeps its position."""
         lines = seen.text("map").split("\n")
         return seen.with_text("map", "\n".join(line.rstrip() for line in lines))
 
     def without_map(self, seen: Observation, notice: str) -> Observation:
-        """Return the moment with a notice instead of its map; the status lines stay."""
+        """The moment with a notice instead of its map; the status lines are kept."""
         return seen.with_text("map", "\n".join([notice, *_lines(seen)[1:]]) + "\n")
 
     def map(self, seen: Observation) -> str:

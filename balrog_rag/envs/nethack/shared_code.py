@@ -1,11 +1,11 @@
-"""One copy of NetHack's code for all games of a process.
+"""Share one copy of NetHack's code between all games of a process.
 
-NLE loads a copy of its library for every game, out of memory, since NetHack keeps its state in global
-variables. Nine tenths of such a copy are code and constants, which are the same in all of them. Once a game
-has begun, those pages are mapped from the library's own file instead, and the copy's are given back: three
-megabytes a game. The pages with the answers of `library.py` stay the game's own.
+NLE loads a copy of its library from memory for every game, since NetHack keeps its state in global
+variables. Nine tenths of a copy are code and constants, which are equal in all of them. Once a game has
+begun, those pages are mapped from the library's own file instead and the copy's are released, which saves
+three megabytes per game. Pages that `library.py` has changed are not shared.
 
-Done where the copy is as we know it, like those answers; elsewhere nothing is touched.
+This is done only if the copy has the known layout, as in `library.py`. Otherwise it is not changed.
 """
 
 import ctypes
@@ -29,9 +29,9 @@ class Pages(NamedTuple):
     """Whole pages of the library that no game writes to."""
 
     address: int
-    """From where the library is loaded to."""
+    """Their offset from the library's load address."""
     offset: int
-    """In its file."""
+    """Their offset in its file."""
     length: int
     protection: int
 
@@ -54,7 +54,7 @@ def share_code(game: Any) -> bool:
 
 @cache
 def _shareable(path: str) -> tuple[Pages, ...]:
-    """The pages of the library at that path; none where it is not built as we know it."""
+    """The shareable pages of the library at that path; none if it has an unknown layout."""
     jumps, size = [jump_to(path, function) for function in ANSWERED], mmap.PAGESIZE
     if None in jumps:
         return ()
@@ -104,7 +104,7 @@ def _libc() -> Any:
 
 
 def _base(path: str) -> int | None:
-    """Where the library that was loaded from that path lies."""
+    """The address at which the library of that path is loaded."""
     libc = _libc()
     handle = libc.dlopen(os.fsencode(path), _LAZY | _NOT_ANEW)
     if not handle:

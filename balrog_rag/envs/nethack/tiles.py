@@ -1,4 +1,4 @@
-"""The map as a picture, for models that see: MiniHack's tiles, 16 by 16 pixels each, as PNG."""
+"""The map as a picture for multimodal models: MiniHack's tiles, 16 by 16 pixels each, as PNG."""
 
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +22,7 @@ def _tiles() -> NDArray[np.uint8]:
 
 
 def painter() -> Callable[[NDArray[Any]], bytes]:
-    """What turns a glyph map into a PNG."""
+    """Return a function that converts a glyph map to a PNG."""
     tiles = _tiles()
 
     def paint(glyphs: NDArray[Any]) -> bytes:

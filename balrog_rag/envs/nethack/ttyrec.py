@@ -1,7 +1,7 @@
-"""NLE's own recording of a game, laid out as in the NetHack Learning Dataset.
+"""NLE's own recording of a game, in the layout of the NetHack Learning Dataset.
 
 A recording is two files: NAME.0.ttyrec3.bz2 with the frames and NAME.xlogfile with one line of facts. A
-dataset knows a game by that line, so every recording gets one, however its episode ends.
+dataset identifies a game by that line, so every recording gets one, however its episode ends.
 """
 
 import re
@@ -15,19 +15,19 @@ from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.envs.nethack.game_end import quit_game, read_log, stand_in
 
 _SCORES = ("logfile", "record")
-"""Files that NetHack looks for beside the log; where they are missing, its last page is a complaint."""
+"""Files that NetHack looks for beside the log; without them its last page is a complaint."""
 _FREE_TEXT = re.compile(r"[\t\n\r]")
 
 
 def log_prefix(ttyrec: str | None) -> str | None:
-    """How the game's log beside a recording begins: NAME.0.ttyrec3.bz2 goes with NAME.xlogfile, as in NLE."""
+    """The common prefix of a recording's log: NAME.0.ttyrec3.bz2 goes with NAME.xlogfile, as in NLE."""
     return None if ttyrec is None else re.sub(r"(\.\d+)?\.ttyrec3\.bz2$", "", ttyrec) + "."
 
 
 def clear(ttyrec: str | None) -> None:
-    """Make room for a recording: NLE appends to a log that an earlier attempt has left.
+    """Prepare a recording: NLE would append to the log of an earlier attempt.
 
-    With it a game shows the same pages as without.
+    A game shows the same pages with and without a recording.
     """
     if ttyrec is None:
         return
@@ -48,9 +48,9 @@ def _beside(ttyrec: str, *names: str) -> list[Path]:
 def finish(
     game: Any, arrays: Mapping[str, NDArray[Any]], ttyrec: str | None, live: NDArray[Any] | None
 ) -> None:
-    """End a recording: a game still running is quit, and a game without a line in its log gets one.
+    """Finish a recording: quit a game still running, and add a log line if there is none.
 
-    `live` holds the bottom lines as the game was left; None where they are still shown.
+    `live` holds the last bottom lines of the game; None if they are still shown.
     """
     if ttyrec is None:
         return
@@ -66,14 +66,14 @@ def finish(
 
 
 def _keep_ascii(log: Path) -> None:
-    """A name that was typed with other letters may stand in a line; nle.dataset reads ASCII alone."""
+    """Replace characters of typed names in a line; nle.dataset reads ASCII only."""
     line = log.read_bytes() if log.exists() else b""
     if not line.isascii():
         log.write_bytes(line.decode("latin-1").encode("ascii", "replace"))
 
 
 def _write_line(log: Path, fields: Mapping[str, Any]) -> None:
-    """A line like NetHack's, of what is known; readers take what is missing for unknown."""
+    """Write a line like NetHack's from what is known; readers treat missing fields as unknown."""
     cells = (f"{name}={_FREE_TEXT.sub(' ', str(value))}" for name, value in fields.items())
     with log.open("a", encoding="ascii", errors="replace") as file:
         file.write("\t".join(cells) + "\n")

@@ -1,7 +1,8 @@
-"""Keeps the environment variables of whoever plays out of NetHack.
+"""Isolate NetHack from the environment variables of the user.
 
-On the Rogue level a ghost is named after ROGUEOPTS, and dice are thrown only where that is not set; NLE also
-prints a warning whenever such a variable is asked for. A game is told that none is set, and prints nothing.
+On the Rogue level a ghost is named after ROGUEOPTS, and random numbers are drawn only if it is not set. NLE
+also prints a warning whenever such a variable is read. Here every variable appears unset, and nothing is
+printed.
 """
 
 from typing import Any
@@ -13,6 +14,6 @@ _NOTHING = b"\x31\xc0\xc3"
 
 
 def hide_variables(game: Any) -> None:
-    """Let an `nle.nethack.Nethack` that was not yet started find no environment variable, where possible."""
+    """Hide all environment variables from an `nle.nethack.Nethack` that has not started, if possible."""
     for function in (b"getenv", b"nh_getenv"):
         answer(game, function, _NOTHING)

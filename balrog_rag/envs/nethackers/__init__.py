@@ -1,1 +1,1 @@
-"""NetHackers: a board of programs that play NetHack, each identity on fifteen published games."""
+"""NetHackers: a leaderboard of programs that play NetHack, each identity on fifteen published games."""

@@ -1,7 +1,7 @@
-"""What the board NetHackers declares: identities, dice, limits, and what counts for how much.
+"""The rules of the NetHackers board: identities, seeds, limits, and the weights of achievements.
 
-The board numbers its games. A number stands for four seeds, which follow from it by a keyed hash; those of
-the published games have a key that everybody knows. The identity played has no part in them.
+The board numbers its games. A number stands for four seeds, derived from it by a keyed hash; the key of the
+published games is public. The seeds do not depend on the identity.
 """
 
 import hmac
@@ -19,7 +19,7 @@ from balrog_rag.util.paths import data
 KIND, FILE = "nethackers", "nethackers.json"
 IDENTITIES = tuple(sorted(characters()))
 QUEST, PLANES = 3, 7
-"""Branches of the dungeon, by the number that the bottom lines give them."""
+"""Branches of the dungeon, by their number in the bottom lines."""
 HOMES = 5
 ASTRAL_LEVEL = 1
 ASCENSION = "You ascend t"
@@ -30,7 +30,7 @@ COUNTED = {
     "quest_home": "Home {}",
     "astral_plane": "Astral Plane",
 }
-"""Numbers of a game that the board counts, each the highest so far, and what it calls them."""
+"""Numbers of a game that the board counts, each the highest so far, with the board's names."""
 
 
 class _File(msgspec.Struct):
@@ -49,7 +49,7 @@ class BoardSeeds(NamedTuple):
     disp: int
     lgen: int
     program: int
-    """For whatever dice a program throws."""
+    """For the random generator of a program."""
 
 
 @cache
@@ -60,7 +60,7 @@ def declared() -> _File:
 
 @cache
 def worths() -> Mapping[str, float]:
-    """What each achievement is worth, 0 to 1: BALROG's table and what the board adds to it."""
+    """The worth of each achievement, 0 to 1: BALROG's table and the board's additions."""
     return MappingProxyType({**table(), **declared().achievements})
 
 
@@ -75,7 +75,7 @@ def no_progress() -> int:
 
 
 def dice(number: int) -> BoardSeeds:
-    """The seeds of the game of that number."""
+    """Return the seeds of the game with that number."""
     board = declared()
     named = f"nethack-arena\0{board.evaluation}\0{number}"
     made = hmac.digest(board.secret.encode(), named.encode(), "sha256")
@@ -84,12 +84,12 @@ def dice(number: int) -> BoardSeeds:
 
 
 def nothing_yet() -> dict[str, int]:
-    """The numbers that count, before the first screen."""
+    """The counted numbers before the first screen."""
     return dict.fromkeys(COUNTED, 0)
 
 
 def count(best: dict[str, int], numbers: Mapping[str, int]) -> None:
-    """Raise the numbers that count by those of a screen."""
+    """Raise the counted numbers to those of a screen."""
     branch, level = numbers["branch"], numbers["level"]
     found = {
         "best_depth": numbers["depth"],

@@ -1,4 +1,4 @@
-"""A game of the board: NetHack as one of its identities, by its dice, under its limits."""
+"""A game of the board: NetHack as one of its identities, with its seeds and limits."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from balrog_rag.envs.nethackers import board
 
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> "BoardGame":
-    """The environment `nethackers`."""
+    """Create the environment `nethackers`."""
     check_game(spec)
     own = ruled(spec)
     actions = nethack_actions(nethack_options(own).actions)
@@ -23,7 +23,7 @@ def make(spec: GameSpec, ttyrec: str | None = None) -> "BoardGame":
 
 
 def ruled(spec: GameSpec) -> GameSpec:
-    """The game with what the board says of it: dice, identity, autopickup, standstill."""
+    """Return the game with the board's rules: seeds, identity, autopickup, limit without game time."""
     dice = board.dice(spec.seeds.core)
     rules = {
         "character": spec.task,
@@ -37,16 +37,16 @@ def ruled(spec: GameSpec) -> GameSpec:
 
 
 class BoardGame(NLEGame):
-    """A game of NetHack that notes after each key press what the board counts."""
+    """A game of NetHack that updates the board's numbers after each key press."""
 
     def __init__(self, spec: GameSpec, view: TaskView, actions: ActionSet, engine: Engine) -> None:
-        """As any game of NetHack."""
+        """Like any game of NetHack."""
         super().__init__(spec, view, actions, engine)
         self._best = board.nothing_yet()
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The bottom lines' numbers, and what counts."""
+        """The bottom lines' numbers, and the counted ones."""
         return {**super().numbers, **self._best}
 
     def reset(self) -> Transition:
@@ -57,11 +57,11 @@ class BoardGame(NLEGame):
         return self._counted(begun)
 
     def look(self, message: str, ended: str) -> Transition:
-        """The present moment, with what counts."""
+        """Return the present moment with the counted numbers."""
         return self._counted(super().look(message, ended))
 
     def _press(self, key: int) -> KeyPress:
-        """Press a key, and see what has been reached."""
+        """Press a key and update the counted numbers."""
         press = super()._press(key)
         if is_live(self._engine.arrays):
             board.count(self._best, super().numbers)

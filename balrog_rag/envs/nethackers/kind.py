@@ -13,7 +13,7 @@ from balrog_rag.envs.nethackers import board
 from balrog_rag.envs.nethackers.standing import RULES, Standing
 
 RULED = frozenset({"character", "autopickup", "no_progress", "no_progress_calls"})
-"""Options of NetHack that the board's rules leave nobody."""
+"""Options of NetHack that the board's rules fix."""
 
 BoardOptions = msgspec.defstruct(
     "BoardOptions",
@@ -28,14 +28,14 @@ BoardOptions = msgspec.defstruct(
 
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of the board."""
+    """Create a game of the board."""
     from balrog_rag.envs.nethackers.game import make as make_game
 
     return make_game(spec, ttyrec)
 
 
 def check(game: GameSpec) -> None:
-    """Refuse games that the board does not know."""
+    """Reject games that the board does not have."""
     seeds, limit = game.seeds, board.declared().max_steps
     if seeds.core != seeds.disp or seeds.lgen is not None:
         raise ConfigError(
@@ -49,7 +49,7 @@ def check(game: GameSpec) -> None:
 
 
 def identity(game: GameSpec) -> str:
-    """Names the dungeon and the character."""
+    """The dungeon and the character."""
     return f"{game.seeds.core}/{game.task}"
 
 

@@ -1,4 +1,4 @@
-"""How far a game came by the board's measure, and what the board makes of a player's games."""
+"""Progress of a game by the board's measure, and the board's figures of a player's games."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from balrog_rag.util.wording import many
 
 
 class Standing:
-    """The best achievement of a game so far; nothing, where the program that played it failed."""
+    """The best achievement of a game so far; zero if the program that played it failed."""
 
     def __init__(self) -> None:
         self.value, self.reached = 0.0, ""
@@ -22,7 +22,7 @@ class Standing:
         return {"achievement_list": self._reached}
 
     def see(self, numbers: Numbers, reward: float = 0.0, ended: str = "") -> None:
-        """Take in a moment."""
+        """Process a moment."""
         for name, called in board.COUNTED.items():
             if number := numbers.get(name, 0):
                 self._reach(called.format(number))
@@ -52,7 +52,7 @@ def means(runs: Sequence[Sequence[PlayedEpisode]]) -> dict[str, float]:
 
 
 def played_out(played: PlayedEpisode) -> bool:
-    """Whether the game itself or the board's limits ended it, and not a cap or limit of the user's."""
+    """Whether the game itself or the board's limits ended it, not a cap or limit of the user."""
     if played.outcome == Outcome.STEPS:
         return played.keys >= played.game.max_steps
     return played.outcome not in RESUMABLE

@@ -1,4 +1,4 @@
-"""Builds the games of TextWorld that are not there yet, some at a time, each in a process of its own."""
+"""Build missing games of TextWorld, several at a time, each in a separate process."""
 
 import os
 import subprocess
@@ -12,11 +12,11 @@ from balrog_rag.envs.textworld.games import TASKS, find, games, games_folder
 from balrog_rag.util.extras import require
 
 Name = tuple[str, str]
-"""A task and the name of a game of it."""
+"""A task, and the name of one of its games."""
 
 
 def missing(folder: Path | None = None, tasks: Iterable[str] = TASKS) -> list[Name]:
-    """The games that are not there."""
+    """The games that are missing."""
     place = folder or games_folder()
     return [(task, name) for task in tasks for name in games(task) if find(place, task, name) is None]
 
@@ -28,9 +28,9 @@ def build(
     folder: Path | None = None,
     done: Callable[[int], None] = lambda count: None,
 ) -> None:
-    """Build games; `done` is told of each. What is stopped goes on where it was when it is begun again.
+    """Build games; `done` is called after each. An interrupted build continues where it stopped.
 
-    `source` is a folder of BALROG's games, whose descriptions are faster to build from than seeds.
+    `source` is a folder of BALROG's games; building from their descriptions is faster than from seeds.
     """
     require("textworld", "textworld", "env=textworld")
     _check_source(names, source)
@@ -42,7 +42,7 @@ def build(
             for built in as_completed(work):
                 built.result()
                 done(1)
-        except BaseException:  # Ctrl-C above all: no process goes on without us
+        except BaseException:  # above all on Ctrl-C: no process continues without us
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(processes):
                 process.kill()

@@ -25,7 +25,7 @@ ACTIONS: Mapping[str, str] = {
     "go west": "go west",
     "help": "list the commands",
 }
-"""A few that can always be typed. Any other text can be, too; the prompt tells the verbs."""
+"""A few actions that can always be typed. Any other text can be, too; the prompt lists the verbs."""
 DEFAULT_ACTION = "help"
 
 GOALS = {
@@ -39,9 +39,9 @@ _GLULX = ("treasure_hunter", "coin_collector")
 
 
 def make(task: str, seed: int, folder: Path | None = None) -> "TextWorld":
-    """A game of one of the three tasks: the one that BALROG counts as `seed`.
+    """Create a game of one of the three tasks: the one that BALROG counts as `seed`.
 
-    `folder` holds the games, if not the user's cache.
+    `folder` is the folder of the games if it is not in the user's cache.
     """
     require_library("textworld", "textworld", "env=textworld")
     names = games(task)
@@ -78,20 +78,20 @@ class TextWorld:
         return Moment(self._text(over), "", float(self._story.score), ended, value, self._numbers(ended))
 
     def policy(self) -> list[str]:
-        """The commands that win from here, by the game's own account.
+        """The commands that win from here, according to the game itself.
 
-        It takes time at every step, so it is worked out beside the game, and only where somebody asks.
+        Computing them takes time at every step, so it is done beside the game, and only on request.
         """
         if self._guide is None:
             self._guide = _Guide(self._path)
         return self._guide.after(self._typed)
 
     def picture(self) -> None:
-        """There is none."""
+        """Return None: there is no picture."""
         return
 
     def close(self) -> None:
-        """Give back the interpreter."""
+        """Close the interpreter."""
         self._story.close()
         if self._guide is not None:
             self._guide.close()
@@ -111,7 +111,7 @@ class TextWorld:
         return Outcome.STEPS if len(self._typed) >= MAX_STEPS else ""
 
     def _progression(self) -> float:
-        """BALROG counts at the end only."""
+        """BALROG counts points only at the end."""
         return max(self._story.score / self._story.max_score, float(self._story.won))
 
     def _text(self, over: bool) -> str:
@@ -120,7 +120,7 @@ class TextWorld:
 
 
 class _Guide:
-    """The same game once more, which follows what was typed and says what should be."""
+    """A second copy of the game, which follows what was typed and knows what should be typed."""
 
     def __init__(self, path: Path) -> None:
         _sort_alike()
@@ -136,15 +136,15 @@ class _Guide:
         return list(self._state.policy_commands or ())
 
     def close(self) -> None:
-        """Give back the interpreter."""
+        """Close the interpreter."""
         self._game.close()
 
 
 def _sort_alike() -> None:
-    """Let what TextWorld advises not depend on Python's version.
+    """Make TextWorld's advice independent of Python's version.
 
-    It sorts actions by a comparison that does not define an order, so what came first was Python's choice,
-    and Python 3.13 sorts in other steps than 3.12.
+    It sorts actions by a comparison that does not define an order, so the first one depended on the sorting
+    algorithm, which differs between Python 3.12 and 3.13.
     """
     from textworld.generator import game
 
@@ -159,7 +159,7 @@ def _inserted(items: Iterable[Any]) -> list[Any]:
 
 
 def _advised(path: Path) -> Any:
-    """The game under TextWorld's own wrappers, which follow its world and advise."""
+    """The game in TextWorld's own wrappers, which track its world and give advice."""
     import textworld
 
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The games of TextWorld that BALROG plays: their names, their seeds, and where their files lie."""
+"""The games of TextWorld that BALROG plays: their names, their seeds, and where their files are."""
 
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ TASKS = ("treasure_hunter", "the_cooking_game", "coin_collector")
 COMMAND = "balrog-rag envs build textworld"
 
 Seeds = tuple[int, int, int, int]
-"""What draws a game: its map, its objects, its quest and its words."""
+"""The seeds of a game's map, objects, quest and words."""
 
 
 class _File(msgspec.Struct):
@@ -31,21 +31,21 @@ def games(task: str) -> list[str]:
 
 
 def games_folder() -> Path:
-    """Where built games are kept."""
+    """The folder of built games."""
     return cache_folder() / "textworld"
 
 
 def find(folder: Path, task: str, name: str) -> Path | None:
-    """The file of a game in a folder of ours or of BALROG's, if it is whole.
+    """Find the complete file of a game in a folder of ours or of BALROG's.
 
-    TextWorld 1.7 plays no .ulx file any more, so that of BALROG's own games the cooking ones alone are found.
+    TextWorld 1.7 cannot play .ulx files, so of BALROG's own games only the cooking ones are found.
     """
     path = folder / task / f"{name}.z8"
     return path if path.is_file() and path.with_suffix(".json").is_file() else None
 
 
 def require(folder: Path, task: str, name: str) -> Path:
-    """The file of a game, or a line that says how to get it."""
+    """Return the file of a game; the error says how to get it."""
     path = find(folder, task, name)
     if path is None:
         raise ConfigError(f"textworld/{task}: game {name} is not in {folder}; run: {COMMAND}")

@@ -30,37 +30,37 @@ class TextWorldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scored(Share):
-    """What share of its points the game had given when it was over; BALROG counts nothing before."""
+    """The share of its points at the end of the game; BALROG counts nothing earlier."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a step."""
+        """Process a step."""
         if numbers["over"]:
             self.value = max(numbers["score"] / numbers["most"], float(numbers["won"]))
 
 
 class TextWorldSignals(EnvironmentSignals):
-    """What wrappers may notice of a moment of TextWorld."""
+    """Signals of a moment of TextWorld for wrappers."""
 
     def message(self, seen: Observation) -> str:
-        """What the game says."""
+        """The game's text."""
         return seen.text("observation")
 
 
 def game_of(spec: GameSpec) -> str:
-    """The name of the game that a seed means."""
+    """The name of the game of a seed."""
     names = games(spec.task)
     return names[seed_of(spec) % len(names)]
 
 
 def check(spec: GameSpec) -> None:
-    """Refuse games that are not on this machine."""
+    """Reject games that are not on this machine."""
     require_library("textworld", "textworld", "env=textworld")
     folder = spec.options.get("games")
     require(Path(folder) if folder else games_folder(), spec.task, game_of(spec))
 
 
 def play(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A game of TextWorld."""
+    """Create a game of TextWorld."""
     from balrog_rag.envs.textworld.game import ACTIONS, DEFAULT_ACTION, make
 
     folder = spec.options.get("games")

@@ -1,7 +1,7 @@
-"""Makes a game of TextWorld: `python -m balrog_rag.envs.textworld.making TASK NAME FOLDER [BALROG'S FOLDER]`.
+"""Make a game of TextWorld: `python -m balrog_rag.envs.textworld.making TASK NAME FOLDER [BALROG'S FOLDER]`.
 
-From its seeds, or from the description that lies beside BALROG's own game, which is much faster. A process of
-its own for each: TextWorld keeps state of its own, and a search for a quest can take minutes.
+It is made from its seeds, or from the description beside BALROG's own game, which is much faster. Each game
+is made in a separate process: TextWorld keeps global state, and a search for a quest can take minutes.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ _RECIPE = {"recipe": 5, "take": 5, "go": 12, "open": True, "cook": True, "cut": 
 
 
 def make(task: str, name: str, folder: Path, source: Path | None = None) -> Path:
-    """Make a game and put its two files into the folder; whole, or not there at all."""
+    """Make a game and put its two files into the folder atomically."""
     import textworld
     from textworld.generator import compile_game
 
@@ -37,10 +37,10 @@ def make(task: str, name: str, folder: Path, source: Path | None = None) -> Path
 
 
 def _compile_unchecked() -> None:
-    """Let Inform leave out its run-time checks, with which a game takes about 1.6 times as long for a step.
+    """Let Inform omit its run-time checks, with which a step takes about 1.6 times as long.
 
-    They print a line where a game's own code is at fault, and change nothing else. TextWorld has no option
-    for it.
+    They print a line if a game's own code is faulty, and change nothing else. TextWorld has no option for
+    this.
     """
     from textworld.generator.inform7 import world2inform7
 
@@ -62,7 +62,7 @@ def _described(source: Path, task: str, name: str) -> Any:
 
 
 def _drawn(task: str, name: str, options: Any) -> Any:
-    """By the settings that BALROG's games were made with."""
+    """Generate a game with the settings of BALROG's games."""
     from textworld.challenges.tw_coin_collector import coin_collector
     from textworld.challenges.tw_cooking import cooking
     from textworld.challenges.tw_treasure_hunter import treasure_hunter

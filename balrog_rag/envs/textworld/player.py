@@ -1,6 +1,6 @@
 """A player of TextWorld without a model: it types the commands that the game itself says lead to its end.
 
-It sees more than a model does, so that it shows what a game is worth, not how well anybody plays.
+It sees more than a model does, so it shows what a game is worth, not how well anybody plays.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -9,6 +9,6 @@ from balrog_rag.envs.small_engine import Moment
 
 
 def play(advice: Callable[[], Sequence[str]]) -> Generator[str, Moment, None]:
-    """Type what is advised; look around where nothing is."""
+    """Type what is advised, or look around if there is no advice."""
     while True:
         yield next(iter(advice()), "look")

@@ -1,7 +1,7 @@
-"""A game of TextWorld in its interpreter: what it says, its score, and how it ends.
+"""A game of TextWorld in its interpreter: its text, its score, and its end.
 
-Typed into the interpreter directly. TextWorld's own wrappers describe the whole game anew at every step and
-keep a model of its world for each game, which nothing here asks for.
+Commands go directly to the interpreter. TextWorld's own wrappers describe the whole game anew at every step
+and keep a model of its world for each game, which is not needed here.
 """
 
 import re
@@ -14,9 +14,9 @@ import msgspec
 _SCORE = re.compile(r"<score>\n(.*)</score>", re.DOTALL)
 _MOVES = re.compile(r"<moves>\n(.*)</moves>", re.DOTALL)
 _REPORTS = ("moves", "score")
-"""What the game adds to every page once it was asked, in this order."""
+"""What the game appends to every page on request, in this order."""
 _ANY_SEED = -1
-"""The games draw nothing by chance."""
+"""Any value: the games draw no random numbers."""
 _WON, _LOST = "*** The End ***", "*** You lost! ***"
 
 
@@ -27,14 +27,14 @@ class _Quest(msgspec.Struct):
 
 
 class Description(msgspec.Struct):
-    """What the file beside a game says of it."""
+    """The contents of the file beside a game."""
 
     quests: list[_Quest]
     objective: str | None = None
 
     @property
     def goal(self) -> str:
-        """The goal, as the first page tells it."""
+        """The goal, as stated on the first page."""
         if self.objective is not None:
             return self.objective
         return "\nAND\n".join(quest.desc for quest in self.quests if quest.desc)
@@ -46,7 +46,7 @@ class Description(msgspec.Struct):
 
 
 class Story:
-    """One game being played."""
+    """One running game."""
 
     def __init__(self, path: Path) -> None:
         """`path`: the .z8 file, with its description beside it."""
@@ -82,7 +82,7 @@ class Story:
         self.text, self.won, self.lost = said, _WON in said, _LOST in said
 
     def close(self) -> None:
-        """Give back the interpreter."""
+        """Close the interpreter."""
         if self._machine is not None:
             self._machine.close()
             self._machine = None
@@ -96,6 +96,6 @@ def _begun(path: Path) -> tuple[Any, str]:
         warnings.simplefilter("ignore")  # the interpreter does not know these games by name
         machine = jericho.FrotzEnv(str(path), _ANY_SEED)
     said, _ = machine.reset()
-    # Its copy of the file is for another reset, which makes a new interpreter here: 0.4 MB a game.
+    # Its copy of the file is for a later reset, for which a new interpreter is made here: 0.4 MB a game.
     vars(machine).get("_cache", {}).clear()
     return machine, said

@@ -1,8 +1,7 @@
-"""TextWorld's answers as BALROG's games gave them.
+"""Convert TextWorld's answers to those of BALROG's games.
 
-BALROG's coin collector and treasure hunter are compiled for Glulx, which TextWorld plays no more. The same
-games compiled for the Z-machine say the same, but for a status line, the centring of the last page and its
-prompt.
+BALROG's coin collector and treasure hunter are compiled for Glulx, which TextWorld no longer plays. The same
+games compiled for the Z-machine differ in a status line, the centring of the last page and the prompt.
 """
 
 import re
@@ -17,16 +16,16 @@ _KEEPS_A_FILE = re.compile(
 )
 _NO_VERB = "nosuchverb"
 _LONGEST = 197
-"""Characters of a line that the interpreter reads; it warns of more."""
+"""Maximum line length that the interpreter reads; it warns about longer ones."""
 
 
 def without_goal(feedback: str, objective: str) -> str:
-    """What was said, without the goal that the first page tells; BALROG does not show it."""
+    """The text without the goal on the first page, which BALROG does not show."""
     return feedback.split(objective)[-1].strip()
 
 
 def as_glulx(text: str, over: bool) -> str:
-    """A page of the Z-machine as Glulx shows it."""
+    """Convert a page of the Z-machine to the form of Glulx."""
     return _HEADLINE.sub(_centred, _STATUS.sub("\n>" if over else "", text))
 
 
@@ -36,9 +35,9 @@ def _centred(match: re.Match[str]) -> str:
 
 
 def safe_command(command: str) -> str:
-    """One line that the interpreter can read, and that reads or writes no file.
+    """Return one line that the interpreter can read, and that reads or writes no file.
 
-    A command that would is replaced by one that no game knows, so that the game itself refuses it.
+    A command that would is replaced by one that no game knows, so that the game itself rejects it.
     """
     line = " ".join(command.split()).encode("ascii", "replace").decode()[:_LONGEST]
     return _NO_VERB if _KEEPS_A_FILE.search(line) else line

@@ -1,1 +1,1 @@
-"""What a player knows of a game of NetHack: built from the screens it was shown, and from nothing else."""
+"""A player's knowledge of a game of NetHack, built only from the screens it was shown."""

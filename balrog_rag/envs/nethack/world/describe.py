@@ -1,4 +1,4 @@
-"""A moment in NetPlay's words: the player, rooms and what is in them, monsters, what is left to explore."""
+"""Describe a moment in NetPlay's words: the player, rooms, monsters, and what is left to explore."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,7 @@ _NO_EXIT = "Nothing is left to explore, but there may be hidden doors and passag
 
 
 def parts(tracker: Tracker) -> tuple[Part, ...]:
-    """What a moment shows beyond NetHack's own screen."""
+    """The parts of an observation beyond NetHack's own screen."""
     player = tracker.player
     level, monsters = player.level, player.world.monsters
     ways = Ways(level, player.here, {monster.place for monster in monsters} - {player.here})
@@ -43,14 +43,14 @@ def parts(tracker: Tracker) -> tuple[Part, ...]:
 
 
 class Reach:
-    """How far squares are, in words."""
+    """Distances of squares, in words."""
 
     def __init__(self, ways: Ways) -> None:
-        """`ways` leads round monsters."""
+        """`ways` leads around monsters."""
         self._steps = ways.steps
 
     def steps(self, place: int) -> int:
-        """Steps to a square, or to the nearest of its neighbours where it cannot be entered; -1: no way."""
+        """Steps to a square, or to its nearest neighbour if it cannot be entered; -1 if there is no path."""
         steps = self._steps[place]
         if steps >= 0:
             return steps
@@ -58,7 +58,7 @@ class Reach:
         return min(near) + 1 if near else -1
 
     def words(self, place: int) -> str:
-        """`reachable in 3 steps`, or that no way is known."""
+        """Format as `reachable in 3 steps`, or state that no path is known."""
         return _in_steps(self.steps(place))
 
 
@@ -78,7 +78,7 @@ def _you(tracker: Tracker) -> str:
 
 
 def _things(level: Level) -> dict[int, list[str]]:
-    """What is worth naming on each square: things, then the ground."""
+    """The things worth naming on each square: objects first, then the ground."""
     found: dict[int, list[str]] = {}
     for place, glyph in level.objects.items():
         if name := name_of(glyph):
@@ -90,7 +90,7 @@ def _things(level: Level) -> dict[int, list[str]]:
 
 
 def _rooms(rooms: Rooms, level: Level, here: int, reach: Reach) -> Iterable[str]:
-    """A paragraph for each room and corridor, the one where the player is first."""
+    """One paragraph per room and corridor, that of the player first."""
     within: dict[int, list[str]] = {}
     nearest: dict[int, int] = {}
     for place in range(t.SIZE):
@@ -112,7 +112,7 @@ def _rooms(rooms: Rooms, level: Level, here: int, reach: Reach) -> Iterable[str]
 
 
 def _monsters(tracker: Tracker, reach: Reach) -> tuple[list[str], list[str]]:
-    """Lines on the monsters that are close, and on the others."""
+    """Lines on the close monsters, and on the others."""
     close, distant = [], []
     here = tracker.player.here
     seen = [(reach.steps(monster.place), monster) for monster in tracker.player.world.monsters]
@@ -132,7 +132,7 @@ def _name(monster: Monster) -> str:
 
 
 def compass(start: int, end: int) -> str:
-    """In which direction a square lies from another: one of eight."""
+    """The direction of one square from another, one of eight."""
     dx, dy = end % t.WIDTH - start % t.WIDTH, end // t.WIDTH - start // t.WIDTH
     down = "" if 2 * abs(dy) < abs(dx) else ("north" if dy < 0 else "south")
     across = "" if 2 * abs(dx) < abs(dy) else ("west" if dx < 0 else "east")
@@ -140,7 +140,7 @@ def compass(start: int, end: int) -> str:
 
 
 def _exploration(tracker: Tracker, ways: Ways) -> Iterable[str]:
-    """Where something is left to be seen, and what is in the way of it."""
+    """Where something is left to explore, and what blocks the way."""
     rooms, level = tracker.rooms, tracker.player.level
     reached = [place for place, steps in enumerate(ways.steps) if steps >= 0]
     numbers = {
@@ -160,7 +160,7 @@ def _exploration(tracker: Tracker, ways: Ways) -> Iterable[str]:
 
 
 def _reached_rooms(rooms: Rooms, ways: Ways, place: int) -> Sequence[int]:
-    """The numbers of the places on the near side of a square."""
+    """The numbers of the places on the reachable side of a square."""
     near = [beside for beside in t.NEAR[place] if ways.steps[beside] >= 0]
     nearest = min(near, key=ways.steps.__getitem__, default=None)
     return rooms.around(nearest) if nearest is not None else []

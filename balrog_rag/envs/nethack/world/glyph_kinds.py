@@ -31,25 +31,25 @@ _SYMBOLS = ' ])[="(%!?+/$*`0_.'
 
 
 class Kinds(NamedTuple):
-    """Tables by glyph; -1 where a table has nothing to say."""
+    """Tables by glyph; -1 means no entry."""
 
     shows: list[int]
     terrain: list[int]
     """The symbol of the map, by NetHack's numbering (see `terrain`)."""
     species: list[int]
-    """The number of the monster, also of a corpse or a statue of it."""
+    """The number of the monster, also for its corpse or statue."""
     name: list[str]
-    """What the object looks like, or nothing where only its class can be seen."""
+    """The object's appearance, or empty if only its class can be seen."""
     symbol: list[str]
     """The symbol of the object's class."""
     creature: NDArray[np.bool_]
-    """Whether a monster of any sort is shown."""
+    """Whether any monster is shown."""
     swallowed: NDArray[np.bool_]
 
 
 @functools.cache
 def kinds() -> Kinds:
-    """The tables, built at the first call."""
+    """Build the tables at the first call."""
     from nle import nethack as nh
 
     size = nh.MAX_GLYPH + 1
@@ -86,7 +86,7 @@ def _creatures(nh: Any) -> tuple[tuple[int, int], ...]:
 
 
 def _object(nh: Any, number: int) -> tuple[str, str]:
-    """What an object looks like, and the symbol of its class."""
+    """The appearance of an object, and the symbol of its class."""
     entry = nh.objdescr.from_idx(number)
     symbol = _SYMBOLS[ord(nh.objclass(number).oc_class)]
     if symbol in HIDDEN_CLASSES or entry.oc_name in HIDDEN_ARMOR:

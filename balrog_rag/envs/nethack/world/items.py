@@ -1,4 +1,4 @@
-"""What is carried, read from the lines of the inventory."""
+"""Items carried, parsed from the lines of the inventory."""
 
 import re
 from functools import lru_cache
@@ -26,12 +26,12 @@ class Item(NamedTuple):
     text: str
     number: int
     curse: str
-    """`blessed`, `uncursed`, `cursed`, or nothing where it does not say."""
+    """`blessed`, `uncursed`, `cursed`, or empty if unknown."""
     enchantment: int | None
     name: str
     """The words between curse, enchantment and use."""
     use: str
-    """What stands in brackets behind: `(weapon in hand)`, `(being worn)`."""
+    """The suffix in brackets: `(weapon in hand)`, `(being worn)`."""
 
     @property
     def worn(self) -> bool:
@@ -40,17 +40,17 @@ class Item(NamedTuple):
 
     @property
     def wielded(self) -> bool:
-        """Whether it is in hand."""
+        """Whether it is wielded."""
         return "(weapon in hand" in self.use or ("wielded)" in self.use and "alternate" not in self.use)
 
     @property
     def slot(self) -> str:
-        """Where a piece of armour is worn, or nothing for anything else."""
+        """Where a piece of armour is worn; empty for anything else."""
         return slot_of(self.name)
 
 
 def read_item(letter: str, text: str) -> Item:
-    """One line of the inventory, without its letter."""
+    """Parse one line of the inventory, without its letter."""
     match = _LINE.match(text)
     if match is None:
         return Item(letter, text, 1, "", None, text, "")
@@ -69,7 +69,7 @@ def read_item(letter: str, text: str) -> Item:
 
 @lru_cache(4096)
 def slot_of(name: str) -> str:
-    """Where a piece of armour of this name is worn, or nothing for anything else."""
+    """Where a piece of armour with this name is worn; empty for anything else."""
     words = name.split(" named ")[0].split(" called ")[0].replace("pair of ", "").split()
     for slot, endings in _SLOTS:
         if any(word in endings for word in words):

@@ -1,4 +1,4 @@
-"""All that a player has seen of a game: its levels, its monsters, its own body and what it carries."""
+"""Everything a player has seen of a game: levels, monsters, its own body and its inventory."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,19 +14,19 @@ from balrog_rag.envs.nethack.world.screen import Screen
 from balrog_rag.envs.nethack.world.species import Species, all_species
 
 HUNGRY, WEAK, FAINTING = 2, 3, 4
-"""States of hunger, as the bottom line counts them."""
+"""States of hunger, as the bottom line numbers them."""
 STONED, SLIMED, STRANGLED, FOOD_POISONED, ILL, BLIND, DEAF, STUNNED, CONFUSED, HALLUCINATING, LEVITATING = (
     1 << bit for bit in range(11)
 )
-"""Bits of the body's condition."""
+"""Bits of the conditions."""
 DAZED = STUNNED | CONFUSED | HALLUCINATING
-"""In these one strikes at one's own pet."""
+"""Conditions in which a player may hit its own pet."""
 DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
 
 _REMEMBERED_TURNS = 40
 _LARGEST_SHOP = 120
 _STRIDE = 3
-"""Squares a monster may have moved between two looks at it and still be taken for the same one."""
+"""Squares that a monster may have moved between two looks and still be considered the same."""
 
 
 @dataclass(slots=True)
@@ -35,20 +35,20 @@ class Monster:
 
     place: int
     species: Species | None
-    """None where it was felt but not seen."""
+    """None if it was felt but not seen."""
     tame: bool
     peaceful: bool | None = None
-    """Whether it is peaceful; None until somebody has looked."""
+    """Whether it is peaceful; None until it has been looked at."""
     seen: int = 0
     """The turn in which it was last seen."""
     helpless: int = 0
-    """Until which turn it surely sleeps."""
+    """The turn until which it certainly sleeps."""
     number: int = 0
-    """Which of those met it is: a name that no other takes over, as objects' addresses are taken over."""
+    """A number for each monster met; unlike an object's address it is never reused."""
 
     @property
     def hostile(self) -> bool:
-        """Whether it is to be reckoned an enemy: neither tame nor known to be peaceful."""
+        """Whether to treat it as an enemy: neither tame nor known to be peaceful."""
         return not self.tame and not self.peaceful
 
 
@@ -72,7 +72,7 @@ class Body:
     score: int = 0
 
     def read(self, s: list[int]) -> None:
-        """Take over NLE's bottom-line numbers."""
+        """Parse NLE's bottom-line numbers."""
         self.place = t.spot(s[0], s[1])
         self.strength, self.hp, self.max_hp, self.depth = s[3], s[10], s[11], s[12]
         self.gold, self.power, self.armor, self.level = s[13], s[14], s[16], s[18]
@@ -84,18 +84,18 @@ _STAIRS_UNDER_THINGS = {
     "There is a staircase down here": t.STAIRS_DOWN,
     "There is a staircase up here": t.STAIRS_UP,
 }
-"""What is said of stairs that the map does not show, because something lies on them."""
+"""Messages about stairs that the map does not show because something lies on them."""
 _BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
 
 
 def _attacked(message: str, monster: Monster) -> bool:
-    """Whether a message says that such a monster struck at us."""
+    """Whether a message says that such a monster attacked us."""
     return monster.species is not None and any(f"{monster.species.name} {blow}" in message for blow in _BLOWS)
 
 
 @dataclass
 class World:
-    """Everything that was seen, brought up to date by every screen."""
+    """Everything seen so far, updated by every screen."""
 
     body: Body = field(default_factory=Body)
     levels: dict[Place, Level] = field(default_factory=dict)
@@ -114,16 +114,16 @@ class World:
 
     @property
     def level(self) -> Level:
-        """The level where the player is."""
+        """The level of the player."""
         return self.levels[self._place]
 
     @property
     def place(self) -> Place:
-        """Which level that is."""
+        """The identity of that level."""
         return self._place
 
     def see(self, screen: Screen) -> None:
-        """Take over what the screen shows."""
+        """Process a screen."""
         stats = screen.blstats.tolist()
         if stats[11] <= 0:
             self.over = True
@@ -136,14 +136,14 @@ class World:
         self._see_items(screen)
 
     def _read(self, message: str) -> None:
-        """Learn from what is said about the place where we are."""
+        """Learn from messages about the current place."""
         level, here = self.level, self.body.place
         for words, stairs in _STAIRS_UNDER_THINGS.items():
             if words in message:
                 level.set_terrain(here, stairs)
         for monster in self.monsters:
             if monster.peaceful and _attacked(message, monster) and self._is_near(monster):
-                monster.peaceful = None  # taken for another one, or no longer what it was
+                monster.peaceful = None  # mistaken for another monster, or it has changed
         if "Closed for inventory" in message:
             level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
         elif "(for sale" in message:
@@ -193,21 +193,21 @@ class World:
         self._memory[self._place] = old + self.monsters
 
     def _see_shop(self, inside: int) -> None:
-        """The room of this square is a shop: no way leads through it, unless we are in it ourselves."""
+        """Mark the room of this square as a shop, so that no path leads through it, unless we are in it."""
         level = self.level
         if level.terrain[inside] not in t.INDOORS:
             return
         if inside not in level.shop:
             room = level.room(inside)
             if len(room) > _LARGEST_SHOP:
-                return  # a shopkeeper out in the open
+                return  # a shopkeeper outside of a shop
             level.shop |= room
             level.forbid(level.shop)
         if self.body.place in level.shop and level.forbidden & level.shop:
             level.allow(level.shop)
 
     def _recognize(self, place: int, glyph: int, kinds: k.Kinds, old: list[Monster]) -> Monster:
-        """The monster shown at a square: one seen before if one of its kind was near, else a new one."""
+        """The monster shown at a square: a known one if one of its kind was near, else a new one."""
         number = kinds.species[glyph]
         felt = kinds.shows[glyph] == k.UNSEEN
         species = None if felt or number < 0 else all_species()[number]
@@ -239,7 +239,7 @@ class World:
         ]
 
     def item(self, *names: str) -> Item | None:
-        """The first item carried whose name holds one of these words, in their order."""
+        """The first carried item whose name contains one of these words, in their order."""
         for name in names:
             for item in self.items:
                 if name in item.name:

@@ -1,4 +1,4 @@
-"""What is remembered of one level."""
+"""The remembered map of one level."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -22,36 +22,36 @@ class Place(NamedTuple):
 class Level:
     """The map of one level as far as it was seen.
 
-    Ground that something was seen lying or standing on, but never itself, is taken for floor.
+    If only an object or a monster was seen on a square, its ground is assumed to be floor.
     """
 
     def __init__(self, place: Place) -> None:
-        """Nothing is known yet."""
+        """Start with nothing known."""
         self.place = place
         self.terrain = [t.UNKNOWN] * t.SIZE
         self.objects: dict[int, int] = {}
-        """Glyphs of what lies on top, by square."""
+        """Glyphs of the topmost objects, by square."""
         self.boulders: set[int] = set()
         self.fresh: dict[int, int] = {}
-        """When a monster was seen to fall where a corpse of its kind lies, by square."""
+        """When a monster was seen to die where a corpse of its kind lies, by square."""
         self.visited = bytearray(t.SIZE)
         self.searched = [0] * t.SIZE
         self.links: dict[int, Place] = {}
-        """Where stairs were seen to lead, by square."""
+        """The known destination of stairs, by square."""
         self.forbidden: set[int] = set()
-        """Squares that no way may lead over."""
+        """Squares that no path may cross."""
         self.shop: set[int] = set()
-        """Squares known to lie in a shop."""
+        """Squares known to be in a shop."""
         self.watched = False
         """Whether watchmen were seen, who punish violence and broken doors."""
         self.wet = False
         """Whether water or lava was seen."""
         self.daring = False
-        """Whether ways may lead over traps."""
+        """Whether paths may cross traps."""
         self.pushing = False
-        """Whether ways may lead through boulders that could be pushed on."""
+        """Whether paths may push boulders."""
         self.version = 0
-        """Grows with every change that may open or close a way."""
+        """Increases with every change that may open or close a path."""
         self.arrived = 0
         self.pet: int | None = None
         """When a pet was last seen here."""
@@ -60,13 +60,13 @@ class Level:
         self._shown: NDArray[Any] = np.full(t.SIZE, k.kinds().shows.index(k.EFFECT), np.int16)
 
     def see(self, glyphs: NDArray[Any], turn: int) -> bool:
-        """Take over what the map shows in this turn; whether anything changed."""
+        """Process the map of this turn; return whether anything changed."""
         changed = np.flatnonzero(glyphs != self._shown)
         if not len(changed):
             return False
         table = k.kinds()
         for place, glyph in zip(changed.tolist(), glyphs[changed].tolist(), strict=True):
-            lay = self.objects.get(place) == glyph  # and somebody of that kind stood on it
+            lay = self.objects.get(place) == glyph  # and a monster of that kind stood on it
             self._see(place, glyph, table.shows[glyph], table)
             if table.shows[glyph] == k.CORPSE and not lay and self._fell(place, glyph, table):
                 self.fresh[place] = turn
@@ -84,7 +84,7 @@ class Level:
                 self.boulders.discard(place)
                 self.changed(place)
             code = table.terrain[glyph]
-            if code:  # a square that is no longer seen may look like stone
+            if code:  # a square out of sight may look like stone
                 self.set_terrain(place, code)
             return
         if shows in (k.EFFECT, k.SWALLOWED):
@@ -100,9 +100,9 @@ class Level:
         if boulder != (place in self.boulders):
             self.boulders.symmetric_difference_update((place,))
             self.changed(place)
-        if self.terrain[place] in t.WALLS:  # dug through since it was seen
+        if self.terrain[place] in t.WALLS:  # dug through since it was last seen
             self.set_terrain(place, t.FLOOR)
-        elif self.terrain[place] in t.CLOSED_DOORS:  # nothing lies in a closed door: it is broken
+        elif self.terrain[place] in t.CLOSED_DOORS:  # nothing lies in a closed door, so it is broken
             self.set_terrain(place, t.DOORWAY)
 
     def set_terrain(self, place: int, code: int) -> None:
@@ -113,53 +113,53 @@ class Level:
             self.changed(place)
 
     def changed(self, place: int) -> None:
-        """Ways over a square may have opened or closed."""
+        """Note that paths over a square may have opened or closed."""
         self.version += 1
         self._steps[place] = None
         for near in t.NEAR[place]:
             self._steps[near] = None
 
     def dare(self, daring: bool = True) -> None:
-        """Let ways lead over traps, or no longer."""
+        """Allow or forbid paths over traps."""
         if self.daring != daring:
             self.daring = daring
             self._forget_steps()
 
     def push(self) -> None:
-        """Let ways lead through boulders from now on."""
+        """Allow paths that push boulders from now on."""
         if not self.pushing:
             self.pushing = True
             self._forget_steps()
 
     def forbid(self, places: Iterable[int]) -> None:
-        """Let no way lead over these squares."""
+        """Forbid paths over these squares."""
         new = set(places) - self.forbidden
         if new:
             self.forbidden |= new
             self._forget_steps()
 
     def allow(self, places: Iterable[int]) -> None:
-        """Let ways lead over these squares again."""
+        """Allow paths over these squares again."""
         self.forbidden -= set(places)
         self._forget_steps()
 
     def refuse(self, start: int, end: int) -> None:
-        """Remember that the game does not let one step from one square to the other."""
+        """Remember that the game rejected the step from one square to the other."""
         self._refused.add((start, end))
         self.changed(start)
 
     def forgive(self) -> None:
-        """Forget which steps the game refused and which doors did not open: that need not last."""
+        """Forget rejected steps and doors that did not open: the cause may be gone."""
         self._refused.clear()
         self.forbidden &= self.shop
         self._forget_steps()
 
     def refused(self, start: int, end: int) -> bool:
-        """Whether the game did not let one make this step."""
+        """Whether the game rejected this step."""
         return (start, end) in self._refused
 
     def steps(self, place: int) -> tuple[int, ...]:
-        """The squares that one can step to from this one."""
+        """The squares that can be entered from this one."""
         found = self._steps[place]
         if found is None:
             found = self._steps[place] = tuple(self._open_steps(place))
@@ -179,14 +179,14 @@ class Level:
             yield near
 
     def _movable(self, place: int, boulder: int) -> bool:
-        """Whether a boulder next to this square might be pushed on from it."""
+        """Whether a boulder next to this square might be pushed from it."""
         beyond = 2 * boulder - place
         if not 0 <= beyond < t.SIZE or t.distance(boulder, beyond) != 1 or beyond in self.boulders:
             return False
         return self.terrain[beyond] not in t.WALLS
 
     def room(self, place: int) -> set[int]:
-        """The squares of the room that a square lies in, without its doors."""
+        """The squares of the room of a square, without its doors."""
         found, edge = {place}, [place]
         while edge:
             for near in t.NEAR[edge.pop()]:
@@ -200,7 +200,7 @@ class Level:
         self._steps = [None] * t.SIZE
 
     def unknown_near(self, place: int) -> int:
-        """How many squares around this one were never seen."""
+        """The number of unseen squares around this one."""
         ground = self.terrain
         return sum(ground[near] == t.UNKNOWN for near in t.NEAR[place])
 

@@ -1,4 +1,4 @@
-"""What things on the map are called, by what a player can see of them."""
+"""Names of things on the map, by what a player can see of them."""
 
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
@@ -54,7 +54,7 @@ NEWS = frozenset((*t.DOWN, t.ALTAR, t.FOUNTAIN))
 
 
 def name_of(glyph: int) -> str:
-    """What a glyph shows; nothing for plain ground and for what only flies by."""
+    """The name of what a glyph shows; empty for plain ground and for missiles and effects."""
     table = k.kinds()
     shows = table.shows[glyph]
     if shows == k.TERRAIN:
@@ -72,5 +72,5 @@ def name_of(glyph: int) -> str:
 
 
 def position(place: int) -> str:
-    """A square as agents read it."""
+    """Format a square as agents read it."""
     return "({}, {})".format(*t.xy(place))

@@ -1,4 +1,4 @@
-"""A player: its hands, and all it knows."""
+"""A player: it presses keys and keeps everything it knows of the game."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -14,14 +14,14 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.screen import Screen
 
 Skill: TypeAlias = Generator[int, Any, str]
-"""Presses keys, and at its end says why it stopped."""
+"""Presses keys, and returns the reason why it stopped."""
 Keys: TypeAlias = Generator[int, Any, None]
 
 _PAGES = 60
-"""Pages turned after one key at most."""
+"""Maximum number of pages turned after one key."""
 _ANSWERS = 12
 _PATIENCE = 60
-"""Key presses without game time after which something is done that takes time."""
+"""Key presses without game time after which an action that takes time is forced."""
 
 
 @dataclass
@@ -33,40 +33,40 @@ class Pit:
     deep: bool = False
     """Whether it is a pit already."""
     guarded: bool = False
-    """Whether Elbereth was read here, and nothing has happened since that may have spoilt it."""
+    """Whether Elbereth was read here, and nothing since may have erased it."""
     writings: int = 0
     hp: int = 0
 
 
 class Player:
-    """What every skill is handed: keys to press, and the world as seen so far."""
+    """The object passed to every skill: it presses keys and knows the world as seen so far."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """`arrays` are NLE's, of what the game shows at first; every press is answered by such arrays."""
+        """`arrays` are NLE's for the first screen; every press returns such arrays."""
         self.world = World()
         self.screen = Screen(arrays)
         self.heard: list[str] = []
         """Messages since the last command began."""
         self.refusals: Counter[str] = Counter()
-        """How often the game refused to do something, by a name for it."""
+        """How often the game rejected an action, by a name for it."""
         self.prayed: int | None = None
         """The turn of the last prayer."""
         self.unlucky = False
-        """Whether something was done that gods punish."""
+        """Whether we did something that gods punish."""
         self.pit: Pit | None = None
-        """The pit that was dug last."""
+        """The pit dug last."""
         self.thrown: set[str] = set()
-        """Names of what was thrown and may be picked up again."""
+        """Names of thrown items that may be picked up again."""
         self.spells: dict[str, str] = {}
-        """Spells that may be cast, with the letters they are cast by."""
+        """Known spells, with the letters to cast them."""
         self.cursed_hands = False
-        """Whether a cursed thing in both hands leaves none to write with."""
+        """Whether a cursed item in both hands prevents writing."""
         self.feverish = False
-        """Whether a were-creature's bite will make us one, too."""
+        """Whether lycanthropy will turn us into a were-creature."""
         self.standstill = 0
         """Key presses since the game's clock last moved."""
         self.alignment = self.race = self.role = ""
-        """What we are, as far as somebody has looked."""
+        """Our own role, race and alignment, if they have been looked up."""
         self._see()
 
     @property
@@ -76,22 +76,22 @@ class Player:
 
     @property
     def level(self) -> Level:
-        """The level where the player is."""
+        """The level of the player."""
         return self.world.level
 
     @property
     def here(self) -> int:
-        """The square where the player is."""
+        """The square of the player."""
         return self.world.body.place
 
     @property
     def pit_here(self) -> Pit | None:
-        """The pit that was begun where we are, if any was."""
+        """The pit that was begun here, if any."""
         pit = self.pit
         return pit if pit is not None and pit.level is self.level and pit.place == self.here else None
 
     def said(self, *words: str) -> bool:
-        """Whether any message since the last command began holds any of these words."""
+        """Whether any message since the last command began contains one of these words."""
         return any(word in message for message in self.heard for word in words)
 
     def press(self, key: int) -> Keys:
@@ -103,14 +103,14 @@ class Player:
             yield from self._press(keys.ENTER)
 
     def command(self, *pressed: int) -> Keys:
-        """Press the keys of one command; a question that nobody expected is answered by ESC."""
+        """Press the keys of one command; an unexpected question is answered with ESC."""
         yield from self.begin()
         for key in pressed:
             yield from self.press(key)
         yield from self.close()
 
     def begin(self) -> Keys:
-        """Begin a command: nothing was said so far, and nothing is open."""
+        """Begin a command: clear the messages and close everything that is open."""
         yield from self.close()
         if self.standstill > _PATIENCE:
             yield from self.press(keys.ESC)
@@ -118,23 +118,23 @@ class Player:
         self.heard.clear()
 
     def close(self) -> Keys:
-        """Leave every open question and menu."""
+        """Close every open question and menu."""
         for _ in range(_ANSWERS):
             if not (self.screen.asks or self.screen.asks_text or self.screen.menu):
                 return
             yield from self.press(keys.ESC)
 
     def ask(self, key: int, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
-        """Give a command and answer its questions, each by the first reply whose words it holds.
+        """Give a command and answer its questions, each with the first reply whose words it contains.
 
-        True if every question had a reply, and there was one at all.
+        Return true if there was a question and every question had a reply.
         """
         yield from self.begin()
         yield from self.press(key)
         return (yield from self.answer(*replies))
 
     def answer(self, *replies: tuple[str, str]) -> Generator[int, Any, bool]:
-        """Answer all questions that are open now."""
+        """Answer all open questions."""
         answered = False
         for _ in range(_ANSWERS):
             question = self.screen.question
@@ -171,7 +171,7 @@ class Player:
             self._heed(self.world.message)
 
     def _heed(self, message: str) -> None:
-        """Remember what is said of our health."""
+        """Record messages about our health."""
         if "no free hand to write" in message:
             self.cursed_hands = True
         if "You feel feverish" in message:

@@ -1,4 +1,4 @@
-"""The rooms and corridors of a level, each under a number that it keeps."""
+"""The rooms and corridors of a level, with permanent numbers."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -21,51 +21,51 @@ class Merger(NamedTuple):
 
 
 class Rooms:
-    """Squares joined to rooms, which grow along walls' insides, and to corridors, which also turn aslant."""
+    """Groups squares to rooms, which grow along the inside of walls, and corridors, which also bend."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start with nothing known."""
         self.kinds: list[int] = []
-        """What each number stands for."""
+        """The kind of place of each number."""
         self._same: list[int] = []
         self._of = [-1] * t.SIZE
         self._ground: list[int] = [t.UNKNOWN] * t.SIZE
         self._alone: set[int] = set()
-        """Squares known only because something stands there: what they are, their neighbours will tell."""
+        """Squares known only because something is on them; their neighbours will show what they are."""
         self._version = -1
 
     def number(self, place: int) -> int:
-        """The number of the room or corridor that a square belongs to; -1 where it belongs to none."""
+        """The number of the room or corridor of a square; -1 if there is none."""
         return self.root(self._of[place]) if self._of[place] >= 0 else -1
 
     def root(self, number: int) -> int:
-        """The number that a place goes by, after those it was merged with."""
+        """The current number of a place, after mergers."""
         while self._same[number] != number:
             number = self._same[number]
         return number
 
     def known(self, number: int) -> bool:
-        """Whether there is a place of that number."""
+        """Whether a place has that number."""
         return 0 <= number < len(self.kinds)
 
     def word(self, number: int) -> str:
-        """`room 2` or `corridor 5`."""
+        """Format as `room 2` or `corridor 5`."""
         return f"{WORDS[self.kinds[number]]} {number}"
 
     def squares(self, number: int) -> list[int]:
-        """The squares of a place, its doors left out."""
+        """The squares of a place, without its doors."""
         wanted = self.root(number)
         return [place for place, of in enumerate(self._of) if of >= 0 and self.root(of) == wanted]
 
     def around(self, place: int) -> list[int]:
-        """The numbers of all places that a square belongs to: a door belongs to those on both sides."""
+        """The numbers of all places of a square: a door belongs to those on both sides."""
         own = self.number(place)
         if own >= 0 or self._ground[place] not in _DOORS:
             return [own] if own >= 0 else []
         return sorted({self.number(near) for near in _straight(place)} - {-1})
 
     def see(self, level: Level) -> tuple[list[int], list[Merger]]:
-        """Take over the ground of a level: the numbers that are new, and those that became one."""
+        """Process the ground of a level; return new numbers, and those that were merged."""
         if level.version == self._version:
             return [], []
         self._version = level.version
@@ -122,7 +122,7 @@ class Rooms:
         return new, mergers
 
     def _group(self, start: int, kind: int, kinds: dict[int, int]) -> tuple[set[int], set[int]]:
-        """The fresh squares that hang together with one, and the numbers that they touch."""
+        """The new squares connected to one, and the numbers of adjacent places."""
         group, edge, touched = {start}, [start], set[int]()
         while edge:
             for near in _joined(edge.pop(), kind):
@@ -140,7 +140,7 @@ class Rooms:
         return len(self.kinds) - 1
 
     def _rebuild(self) -> list[int]:
-        """Join all squares anew, since some are no longer what they were; numbers stay where they can."""
+        """Regroup all squares, since some have changed; numbers are kept if possible."""
         known = len(self.kinds)
         before = [self.root(of) if of >= 0 else -1 for of in self._of]
         kinds = {place: kind for place in range(t.SIZE) if (kind := self._kind(place))}

@@ -1,4 +1,4 @@
-"""Ways over a level, the shortest first."""
+"""Shortest paths over a level."""
 
 from collections.abc import Callable, Collection
 
@@ -7,16 +7,16 @@ from balrog_rag.envs.nethack.world.terrain import SIZE
 
 
 class Ways:
-    """How far everything is from one square, and the way there."""
+    """Distances and paths from one square."""
 
     def __init__(self, level: Level, start: int, blocked: Collection[int] = ()) -> None:
-        """Every step costs the same; nothing leads over the blocked squares."""
+        """Every step costs the same; no path crosses a blocked square."""
         self.start = start
         self.steps, self._before = _spread(level, start, blocked)
-        """Steps to each square, -1 where no way leads."""
+        """Steps to each square, -1 if unreachable."""
 
     def to(self, place: int) -> list[int]:
-        """The squares of the way to a square, without the start; nothing if there is none."""
+        """The squares of the path to a square, without the start; empty if there is none."""
         way = []
         while self.steps[place] > 0:
             way.append(place)
@@ -24,7 +24,7 @@ class Ways:
         return way[::-1]
 
     def nearest(self, places: Collection[int]) -> int | None:
-        """The square with the shortest way."""
+        """The square with the shortest path."""
         reached = [place for place in places if self.steps[place] >= 0]
         return min(reached, key=self.steps.__getitem__, default=None)
 
@@ -51,7 +51,7 @@ def _spread(level: Level, start: int, blocked: Collection[int]) -> tuple[list[in
 def first(
     level: Level, start: int, wanted: Callable[[int], bool], blocked: Collection[int] = ()
 ) -> list[int] | None:
-    """The shortest way to a wanted square other than the start; None where no way leads to any."""
+    """The shortest path to a wanted square other than the start; None if none is reachable."""
     before = {start: start, **dict.fromkeys(blocked, -1)}
     edge = [start]
     while edge:

@@ -1,4 +1,4 @@
-"""One screen as NetHack shows it, and what stands on its text."""
+"""One screen of NetHack, and the contents of its text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ _COLUMNS = 80
 
 
 class Screen:
-    """NLE's raw arrays of one moment by name; they are filled anew by every key press."""
+    """NLE's raw arrays of one moment by name; every key press overwrites them."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Nothing is copied."""
+        """Wrap the arrays without copying them."""
         self.arrays = arrays
         self.glyphs = arrays["glyphs"]
         self.blstats = arrays["blstats"]
@@ -23,11 +23,11 @@ class Screen:
         self.inv_letters = arrays["inv_letters"]
         self._message = arrays["message"]
         self._waits = arrays["misc"] if "misc" in arrays else arrays["internal"][1:4]
-        """Whether the game waits for: the answer to a question, a line of text, a page to be turned."""
+        """Whether the game awaits: the answer to a question, a line of text, a page to be turned."""
 
     @property
     def message(self) -> str:
-        """The message of this moment; menus and long lists have none."""
+        """The message of this moment; empty for menus and long lists."""
         return self._message.tobytes().split(b"\0", 1)[0].decode("latin-1")
 
     @property
@@ -40,22 +40,22 @@ class Screen:
 
     @property
     def menu(self) -> bool:
-        """Whether a menu or a list of text waits."""
+        """Whether a menu or a list of text is open."""
         return bool(self._waits[2]) and not self.more
 
     @property
     def asks(self) -> bool:
-        """Whether a question waits for one key."""
+        """Whether a question awaits one key."""
         return bool(self._waits[0])
 
     @property
     def asks_text(self) -> bool:
-        """Whether a question waits for a line of text."""
+        """Whether a question awaits a line of text."""
         return bool(self._waits[1]) and not self.more
 
     @property
     def question(self) -> str:
-        """The words of the open question, or nothing."""
+        """The text of the open question, or empty."""
         if not (self.asks or self.asks_text):
             return ""
         rows = self.tty_chars[: int(self.tty_cursor[0]) + 1].tobytes().decode("latin-1")

@@ -1,7 +1,7 @@
-"""What is commonly known of NetHack's monsters: how hard they hit, whom not to touch, who fears Elbereth.
+"""Common knowledge of NetHack's monsters: damage, whom not to touch, who respects Elbereth.
 
-Levels, speeds and natures come from NetHack's own table. Its table of attacks is not shown by NLE, so the
-average damage of a round of attacks stands here for those that a player of the first levels meets.
+Levels, speeds and natures come from NetHack's own table. NLE does not expose its table of attacks, so the
+average damage per round is listed here for the monsters of the first levels.
 """
 
 import functools
@@ -40,7 +40,7 @@ _DEADLY_TOUCH = frozenset(
 _PETRIFYING = frozenset(("cockatrice", "chickatrice"))
 _EXPLODING = "gas spore"
 _TAIL, _TAILS_LEVEL = "long worm tail", 8
-"""The table gives the tail no level, but whoever hits it fights the worm."""
+"""The table gives the tail level 0, but hitting it means fighting the worm."""
 _SESSILE_SPEED = 1
 
 _HUMAN_CLASS, _MINOTAUR = 53, "minotaur"
@@ -84,11 +84,11 @@ class Species(NamedTuple):
     damage: float
     """Average damage of a round in which every attack hits."""
     never_touch: bool
-    """Whether to hit it, or to be near it when it dies, may be one's end."""
+    """Whether hitting it, or standing near when it dies, can be fatal."""
     petrifies: bool
-    """Whether to touch it without a weapon is one's end."""
+    """Whether touching it without a weapon is fatal."""
     paralyses: bool
-    """Whether all that comes of hitting it is that one cannot move for a while."""
+    """Whether the only harm of hitting it is paralysis."""
     explodes: bool
     """Whether it explodes beside us, and when it is killed."""
     fears_elbereth: bool
@@ -98,16 +98,16 @@ class Species(NamedTuple):
     watchman: bool
     vault_guard: bool
     companion: bool
-    """Whether it is of the dogs and cats that people keep: to eat one draws other monsters."""
+    """Whether it is a dog or cat that people keep: eating one aggravates monsters."""
     edible: bool
-    """Whether a fresh corpse of it is good to eat for everybody but its own kind."""
+    """Whether a fresh corpse of it is safe to eat for all but its own kind."""
     stays: bool
-    """Whether it never leaves its square, or all but never."""
+    """Whether it never, or hardly ever, leaves its square."""
 
 
 @functools.cache
 def all_species() -> tuple[Species, ...]:
-    """Every kind of monster, by number."""
+    """Return every kind of monster, by number."""
     from nle import nethack as nh
 
     damage = _damage()

@@ -23,9 +23,9 @@ TRAPS = frozenset(range(42, VIBRATING_SQUARE))
 HARMLESS = frozenset((45, 60))
 """Traps that only make a noise, or are a statue."""
 INDOORS = frozenset((FLOOR, DARK_FLOOR, *STAIRS, ALTAR, GRAVE, THRONE, SINK, FOUNTAIN, ICE, POOL))
-"""What the inside of a room is made of."""
+"""Ground that makes up the inside of a room."""
 STRAIGHT = OPEN_DOORS | CLOSED_DOORS
-"""Squares entered and left in a straight line only."""
+"""Squares that can only be entered and left in a straight line."""
 
 _BLOCKED, _FREE, _TRAPPED = 0, 1, 2
 _FREE_SYMBOLS = frozenset((*range(12, 17), *range(19, 32), ICE, *BRIDGES_DOWN, AIR, CLOUD, VIBRATING_SQUARE))
@@ -38,14 +38,14 @@ def _passage() -> tuple[tuple[bool, ...], tuple[bool, ...]]:
 
 
 CAREFUL, DARING = _passage()
-"""By symbol: whether one walks there; daring walks over traps. UNKNOWN finds the last entry, a no."""
+"""By symbol: whether it can be walked on; `daring` includes traps. UNKNOWN indexes the last entry, false."""
 
 WIDTH, HEIGHT = 79, 21
 SIZE = WIDTH * HEIGHT
 
 
 def spot(x: int, y: int) -> int:
-    """A square's number: squares are counted row by row, as in NLE's arrays laid flat."""
+    """A square's number: squares are numbered row by row, as in NLE's flattened arrays."""
     return y * WIDTH + x
 
 
@@ -77,18 +77,18 @@ def _around(place: int) -> tuple[tuple[int, bool], ...]:
 
 
 AROUND = tuple(_around(place) for place in range(SIZE))
-"""By square: its neighbours, each with whether it lies diagonally."""
+"""By square: its neighbours, each with whether it is diagonal."""
 NEAR = tuple(tuple(place for place, _ in around) for around in AROUND)
 """By square: its neighbours."""
 
 
 def distance(one: int, other: int) -> int:
-    """Steps between two squares where nothing is in the way."""
+    """Steps between two squares without obstacles."""
     return max(abs(one % WIDTH - other % WIDTH), abs(one // WIDTH - other // WIDTH))
 
 
 def heading(start: int, end: int) -> int:
-    """The key that leads from a square towards another on a straight line; 0 where no line leads there."""
+    """The key that leads from a square straight towards another; 0 if they are not on a line."""
     dx, dy = end % WIDTH - start % WIDTH, end // WIDTH - start // WIDTH
     if (dx or dy) and (not dx or not dy or abs(dx) == abs(dy)):
         return ord(HEADINGS[(dx > 0) - (dx < 0), (dy > 0) - (dy < 0)])
@@ -96,7 +96,7 @@ def heading(start: int, end: int) -> int:
 
 
 def ray(start: int, towards: int, squares: int) -> list[int]:
-    """So many squares from a square in the direction of another, or fewer where the map ends."""
+    """Squares from one towards another, up to a number or the edge of the map."""
     (x, y), (to_x, to_y) = xy(start), xy(towards)
     dx, dy = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
     way = [(x + n * dx, y + n * dy) for n in range(1, squares + 1)]

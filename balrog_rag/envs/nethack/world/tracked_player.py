@@ -1,4 +1,4 @@
-"""The player whom skills are handed: the game itself tells it of every key, whoever pressed it."""
+"""The player passed to skills: the game itself reports every key to it, whoever pressed it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from balrog_rag.envs.nethack.world.terrain import AROUND, WIDTH
 
 
 class OpenLevel(Level):
-    """A level where nobody squeezes between boulders."""
+    """A level without the rule against squeezing between boulders."""
 
     def _open_steps(self, place: int) -> list[int]:
         aslant = {near for near, diagonal in AROUND[place] if diagonal}
@@ -29,13 +29,13 @@ class OpenLevel(Level):
 
 
 class OpenWorld(World):
-    """A game in which shops may be entered: a language model may want to buy something."""
+    """A game in which shops may be entered, since a language model may want to buy something."""
 
     def _read(self, message: str) -> None:
-        """Nothing that is said closes a way."""
+        """Close no path because of a message."""
 
     def _see_shop(self, inside: int) -> None:
-        """A shop is a room like any other."""
+        """Treat a shop like any other room."""
 
     def _enter(self, place: Place) -> None:
         self.levels.setdefault(place, OpenLevel(place))
@@ -43,10 +43,10 @@ class OpenWorld(World):
 
 
 class SkillPlayer(Player):
-    """A player who does not look at the answer to a key: whoever carries it out has looked already."""
+    """A player that does not process the result of a key, because the game has already done so."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """`arrays` are NLE's, filled anew by every key press."""
+        """`arrays` are NLE's, which every key press overwrites."""
         super().__init__(arrays)
         self.world = OpenWorld()
         self.tried: int | None = None
@@ -54,7 +54,7 @@ class SkillPlayer(Player):
         self.look()
 
     def look(self) -> None:
-        """Take in the screen."""
+        """Process the screen."""
         self._see()
 
     def _press(self, key: int) -> Keys:

@@ -1,4 +1,4 @@
-"""What is told of a game as it goes on: what happened since the last decision, and what stops a skill."""
+"""Track a game: what happened since the last decision, and what interrupts a skill."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -15,20 +15,20 @@ from balrog_rag.envs.nethack.world.rooms import Rooms
 from balrog_rag.envs.nethack.world.tracked_player import SkillPlayer
 
 MOST_TURNS = 100
-"""Turns that one skill may take."""
+"""Maximum number of turns of one skill."""
 _REMEMBERED = 10
 """Turns for which a kind of thing that was in view is not reported again."""
 _LOW = 0.4
 """The share of hit points below which health is low."""
 _TERRAIN, _WITHOUT_MONSTERS = tuple(map(ord, "#te\r")), ord("c")
-"""Keys that lead to the menu of maps, and the map chosen from it."""
+"""Keys that open the menu of maps, and select the map without monsters."""
 _ESC, _CLOSING = 27, 3
 _ATTRIBUTES = ("strength", "dexterity", "constitution", "intelligence", "wisdom", "charisma")
 _FIRST_ATTRIBUTE = 3
 
 
 class Happened(NamedTuple):
-    """Something that happened, in words."""
+    """An event, in words."""
 
     kind: str
     """level, teleport, thing, health, attribute, room, merger or turns."""
@@ -38,7 +38,7 @@ class Happened(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """What the moment before was like."""
+    """The state of the previous moment."""
 
     level: Place
     place: int
@@ -48,22 +48,22 @@ class _Before(NamedTuple):
 
 
 class Tracker:
-    """A game as NetPlay's skills know it, brought up to date by every key."""
+    """A game as NetPlay's skills know it, updated by every key."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """`arrays` are NLE's, filled anew by every key press."""
+        """`arrays` are NLE's, which every key press overwrites."""
         self.screen = TrackedScreen(arrays, self)
         self.player = SkillPlayer(self.screen)
         self.avoiding = False
-        """Whether ways lead round monsters."""
+        """Whether paths avoid monsters."""
         self.prayed: int | None = None
         """The turn of the last prayer."""
         self.locked: set[tuple[Place, int]] = set()
         """Doors that were found locked."""
         self.happened: list[Happened] = []
-        """Since the last decision."""
+        """Events since the last decision."""
         self.quiet = False
-        """Whether the screen shows something else than the game for the moment."""
+        """Whether the screen temporarily shows something other than the game."""
         self._rooms: dict[Place, Rooms] = {}
         self._last_seen: dict[int, int] = {}
         self._interrupts: list[Happened] = []
@@ -73,43 +73,43 @@ class Tracker:
 
     @property
     def rooms(self) -> Rooms:
-        """The rooms of the level where the player is."""
+        """The rooms of the player's level."""
         return self._rooms.setdefault(self.player.world.place, Rooms())
 
     @property
     def turn(self) -> int:
-        """The turn that it is."""
+        """The current turn."""
         return self.player.body.turn
 
     def see(self) -> None:
-        """Take in the screen after a key."""
+        """Process the screen after a key."""
         self.player.look()
         if not self.player.world.over:
             self._follow()
 
     def begin(self) -> None:
-        """A skill begins: what happened before does not stop it."""
+        """Begin a skill: earlier events do not interrupt it."""
         self._begun = self.turn
         self._interrupts.clear()
 
     def end(self) -> None:
-        """No skill is at work."""
+        """End the skill."""
         self._begun = None
 
     def interrupt(self) -> str:
-        """What stops the skill at work; empty where nothing does."""
+        """The reason to interrupt the running skill; empty if there is none."""
         text = " ".join(each.text for each in self._interrupts)
         self._interrupts.clear()
         return text
 
     def interrupted(self, kinds: Collection[str]) -> bool:
-        """Whether something of these kinds has happened since this was last asked."""
+        """Whether an event of these kinds has happened since the last call."""
         happened = any(each.kind in kinds for each in self._interrupts)
         self._interrupts.clear()
         return happened
 
     def look_under(self, press: Callable[[int], Any]) -> None:
-        """Look at the map without monsters, for what lies under them; takes no game time."""
+        """Look at the map without monsters to see what is under them; takes no game time."""
         if waits(self.player.screen) or self.player.world.swallowed:
             return
         self.quiet = True
@@ -117,13 +117,13 @@ class Tracker:
             press(key)
         if self.player.screen.menu:
             press(_WITHOUT_MONSTERS)
-        for _ in range(_CLOSING):  # a page, and then a cursor on the map that no flag of the game's tells of
+        for _ in range(_CLOSING):  # a page, and then a cursor on the map that no flag of the game indicates
             press(_ESC)
             self.player.look()
         self.quiet = False
 
     def told(self) -> list[Happened]:
-        """What happened since this was last asked."""
+        """Return the events since the last call, in words."""
         told, self.happened = self.happened, []
         return told
 
@@ -158,7 +158,7 @@ class Tracker:
             self.locked -= {(level, near) for near in t.NEAR[here]}
 
     def _things(self, silent: bool) -> Iterable[Happened]:
-        """What has come into view: monsters, things, and ground that matters."""
+        """What has come into view: monsters, things, and notable ground."""
         if self.player.world.swallowed:
             return
         glyphs = self.player.screen.glyphs.ravel()
@@ -191,13 +191,13 @@ class TrackedScreen(dict[str, NDArray[Any]]):
     """NLE's arrays by name, with the tracker that follows them."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], tracker: Tracker) -> None:
-        """Nothing is copied."""
+        """Wrap the arrays without copying them."""
         super().__init__(arrays)
         self.tracker = tracker
 
 
 def _changes(before: _Before, now: _Before) -> Iterable[Happened]:
-    """What is different about the player."""
+    """Changes of the player."""
     if before.level != now.level:
         old, new = (f"({each.branch}, {each.level})" for each in (before.level, now.level))
         yield Happened("level", f"Changed dungeon level from {old} to {new}.", stops=True)
@@ -216,7 +216,7 @@ _INTERESTING: list[NDArray[np.bool_]] = []
 
 
 def _interesting() -> NDArray[np.bool_]:
-    """By glyph: whether it is news when it comes into view."""
+    """By glyph: whether it is reported when it comes into view."""
     if not _INTERESTING:
         table = k.kinds()
         news = (k.MONSTER, k.UNSEEN, k.OBJECT, k.CORPSE, k.STATUE)
