@@ -1,1 +1,1 @@
-"""Bots for NetHack: skills, the delver, NetPlay's skills and scenarios, programs of other people."""
+"""Bots for NetHack: skills, the delver, NetPlay's skills and scenarios, external programs."""

@@ -1,4 +1,4 @@
-"""A player without a model: it grows a little, takes a pick-axe from a dwarf, and digs down for good."""
+"""A player without a model: it gains a few levels, takes a pick-axe from a dwarf, and then only digs down."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.nethack import WHOLE
 
-if TYPE_CHECKING:  # what plays is loaded with the first game; every command asks which players there are
+if TYPE_CHECKING:  # the player itself is loaded with the first game, since every command lists the players
     from balrog_rag.bots.nethack.delver.state import Plan
     from balrog_rag.envs.nethack.world.player import Skill
 
@@ -21,7 +21,7 @@ def delver(arrays: Mapping[str, Any], plan: "Plan | None" = None) -> "Skill":
 
 
 def make(begin: Begin) -> Program:
-    """The player as a program; agent.options may change its plan."""
+    """Create the player as a program; agent.options may change its plan."""
     from balrog_rag.bots.nethack.delver.state import plan_of
 
     return delver(begin.screen, plan_of(begin.options))

@@ -25,27 +25,27 @@ from balrog_rag.envs.nethack.world.routes import first
 
 _NEAR = 6
 _PATIENCE = 25
-"""Turns waited on the stairs of the Mines for enemies in sight to come."""
+"""Turns to wait on the stairs of the Mines for enemies in sight to come."""
 _SLEEP, _RAY = 8, 5
 _NO_RAY = ("striking", "slow monster")
-"""Wands whose force ends where it strikes; all others send rays that walls throw back."""
+"""Wands whose effect ends where it strikes; all others send rays that bounce off walls."""
 _OUT_OF_REACH = 20
 _CHASE = 30
 _TIRED = 60
 """Turns for which an enemy that was chased in vain is left alone."""
 _BLAST = 2
 _AROUND = 3
-"""Squares within which enemies are reckoned with before a weak one is fought in the pit."""
+"""Squares within which enemies are considered before fighting a weak one from the pit."""
 _EASY = 0.3
-"""Part of the hit points that a fight may cost to be no reason to stay on Elbereth."""
+"""Share of the hit points that a fight may cost without being a reason to stay on Elbereth."""
 _AFFORDABLE = 0.8
-"""Part of the hit points that a fight against who does not mind Elbereth may cost; else one digs on."""
+"""Share of the hit points that a fight may cost against an enemy that ignores Elbereth; else we dig on."""
 _SERIOUS = 8
-"""Hit points that a fight must be likely to cost to be worth a turn for another weapon."""
+"""Expected loss of hit points from which a turn for another weapon is worth it."""
 
 
 def engulfed(bot: Bot) -> Did:
-    """Fight from inside whoever has swallowed us."""
+    """Fight a monster that has swallowed us, from inside."""
     if not bot.player.world.swallowed:
         return False
     yield from bot.player.command(keys.FIGHT, ord("j"))
@@ -53,13 +53,13 @@ def engulfed(bot: Bot) -> Did:
 
 
 def battle(bot: Bot) -> Did:
-    """One move against the enemies in sight."""
+    """Make one move against the enemies in sight."""
     player = bot.player
-    if bot.hurt and not player.body.condition & w.HALLUCINATING:  # which leaves nothing to be told by looks
+    if bot.hurt and not player.body.condition & w.HALLUCINATING:  # hallucination makes looks useless
         _suspect(bot)
     seen = bot.enemies()
     if seen:
-        if player.level.watched:  # who takes the wrong one for an enemy is arrested
+        if player.level.watched:  # attacking the wrong one means arrest
             for enemy in seen:
                 enemy.peaceful = None
         yield from fighting.make_sure(player, seen)
@@ -79,7 +79,7 @@ def battle(bot: Bot) -> Did:
 
 
 def _suspect(bot: Bot) -> None:
-    """Who was taken for peaceful may be another one of its kind: look again when something hurts us."""
+    """A monster believed peaceful may be another one of its kind: look again when something hurts us."""
     for other in bot.player.world.monsters:
         near = t.distance(other.place, bot.player.here) <= _NEAR
         if near and other.peaceful and other.species and not other.species.always_peaceful:
@@ -87,7 +87,7 @@ def _suspect(bot: Bot) -> None:
 
 
 def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """Stay on Elbereth while those around are more than we can easily beat."""
+    """Stay on Elbereth while the enemies around are more than we can easily beat."""
     if not in_haven(bot) or cost_of(bot.player, enemies) <= _EASY * bot.player.body.hp:
         return False
     return (yield from hold(bot, enemies))
@@ -133,10 +133,10 @@ def _murder(bot: Bot) -> Did:
 
 
 def _avoid_blast(bot: Bot) -> Did:
-    """Shoot what explodes while it is still far enough, or keep away from it."""
+    """Shoot an exploding monster while it is still far enough, or keep away from it."""
     player, pit = bot.player, bot.player.pit_here
     spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
-    if not spores or (pit is not None and pit.deep):  # out of a pit there is no way in time
+    if not spores or (pit is not None and pit.deep):  # there is no time to climb out of a pit
         return False
     if (yield from fighting.shoot(player, spores, anything=True)) == fighting.THREW:
         return True
@@ -150,14 +150,14 @@ def _avoid_blast(bot: Bot) -> Did:
 
 
 def digging_down(bot: Bot) -> bool:
-    """Whether we are on the way down with something to dig with."""
+    """Whether we are on the way down and have a digging tool."""
     player, plan = bot.player, bot.plan
     growing = player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore
     return bool(bot.digger()) and player.world.place.branch == stairs.MAIN and not growing
 
 
 def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
-    """Use spells and wands: bolts against whoever is worth one, the rest only where a fight is being lost."""
+    """Use spells and wands: bolts against strong enemies, the rest only if a fight is being lost."""
     player = bot.player
     if hopeless and player.body.hp < player.body.max_hp / 2 and magic.can_cast(player, magic.HEALING):
         yield from magic.cast(player, magic.HEALING, player.here)
@@ -180,7 +180,7 @@ def _dangerous_digger(bot: Bot, enemy: Monster) -> bool:
 
 
 def _stop(bot: Bot, enemy: Monster) -> Did:
-    """Send an enemy to sleep, or worse."""
+    """Put an enemy to sleep, or stop it with something stronger."""
     player = bot.player
     wand = magic.attack_wand(player)
     if wand is not None and not _safe_to_zap(bot, wand, enemy):
@@ -199,7 +199,7 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
 
 
 def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
-    """Whether what a wand sends towards an enemy will not come straight back to us."""
+    """Whether the effect of a wand towards an enemy will not bounce straight back to us."""
     if any(name in wand.name for name in _NO_RAY) or ("sleep" in wand.name and bot.player.race == "elven"):
         return True
     ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, _RAY)
@@ -207,7 +207,7 @@ def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
 
 
 def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
-    """Fight who keeps us from digging, with the better weapon if it will take long; or drop out of reach."""
+    """Fight the monster that prevents digging, with the better weapon if it takes long; or fall away."""
     player = bot.player
     if not fought:
         return False
@@ -223,7 +223,7 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
 
 
 def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
-    """Whom to fight while digging down: who is not kept off by Elbereth (blows stop all work); the weak."""
+    """Whom to fight while digging down: enemies that ignore Elbereth (each blow interrupts us), weak ones."""
     player = bot.player
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
@@ -240,7 +240,7 @@ def _fought(bot: Bot, enemy: Monster) -> bool:
 
 
 def _undaunted(bot: Bot, enemy: Monster) -> bool:
-    """Whether Elbereth does not keep a monster off, be it that nobody can write it."""
+    """Whether Elbereth does not keep a monster off, or we cannot write it."""
     if enemy.species is None:
         return not _guarded(bot)
     return not enemy.species.fears_elbereth or bot.player.cursed_hands

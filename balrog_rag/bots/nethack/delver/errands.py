@@ -1,4 +1,4 @@
-"""What is done between fights: rest, armour, weapons, food and things that lie about."""
+"""Activities between fights: rest, armour, weapons, food and items on the ground."""
 
 import re
 
@@ -14,31 +14,31 @@ from balrog_rag.envs.nethack.world.items import slot_of
 from balrog_rag.envs.nethack.world.species import Species, all_species
 
 _STARVED = 0.6
-"""Part of the hit points until which one rests even though hunger presses."""
+"""Share of the hit points up to which we rest even though we are hungry."""
 _ELSEWHERE = 20
-"""Turns for which one does not rest after having been shot at from out of sight."""
+"""Turns for which we do not rest after being shot at from out of sight."""
 _RICH = 140
-"""Gold pieces that are enough to buy something to dig with."""
+"""Gold pieces that suffice to buy a digging tool."""
 _CHEAP = 50
-"""Gold pieces below which nothing to dig with can be bought."""
+"""Gold pieces below which no digging tool can be bought."""
 _PRICE = re.compile(r"(?:pick-axe|mattock|broad pick)[^.]*?\(for sale, (\d+) zorkmids?\)")
 _FRESH = 30
-"""Turns for which a corpse is surely good."""
+"""Turns for which a corpse is certainly fresh."""
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
-"""Words of what dwarves leave behind, sometimes on top of what they dig with."""
+"""Words for what dwarves leave behind, sometimes on top of their digging tools."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
 _BEASTS = ("jackal", "fox", "coyote", "rat", "wolf", "warg")
-"""What who was bitten by a were-creature must not eat: it is its own kind now."""
+"""What nobody with lycanthropy must eat: it would be cannibalism."""
 _OWN_KIND = {"dwarven": "dwarf", "gnomish": "gnom", "elven": "elf", "human": "human"}
 
 
 def hurrying(bot: Bot) -> bool:
-    """Whether we dig down where every turn is a danger."""
+    """Whether we are digging down where every turn is dangerous."""
     return digging_down(bot) and bot.player.body.depth > bot.plan.rest_depth
 
 
 def upkeep(bot: Bot) -> Did:
-    """Put armour on, take the best weapon in hand, rest."""
+    """Put on armour, wield the best weapon, rest."""
     player = bot.player
     if bot.enemies():
         return False
@@ -82,7 +82,7 @@ def _rest(bot: Bot) -> Did:
 
 
 def _rest_a_while(bot: Bot) -> Did:
-    """Rest, and be gone if somebody out of sight shoots at us meanwhile."""
+    """Rest, and leave if a monster out of sight shoots at us."""
     player, hp = bot.player, bot.player.body.hp
     yield from exploring.search(player, 20)
     if player.body.hp < hp and not bot.enemies():
@@ -94,7 +94,7 @@ def _rest_a_while(bot: Bot) -> Did:
 
 
 def eat_corpses(bot: Bot) -> Did:
-    """Eat what was just killed, if it is good to eat."""
+    """Eat what was just killed, if it is safe to eat."""
     player, level = bot.player, bot.player.level
     if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
         return False
@@ -127,7 +127,7 @@ def eat_corpses(bot: Bot) -> Did:
 
 
 def _eats(bot: Bot, species: Species) -> bool:
-    """Whether a fresh corpse of a kind is eaten; orcs and cavemen mind neither dogs nor their own kind."""
+    """Whether a fresh corpse of a kind is eaten; orcs and cavemen may eat dogs and their own kind."""
     player = bot.player
     if player.race == "orcish" or player.role == "Caveman":
         return species.edible or species.companion
@@ -138,7 +138,7 @@ def _eats(bot: Bot, species: Species) -> bool:
 
 
 def wanted(bot: Bot, text: str) -> bool:
-    """Whether a thing of this description is taken along."""
+    """Whether an item of this description is picked up."""
     words = text.split(" (")[0]
     if any(word in words for word in ("corpse", "statue", "wand of nothing")):
         return False
@@ -152,7 +152,7 @@ def wanted(bot: Bot, text: str) -> bool:
 
 
 def buy(bot: Bot) -> Did:
-    """Buy something to dig with, where a shop is seen to have it and the price may be paid."""
+    """Buy a digging tool, if a shop is seen to have an affordable one."""
     player, level = bot.player, bot.player.level
     if not bot.plan.dig or gear.digger(player) or bot.enemies() or player.body.gold < _CHEAP:
         return False
@@ -179,7 +179,7 @@ def _sells_digger(bot: Bot, place: int) -> bool:
 
 
 def collect(bot: Bot) -> Did:
-    """Take wanted things that lie about."""
+    """Collect wanted items on the ground."""
     player, level = bot.player, bot.player.level
     if bot.enemies() or hurrying(bot):
         return False

@@ -1,4 +1,4 @@
-"""What cannot wait: mortal need, sickness, hunger, a guard who wants to be followed."""
+"""Urgent needs: mortal danger, sickness, hunger, a guard who wants to be followed."""
 
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import Bot, Did
@@ -9,7 +9,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 
 
 def needs(bot: Bot) -> Did:
-    """See to mortal need and hunger."""
+    """Handle mortal danger and hunger."""
     player = bot.player
     body = player.body
     if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
@@ -37,7 +37,7 @@ def needs(bot: Bot) -> Did:
 
 
 def escorted(bot: Bot) -> Did:
-    """Leave a vault as its guard wants it: without its gold, and behind him."""
+    """Leave a vault as its guard demands: without its gold, and behind him."""
     player = bot.player
     guard = next((m for m in player.world.monsters if m.species and m.species.vault_guard), None)
     if guard is None or not guard.peaceful or bot.digger():

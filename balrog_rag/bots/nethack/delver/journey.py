@@ -1,4 +1,4 @@
-"""Where to go next: grow on the first levels, fetch a pick-axe in the Mines, dig down."""
+"""Where to go next: gain levels near the surface, get a pick-axe in the Mines, dig down."""
 
 from balrog_rag.bots.nethack.delver.battle import while_digging
 from balrog_rag.bots.nethack.delver.retreat import fall, on_base
@@ -24,26 +24,26 @@ from balrog_rag.envs.nethack.world.routes import Ways, first
 _STRIDES, _STRIDES_DWARF = 14, 7
 _CHASED, _STRIDES_CHASED = 3, 2
 _CROWD = 8
-"""Enemies in sight that make it worth a charge of a wand of digging to be gone."""
+"""Number of enemies in sight that justifies a charge of a wand of digging to escape."""
 _WAIT, _SHORT_WAIT = 20, 5
 _EFFORTS, _LURES = 40, 4
 _STUCK = 15
-"""Searches on a level after which a floating eye in the way is hit, come what may."""
+"""Searches on a level after which a floating eye in the way is attacked regardless."""
 _GIVEN_UP = 40
-"""Searches on a level of the Mines after which no way on is hoped for: crowds may stand in it for long."""
+"""Searches on a level of the Mines after which no way on is expected: crowds may block it for long."""
 _FORGIVING = 12
 """Searches for hidden passages after which doors and steps that failed are tried again."""
 _BLAST = 24
-"""Hit points that all explosions of gas spores leave something of, but for a few."""
+"""Hit points that survive almost every explosion of a gas spore."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 _TOO_DEEP = 6
-"""The last level from which one goes back up to look for them."""
+"""The last level from which we go back up to look for them."""
 _DONE = (moving.ARRIVED, moving.ALARMED)
 
 
 def journey(bot: Bot) -> Did:
-    """One leg of the way."""
+    """Travel one leg of the way."""
     player = bot.player
     branch = player.world.place.branch
     if bot.recovering() and not adjacent(player, bot.enemies()):
@@ -107,14 +107,14 @@ def _near_stairs(bot: Bot) -> Did:
 
 
 def _strides(bot: Bot) -> int:
-    """How far stairs may be to be nearer than a hole; dwarves dig faster, who has an enemy near writes."""
+    """The distance up to which stairs are nearer than a hole; digging is slower if Elbereth is needed."""
     if bot.player.hostiles(within=_CHASED):
         return _STRIDES_CHASED
     return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES
 
 
 def dig_alarm(bot: Bot) -> bool:
-    """Whether digging must be left for something more pressing."""
+    """Whether to stop digging for something more urgent."""
     player = bot.player
     if surviving.in_mortal_need(player) and surviving.may_pray(player):
         return True
@@ -134,7 +134,7 @@ def _climb(bot: Bot) -> Skill:
 
 
 def _hunt(bot: Bot) -> Skill:
-    """Look for dwarves through the Mines, level after level, but let those near the stairs come first."""
+    """Look for dwarves through the Mines, level by level, but let those near the stairs come first."""
     if on_base(bot) and bot.quiet < bot.plan.siege:
         bot.quiet += _SHORT_WAIT
         return (yield from exploring.search(bot.player, _SHORT_WAIT))
@@ -150,7 +150,7 @@ def _hunt(bot: Bot) -> Skill:
 
 
 def _at_the_end(bot: Bot) -> bool:
-    """Whether we are on the way back, having found no way on from some level of the Mines."""
+    """Whether we are returning because some level of the Mines had no way on."""
     player = bot.player
     searched = player.refusals[f"search {player.level.place}"] > _GIVEN_UP
     bot.mined |= searched and not stairs.known_stairs(player, down=True)
@@ -158,7 +158,7 @@ def _at_the_end(bot: Bot) -> bool:
 
 
 def _main(bot: Bot) -> Skill:
-    """Through the first levels of the main dungeon, and into the Mines."""
+    """Go through the first levels of the main dungeon and into the Mines."""
     player, plan = bot.player, bot.plan
     body = player.body
     if bot.starving() or bot.mined:
@@ -183,7 +183,7 @@ def _main(bot: Bot) -> Skill:
 
 
 def _seek(bot: Bot) -> Did:
-    """Search for hidden passages where the stairs to the Mines may be, for a while."""
+    """Search for a while for hidden passages where the stairs to the Mines may be."""
     player = bot.player
     name = _seeking(player.world.place)
     if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
@@ -200,7 +200,7 @@ def _seek(bot: Bot) -> Did:
 
 
 def _deferred(bot: Bot) -> bool:
-    """Whether levels further down are looked at before any is searched for what is hidden."""
+    """Whether to visit deeper levels before searching any level for hidden passages."""
     world = bot.player.world
     return world.place.level < _DEEPEST_ENTRANCE and Place(stairs.MAIN, _DEEPEST_ENTRANCE) not in world.levels
 
@@ -212,7 +212,7 @@ def _untried(bot: Bot) -> bool:
 
 
 def _passed_by(bot: Bot) -> bool:
-    """Whether we came past a level above from which stairs may lead to the Mines."""
+    """Whether we passed a level above from which stairs may lead to the Mines."""
     if _deferred(bot) or _untried(bot):
         return False
     above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
@@ -221,12 +221,12 @@ def _passed_by(bot: Bot) -> bool:
 
 
 def _seeking(place: Place) -> str:
-    """By what name searches of a level for the way to the Mines are counted."""
+    """The name under which searches of a level for the way to the Mines are counted."""
     return f"seek {place}"
 
 
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
-    """The level and the stairs that lead to the Mines, or may do so, being a second pair."""
+    """The level and the stairs that lead to the Mines, or may lead there because they are a second pair."""
     for place, level in bot.player.world.levels.items():
         if place.branch != stairs.MAIN or not 2 <= place.level <= _DEEPEST_ENTRANCE:
             continue
@@ -241,7 +241,7 @@ def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
 
 
 def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
-    """Go to a level of the main dungeon, and there to these stairs and down."""
+    """Go to a level of the main dungeon, to these stairs, and down."""
     player = bot.player
     if player.level is not level:
         return (yield from _by_stairs(bot, player.world.place.level < level.place.level, stairs.MAIN))
@@ -255,7 +255,7 @@ def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
 
 
 def _explore(bot: Bot) -> Skill:
-    """See all of a level that can be seen without searching."""
+    """Explore all of a level that can be seen without searching."""
     told = yield from exploring.explore(bot.player, bot.alarm)
     if told == exploring.EXPLORED and (yield from _make_way(bot)):
         return "shot"
@@ -270,7 +270,7 @@ def _by_stairs(bot: Bot, down: bool, branch: int | None) -> Skill:
 
 
 def _uncover(bot: Bot) -> Skill:
-    """See more of the level, if need be by searching for what is hidden."""
+    """See more of the level, if necessary by searching for hidden passages."""
     player, level = bot.player, bot.player.level
     for see in (exploring.explore, exploring.look_under):
         told = yield from see(player, bot.alarm)
@@ -298,7 +298,7 @@ def _uncover(bot: Bot) -> Skill:
 
 
 def _make_way(bot: Bot) -> Did:
-    """Deal with what sits in the way: hit it, shoot it, or lure it out; whether there was anything to do."""
+    """Hit, shoot or lure out what is in the way; return whether there was anything to do."""
     player = bot.player
     for enemy in player.hostiles():
         species, name = enemy.species, _way(bot, enemy)
@@ -316,7 +316,7 @@ def _make_way(bot: Bot) -> Did:
 
 
 def _blocked_by_friends(bot: Bot) -> Did:
-    """Strike at a peaceful monster that sleeps where alone there is a way on."""
+    """Attack a peaceful monster that sleeps on the only way on."""
     player = bot.player
     if player.level.watched or player.refusals[f"search {player.level.place}"] <= _STUCK:
         return False
@@ -335,12 +335,12 @@ def _honoured(other: Monster) -> bool:
 
 
 def _way(bot: Bot, enemy: Monster) -> str:
-    """By what name efforts against one in the way are counted: who is lost from sight is met as a new one."""
+    """The name under which efforts against a monster are counted: its own number changes out of sight."""
     return f"way {bot.player.level.place} {enemy.species.name if enemy.species else ''}"
 
 
 def _alone_with(bot: Bot, enemy: Monster) -> bool:
-    """Whether a monster beside us can at worst make us lose time: nobody else is there to use that."""
+    """Whether a monster beside us can at worst cost us time, since no other is there to exploit that."""
     near = t.distance(enemy.place, bot.player.here) == 1
     harmless = enemy.species is not None and enemy.species.paralyses
     stuck = bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK
@@ -349,7 +349,7 @@ def _alone_with(bot: Bot, enemy: Monster) -> bool:
 
 
 def _in_the_way(bot: Bot, enemy: Monster) -> bool:
-    """Whether the shortest way to something new would lead over a monster."""
+    """Whether the shortest path to something new would cross a monster."""
     level = bot.player.level
     stairs_down = set(level.spots(t.DOWN)) - set(level.links)
 
@@ -379,7 +379,7 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
 
 
 def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
-    """Whether an explosion beside us would leave something of us, or nothing else has helped for long."""
+    """Whether we would survive an explosion beside us, or nothing else has helped for long."""
     player = bot.player
     near = t.distance(enemy.place, player.here) == 1
     enough = player.body.max_hp > _BLAST or player.refusals[_way(bot, enemy)] > _EFFORTS / 2
@@ -387,7 +387,7 @@ def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
 
 
 def _set_off(bot: Bot, enemy: Monster) -> Skill:
-    """Make what explodes do so while we are well enough to bear it; it keeps us from going anywhere."""
+    """Trigger an explosion while we are healthy enough; the monster blocks the way."""
     player = bot.player
     if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
         return (yield from exploring.search(player, _WAIT))

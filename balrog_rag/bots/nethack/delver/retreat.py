@@ -1,4 +1,4 @@
-"""When a fight is being lost, and what is done about it: potions, stairs, Elbereth."""
+"""When a fight is being lost, and how to leave it: potions, stairs, Elbereth."""
 
 from collections.abc import Sequence
 
@@ -14,26 +14,26 @@ from balrog_rag.envs.nethack.world.routes import Ways
 
 _HOLD_TRIES = 3
 _LONG = 60
-"""Rests on one Elbereth after which those around it must be fought after all."""
+"""Rests on one Elbereth after which the monsters around it must be fought after all."""
 _WORN, _RESTED = 0.7, 0.9
-"""Parts of the hit points below which one writes Elbereth to rest on it, and from which one leaves it."""
+"""Shares of the hit points below which we write Elbereth to rest on it, and from which we leave it."""
 _SLOW, _FAR = 6, 40
-"""Speed up to which an enemy is left behind, and steps to stairs that are too many to run."""
+"""Speed up to which we outrun an enemy, and steps to stairs that are too many to run."""
 MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
-"""What is said of those whom Elbereth does not keep from hurting us."""
+"""Messages about attackers that Elbereth does not stop."""
 _REPELLED = 2
-"""Flights from a level of the main dungeon after which one fights there as long as it goes well."""
+"""Flights from a level of the main dungeon after which we fight there as long as it goes well."""
 _COVER = 12
-"""Steps to stairs that are not too many to get out of somebody's fire."""
+"""Maximum number of steps to stairs for leaving a line of fire."""
 _NEAR = 4
-"""Squares within which enemies are a reason to write Elbereth before they come."""
+"""Squares within which enemies are a reason to write Elbereth before they arrive."""
 
 
 def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
-    """Whether the fight against these enemies should not go on."""
+    """Whether the fight against these enemies should end."""
     player = bot.player
     if on_base(bot):
-        return False  # who stands on the stairs can fight until it becomes serious
+        return False  # on stairs we can fight until it becomes serious
     hp, cost = player.body.hp, cost_of(player, enemies)
     near = adjacent(player, enemies)
     if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
@@ -44,9 +44,9 @@ def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
 
 
 def on_base(bot: Bot) -> bool:
-    """Whether we stand on stairs that lead up, where a fight may be left and taken up again.
+    """Whether we stand on stairs up, where a fight can be left and resumed.
 
-    So one fights in the Mines, and elsewhere where one was repelled before: those who did it wait there.
+    So we fight in the Mines, and elsewhere where we were driven off before: those monsters wait there.
     """
     player = bot.player
     place = player.world.place
@@ -55,7 +55,7 @@ def on_base(bot: Bot) -> bool:
 
 
 def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
-    """From stairs, go up and rest before things become serious."""
+    """From stairs, go up and rest before the situation becomes serious."""
     body, near = bot.player.body, adjacent(bot.player, enemies)
     if not on_base(bot) or not (near or bot.hurt) or bot.starving():
         return False
@@ -65,7 +65,7 @@ def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
 
 
 def _next_blows(bot: Bot, near: Sequence[Monster]) -> float:
-    """What they may well do to us before our next move: the worst of one of them, the average of the rest."""
+    """The damage to expect before our next move: the maximum of one enemy, the average of the others."""
     player = bot.player
     usual = [damage_a_turn(player, enemy.species) for enemy in near] or [0.0]
     worst = [worst_a_turn(player, enemy.species) for enemy in near] or [0.0]
@@ -73,7 +73,7 @@ def _next_blows(bot: Bot, near: Sequence[Monster]) -> float:
 
 
 def escape(bot: Bot, down: bool) -> Did:
-    """Take the stairs underfoot, and do not come back before we are well."""
+    """Take the stairs here, and do not return before we are healthy."""
     bot.resting = True
     bot.fled[bot.player.world.place] = bot.player.body.turn
     bot.flights[bot.player.world.place] += 1
@@ -81,7 +81,7 @@ def escape(bot: Bot, down: bool) -> Did:
 
 
 def take_cover(bot: Bot) -> Did:
-    """Go up stairs near by, out of the fire of somebody whom we do not see."""
+    """Go up stairs near by, out of the line of fire of an unseen attacker."""
     player, level = bot.player, bot.player.level
     if not bot.under_fire() or player.body.depth <= 1 or bot.starving():
         return False

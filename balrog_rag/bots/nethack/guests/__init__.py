@@ -1,8 +1,9 @@
-"""Programs of others as players: a folder with a `bot.py` that keeps the contract of the package nethackers.
+"""External programs as players: a folder with a `bot.py` that fulfils the contract of the package nethackers.
 
-`make_agent()` makes a bot with `reset(observation)`, `act(observation)` and perhaps `close()`; an observation
-holds NLE's public arrays, and an action is an index into `nle.nethack.ACTIONS`. The bot lives in a process of
-its own, so that it may crash, hang or grow without harm to others, and begins every game with the same dice.
+`make_agent()` returns a bot with `reset(observation)`, `act(observation)` and optionally `close()`. An
+observation contains NLE's public arrays, and an action is an index into `nle.nethack.ACTIONS`. Each bot runs in
+a separate process, which may crash, hang or grow without affecting others, and starts every game with the same
+random seeds.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from balrog_rag.util.blame import as_written
 
 
 def make(begin: Begin) -> Program:
-    """The program in agent.options.path."""
+    """Create the program in agent.options.path."""
     from balrog_rag.bots.nethack.guests.playing import play  # every run asks which players there are
 
     return play(begin, checked(begin.options))
@@ -37,23 +38,23 @@ def _imports(options: GuestOptions) -> None:
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Import the program once, in a process of its own, so that a broken one is refused before any game."""
+    """Import the program once in a separate process, so that a broken one is rejected before any game."""
     _imports(checked(options))
 
 
 def make_autoascend(begin: Begin) -> Program:
-    """AutoAscend as the package nethackers carries it."""
+    """Create AutoAscend as included in the package nethackers."""
     return make(replace(begin, options=with_autoascend(begin.options)))
 
 
 def settle_autoascend(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options with the digest of the program, but without where this machine has it."""
+    """Return the options with the program's digest, but without its path on this machine."""
     found = settled(with_autoascend(options), "autoascend")
     return {name: value for name, value in found.items() if name != "path"}
 
 
 def with_autoascend(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with the folder in which the package keeps AutoAscend."""
+    """Return the options with the folder in which the package keeps AutoAscend."""
     return {**options, "path": str(autoascend_folder())}
 
 
@@ -75,7 +76,7 @@ POLICY = ProgramKind(
     settle=lambda options: settled(options, "policy"),
     check=check,
 )
-"""A function in a file of the user's: `agent=FILE.py:FUNCTION`."""
+"""A function in a user's file: `agent=FILE.py:FUNCTION`."""
 AUTOASCEND = ProgramKind(
     name="autoascend",
     make=make_autoascend,

@@ -1,8 +1,8 @@
-"""What runs in a guest's process: loads `bot.py`, and answers each screen with an action.
+"""The code of a guest's process: load `bot.py`, and answer each screen with an action.
 
 python child.py FD PARENT
 
-It imports nothing of this package, so that it is whatever the program makes of it.
+It imports nothing of this package, so that the process contains only what the program itself imports.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ DIE_WITH_PARENT = 1
 
 
 def receive(line: socket.socket) -> bytes:
-    """The next message; the process ends where nobody is there any more."""
+    """Return the next message; end the process if the other side has gone."""
     data = bytearray()
     need = LENGTH
     while len(data) < need:
@@ -41,13 +41,13 @@ def receive(line: socket.socket) -> bytes:
 
 
 def send(line: socket.socket, text: str) -> None:
-    """Say something."""
+    """Send a message."""
     data = text.encode("utf-8", "replace")
     line.sendall(len(data).to_bytes(LENGTH, "little") + data)
 
 
 def screen(data: bytes, layout: list[Any]) -> dict[str, Any]:
-    """The arrays of a message, which cannot be written to."""
+    """Return the arrays of a message, read-only."""
     arrays, begin = {}, 0
     for name, kind, shape in layout:
         count = int(np.prod(shape))
@@ -57,7 +57,7 @@ def screen(data: bytes, layout: list[Any]) -> dict[str, Any]:
 
 
 def load(about: dict[str, Any]) -> Any:
-    """What makes the bot, imported under its limits and with its dice thrown in a known place."""
+    """Import the bot's factory within its limits and with seeded random generators."""
     resource.setrlimit(resource.RLIMIT_DATA, (about["memory"], about["memory"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     random.seed(about["seed"])
@@ -75,17 +75,17 @@ def load(about: dict[str, Any]) -> Any:
 
 
 class UserFunction:
-    """A function as a bot."""
+    """Adapts a function to a bot."""
 
     def __init__(self, act: Callable[[dict[str, Any]], Any]) -> None:
         self.act = act
 
     def reset(self, observation: dict[str, Any]) -> None:
-        """A function has nothing to reset: its process is new for every game."""
+        """Do nothing: a process is new for every game."""
 
 
 def serve(line: socket.socket) -> None:
-    """Answer until the line is cut."""
+    """Answer until the connection closes."""
     about = json.loads(receive(line))
     calls.folder = about["folder"]
     made = load(about)
@@ -107,7 +107,7 @@ def serve(line: socket.socket) -> None:
 
 
 class BotCall:
-    """What the bot is being asked, for the report of an error."""
+    """The current call to the bot, for error reports."""
 
     folder = ""
     called: Any = None
@@ -117,7 +117,7 @@ calls = BotCall()
 
 
 def report(error: BaseException) -> dict[str, str]:
-    """What went wrong and where: in the bot's own files if one of them is in the traceback."""
+    """Report what went wrong and where: in the bot's own files if the traceback contains one."""
     what = f"{type(error).__name__}: {error}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename.startswith(calls.folder + os.sep)]
@@ -135,7 +135,7 @@ def report(error: BaseException) -> dict[str, str]:
 
 
 def main() -> None:
-    """Serve, and say in one line what went wrong."""
+    """Serve, and report an error in one line."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != int(sys.argv[2]):

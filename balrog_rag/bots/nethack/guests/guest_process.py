@@ -1,4 +1,4 @@
-"""The process of a guest program, as the worker sees it: screens out, actions in, and limits kept."""
+"""The process of a guest program as seen by the worker: sends screens, receives actions, enforces limits."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from balrog_rag.util.fetch import cache_folder
 
 CHILD = Path(__file__).with_name("child.py")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "HOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""Variables that a guest gets; no keys are among them."""
+"""Environment variables that a guest gets; no keys are among them."""
 STEADY = {
     "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1",
@@ -30,16 +30,16 @@ STEADY = {
     "NUMBA_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-"""So that the same program on the same game plays the same, and leaves nothing in its folder."""
+"""Makes the same program play the same game equally, and leave no files in its folder."""
 LONGEST_WHY = 300
 LONGEST_TRACE = 20_000
 _GLANCE, _MESSAGE, _IDLE = 0.5, 60.0, 10
-"""Seconds between glances at a slow guest and for the rest of a message; how much longer one may sleep."""
+"""Seconds between polls of a slow guest, for the rest of a message, and extra for one that sleeps."""
 _LENGTH = 4
 
 
 class _Report(msgspec.Struct):
-    """What the program's process says of an exception."""
+    """The report of an exception by the program's process."""
 
     what: str
     where: str
@@ -47,10 +47,10 @@ class _Report(msgspec.Struct):
 
 
 class GuestProcess:
-    """A bot being played with; every failure of it ends the game with a name."""
+    """A running bot; every failure ends the game with a named reason."""
 
     def __init__(self, options: GuestOptions, seed: int, actions: int, heartbeat: Callable[[], None]) -> None:
-        """Start the process; the bot is made when the first screen is shown."""
+        """Start the process; the bot is created when the first screen is shown."""
         self._options, self._seed, self._actions, self._beat = options, seed, actions, heartbeat
         self._scratch = tempfile.TemporaryDirectory(prefix="guest-", dir=scratch.folder())
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
@@ -77,7 +77,7 @@ class GuestProcess:
         self._ask(screen, self._options.start_seconds)
 
     def check(self) -> None:
-        """Import the program and find what makes its bot, without a game."""
+        """Import the program and find the bot's factory, without a game."""
         self._send(json.dumps(self._about(check=True, layout=[])).encode())
         self._answer(self._options.start_seconds)
 
@@ -95,14 +95,14 @@ class GuestProcess:
         }
 
     def act(self, screen: Mapping[str, Any]) -> int:
-        """The number of the action that it takes."""
+        """Return the number of the bot's action."""
         said = self._ask(screen, self._options.seconds)
-        if not said.isdecimal() or int(said) >= self._actions:  # it has written to the socket by itself
+        if not said.isdecimal() or int(said) >= self._actions:  # the program itself wrote to the socket
             raise self._lost(Outcome.CRASHED, f"its answer was {said[:40]!r}, not the number of an action")
         return int(said)
 
     def close(self) -> None:
-        """End the process; it has no say in that."""
+        """End the process, which cannot prevent it."""
         self._process.kill()
         self._process.wait()
         self._line.close()
@@ -126,7 +126,7 @@ class GuestProcess:
         return said
 
     def _reported(self, text: str) -> PlayerLost:
-        """The failure that the program's process reports; the text may be anything."""
+        """The failure that the program's process reports; the text is untrusted."""
         try:
             told = msgspec.json.decode(text, type=_Report)
         except msgspec.DecodeError:
@@ -135,15 +135,15 @@ class GuestProcess:
         return PlayerLost(Outcome.CRASHED, what, where, told.trace[-LONGEST_TRACE:])
 
     def _lost(self, outcome: str, why: str) -> PlayerLost:
-        """A failure that has no line in the program."""
+        """A failure without a line in the program."""
         why = " ".join(why.split())[:LONGEST_WHY]
         function = f" in {self._options.function}" if self._options.function else ""
         return PlayerLost(outcome, why, f"{Path(self._options.path).resolve()}{function}: {why}")
 
     def _wait(self, seconds: float) -> None:
-        """Wait for its answer; its processor time counts, so that a busy machine does not end a game.
+        """Wait for the bot's answer; only its processor time counts, so a busy machine does not end a game.
 
-        One that sleeps uses none, and so has a limit by the clock, too.
+        A sleeping bot uses none, so there is a limit of wall-clock time, too.
         """
         if select.select([self._line], [], [], _GLANCE)[0]:
             return
@@ -155,7 +155,7 @@ class GuestProcess:
                 raise self._lost(Outcome.TIMED_OUT, f"it took more than {seconds:g} s for one action")
 
     def _used(self) -> float:
-        """Its processor time in seconds; 0 where the system does not tell."""
+        """The bot's processor time in seconds; 0 if the system does not provide it."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -184,13 +184,13 @@ class GuestProcess:
         return bytes(data)
 
     def _gone(self) -> str:
-        """How the process ended, for whoever reads of it."""
+        """How the process ended, in words."""
         code = self._process.wait()
         return f"its process died of signal {-code}" if code < 0 else f"its process ended with code {code}"
 
 
 def compiled_folder() -> Path:
-    """Where compiled code of guests is kept from game to game."""
+    """The folder in which compiled code of guests is kept from game to game."""
     folder = cache_folder() / "compiled"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -1,4 +1,4 @@
-"""Plays a game with a program in a process of its own."""
+"""Play a game with a program in a separate process."""
 
 import contextlib
 from collections.abc import Generator, Mapping
@@ -15,16 +15,16 @@ SHOWN = (
     *("inv_glyphs", "inv_strs", "inv_letters", "inv_oclasses"),
     *("tty_chars", "tty_colors", "tty_cursor", "misc"),
 )
-"""NLE's public arrays, which an observation holds."""
+"""NLE's public arrays, which an observation contains."""
 
 
 def play(begin: Begin, options: GuestOptions) -> Program:
-    """Press what the program says, until the game or the program ends."""
+    """Press the program's keys until the game or the program ends."""
     from nle import nethack
 
     keys = [int(action) for action in nethack.ACTIONS]
     screen, seed = begin.screen, begin.seed
-    if begin.view.env == board.KIND:  # its rules switch autopickup off, and say how a program's dice begin
+    if begin.view.env == board.KIND:  # its rules switch autopickup off, and define a program's seed
         seed = board.dice(seed).program
     else:
         screen = yield from autopickup_off(screen)
@@ -35,7 +35,7 @@ def play(begin: Begin, options: GuestOptions) -> Program:
 
 
 def autopickup_off(screen: Any) -> Generator[int, Any, Any]:
-    """Switch autopickup off, as these programs expect it; returns the screen then."""
+    """Switch autopickup off, as these programs expect; return the screen after that."""
     for _ in range(2):
         screen = yield AUTOPICKUP
         if b"OFF" in bytes(screen["message"].tobytes()):

@@ -1,4 +1,4 @@
-"""A program's folder: where it is, what is in it, and what may be said about how it is run."""
+"""The folder of a program: its location, its contents and its options."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -17,24 +17,24 @@ _LEFT_OUT = frozenset(("__pycache__", ".git", ".venv", ".mypy_cache", ".ruff_cac
 
 
 class GuestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What agent.options may say of a program."""
+    """The options of a program in agent.options."""
 
     path: str
     """The folder with its `bot.py`, or the file of a function."""
     function: str = ""
     """The function of a file that takes an observation and returns an action; empty for a folder."""
     digest: str | None = None
-    """Content of that; taken when a run starts, and held to ever after."""
+    """Digest of the program; taken when a run starts, and checked from then on."""
     seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
-    """Processor time that one action may take."""
+    """Limit of processor time for one action."""
     start_seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 120.0
-    """The same for loading the program and its first look at the screen."""
+    """The same for loading the program and its first action."""
     memory_mb: Annotated[int, msgspec.Meta(ge=64)] = 4096
-    """Memory that it may hold."""
+    """Memory limit."""
 
 
 def options_of(options: Mapping[str, Any], name: str) -> GuestOptions:
-    """The options, checked; a ConfigError for what is wrong with them."""
+    """Parse the options; raise a ConfigError for invalid ones."""
     if not options.get("path"):
         raise ConfigError(f"agent.options.path: agent={name} plays a folder with a {ENTRY}; name it there")
     try:
@@ -44,7 +44,7 @@ def options_of(options: Mapping[str, Any], name: str) -> GuestOptions:
 
 
 def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The options complete, with the digest of what the folder holds now."""
+    """Return the options with the digest of the folder's current content."""
     found = options_of(options, name)
     held = file_digest(found) if found.function else folder_digest(Path(found.path))
     if found.digest is not None and found.digest != held:
@@ -56,12 +56,12 @@ def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def checked(options: Mapping[str, Any]) -> GuestOptions:
-    """The options of a program about to be run, whose folder holds what the spec says."""
+    """Return the options of a program about to run, after comparing its folder with the digest."""
     return msgspec.convert(dict(settled(options, "program")), GuestOptions)
 
 
 def file_digest(options: GuestOptions) -> str:
-    """A digest of a function's file and name."""
+    """Digest a function's file and name."""
     path = Path(options.path)
     if not path.is_file() or not options.function.isidentifier():
         raise ConfigError(f"agent={path}:{options.function}: no such file; write agent=FILE.py:FUNCTION")
@@ -90,7 +90,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def autoascend_folder() -> Path:
-    """Where the package nethackers keeps AutoAscend."""
+    """The folder in which the package nethackers keeps AutoAscend."""
     spec = find_spec("nethackers")
     if spec is None or spec.origin is None or find_spec("numba") is None:
         raise ConfigError("agent=autoascend needs an extra: pip install 'balrog_rag[autoascend]'")

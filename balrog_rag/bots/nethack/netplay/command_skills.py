@@ -1,4 +1,4 @@
-"""Single commands of the game with their arguments; what the game asks beyond these is left to the player."""
+"""Single commands of the game with their arguments; further questions of the game are left to the player."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def type_text(tracker: Tracker, text: str) -> Skill:
 
 
 def set_avoid_monster_flag(tracker: Tracker, value: str) -> Skill:
-    """Have ways lead round monsters, or no longer."""
+    """Let paths avoid monsters, or not."""
     yield from ()  # no key is pressed for it
     tracker.avoiding = value == "true"
     return f"avoid_monster is {value}"
@@ -55,7 +55,7 @@ def rest(tracker: Tracker, count: int = 5) -> Skill:
 
 
 def search(tracker: Tracker, count: int = 5) -> Skill:
-    """Search the squares around for so many turns, until disturbed."""
+    """Search the adjacent squares for this number of turns, until disturbed."""
     return (yield from _wait(tracker, count, "searched", keys.SEARCH))
 
 
@@ -72,14 +72,14 @@ def _wait(tracker: Tracker, count: int, done: str, key: int) -> Skill:
             for pressed in (*map(ord, str(turns)), key):
                 yield from player.press(pressed)
         left -= turns
-        if 2 * (player.body.turn - before) < turns:  # the fast have more moves than there are turns
+        if 2 * (player.body.turn - before) < turns:  # a fast hero has more moves than there are turns
             break
     turns = player.body.turn - begun
     return f"{done} for {turns} turn{'' if turns == 1 else 's'}"
 
 
 def pray(tracker: Tracker) -> Skill:
-    """Pray, and say that one is sure of it."""
+    """Pray, and confirm it."""
     player = tracker.player
     yield from player.press(keys.PRAY)
     if player.screen.asks:
@@ -88,7 +88,7 @@ def pray(tracker: Tracker) -> Skill:
 
 
 def carried(tracker: Tracker, letter: str) -> int:
-    """The key of something carried."""
+    """The key of a carried item."""
     letters = {item.letter for item in tracker.player.world.items}
     if len(letter) != 1 or letter not in letters | _ALWAYS:
         raise ProgramFailed(f"you carry nothing under the letter {letter!r}")
@@ -105,7 +105,7 @@ def zap(tracker: Tracker, item_letter: str, direction: str) -> Skill:
 
 
 def at_position(key: int) -> Body:
-    """A command that is given where one stands, or at a position that one goes to first."""
+    """Make a skill of a command given here, or at a position that the player goes to first."""
 
     def body(tracker: Tracker, x: int | None = None, y: int | None = None) -> Skill:
         if (x is None) != (y is None):
@@ -121,7 +121,7 @@ def at_position(key: int) -> Body:
 
 
 def with_item(key: int) -> Body:
-    """A command on something that is carried."""
+    """Make a skill of a command on a carried item."""
 
     def body(tracker: Tracker, item_letter: str | None = None) -> Skill:
         letter = None if item_letter is None else carried(tracker, item_letter)
@@ -132,7 +132,7 @@ def with_item(key: int) -> Body:
 
 
 def _with_item(tracker: Tracker, key: int, letter: int | None) -> Skill:
-    """Give a command and name the item; what lies here is declined before, since the item was named."""
+    """Give a command and name the item; decline what lies here, since the item was named."""
     player = tracker.player
     yield from player.press(key)
     for _ in range(_REPLIES if letter is not None else 0):
@@ -147,7 +147,7 @@ def _with_item(tracker: Tracker, key: int, letter: int | None) -> Skill:
 
 
 def towards(key: int) -> Body:
-    """A command on a neighbouring position, which one goes to first."""
+    """Make a skill of a command on a neighbouring position, to which the player goes first."""
 
     def body(tracker: Tracker, x: int, y: int) -> Skill:
         place, player = square(x, y), tracker.player
@@ -164,7 +164,7 @@ def towards(key: int) -> Body:
 
 
 def at_door(key: int) -> Body:
-    """A command on a door, which one goes to first: not aslant, since nobody opens one so."""
+    """Make a skill of a command on a door, to which the player goes first: diagonally no door opens."""
 
     def body(tracker: Tracker, x: int, y: int) -> Skill:
         door = square(x, y)
@@ -177,7 +177,7 @@ def at_door(key: int) -> Body:
 
 
 def plain(key: int) -> Body:
-    """A command without arguments."""
+    """Make a skill of a command without arguments."""
 
     def body(tracker: Tracker) -> Skill:
         yield from tracker.player.press(key)

@@ -1,4 +1,4 @@
-"""Seeing the whole of a level or of a room: doors, then what is unseen, then searches for what is hidden."""
+"""Explore a level or a room: doors, then unseen squares, then searches for hidden passages."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ _TRIES = 4
 _SEARCHES = 5
 """Turns searched at one stop."""
 _WALK = 0.02
-"""What a step to a place is worth in hope of finding something there."""
+"""The cost of a step to a place, relative to the chance of finding something there."""
 
 Tried = Counter[tuple[Place, int]]
 
@@ -80,7 +80,7 @@ def explore_room(tracker: Tracker, room_id: int) -> Skill:
 
 
 def search_room(tracker: Tracker, room_id: int) -> Skill:
-    """Search for hidden things where they are likeliest in one room or corridor."""
+    """Search one room or corridor where hidden things are likeliest."""
     number = _known(tracker, room_id)
     while True:
         yield from search_somewhere(tracker, tracker.rooms.squares(number))
@@ -93,7 +93,7 @@ def _known(tracker: Tracker, number: int) -> int:
 
 
 def explore_once(tracker: Tracker, tried: Tried, inside: Callable[[int], bool], doors: bool = True) -> Skill:
-    """One piece of exploring: a door that is tried, or a walk to a square that shows something new."""
+    """Explore one step: try a door, or walk to a square that shows something new."""
     player, level = tracker.player, tracker.player.level
     for door in closed_beside(tracker) if doors else ():
         key = player.world.place, door
@@ -122,7 +122,7 @@ def _door_to_open(code: int) -> bool:
 
 
 def _stroll(tracker: Tracker, goal: int, blocked: set[int]) -> Skill:
-    """Walk to a square; one that turns out to be out of reach is no longer wanted."""
+    """Walk to a square; one that turns out to be unreachable is dropped."""
     try:
         return (yield from walk(tracker, [goal]))
     except ProgramFailed as failed:
@@ -133,7 +133,7 @@ def _stroll(tracker: Tracker, goal: int, blocked: set[int]) -> Skill:
 
 
 def search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
-    """Go to where a search promises most, and search."""
+    """Go to the most promising square for a search, and search."""
     _player, level = tracker.player, tracker.player.level
     found, hopes = ways(tracker), Hopes(level)
     best = max(
@@ -152,7 +152,7 @@ def search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
 
 
 def search_here(tracker: Tracker, turns: int) -> Skill:
-    """Search for so many turns, or until disturbed."""
+    """Search for this number of turns, or until disturbed."""
     player = tracker.player
     begun = player.body.turn
     for key in (*map(ord, str(turns)), keys.SEARCH):

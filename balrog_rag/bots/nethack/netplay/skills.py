@@ -1,4 +1,4 @@
-"""NetPlay's skills as actions: their names, parameters, and what is said of them."""
+"""NetPlay's skills as actions: their names, parameters and descriptions."""
 
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def _skill(name: str, body: c.Body, says: str, parameters: Sequence[Parameter] =
 
 
 def run(tracker: Tracker, name: str, body: c.Body, arguments: dict[str, Any]) -> Generator[int, Any, str]:
-    """A skill at work: it begins with nothing open, and is told where it has taken too long."""
+    """Run a skill: close everything open first, and report if it takes too long."""
     if name not in ANSWERS:
         refuse(tracker.player.screen)
     tracker.player.heard.clear()
@@ -104,7 +104,7 @@ OFFERED = (
     _skill("rest", c.rest, "let turns pass, 5 if no count is given", COUNT),
     _skill("pray", c.pray, "pray to your god for help"),
 )
-"""The thirty-one that NetPlay offers to its model, besides the one that ends a task."""
+"""The thirty-one skills that NetPlay offers to its model, besides the one that ends a task."""
 
 OTHERS = (
     _skill("explore_room", explore_skills.explore_room, "explore one room or corridor", ROOM),
@@ -116,9 +116,9 @@ OTHERS = (
     _skill("close", c.at_door(ord("c")), "close a door", (X, Y)),
     _skill("take_off_all", c.plain(ord("A")), "take off several things; a menu opens"),
 )
-"""Those that NetPlay has and does not offer."""
+"""Skills that NetPlay has but does not offer."""
 
 
 def skills(others: bool) -> tuple[ProgramKind, ...]:
-    """The skills on offer, with or without those that NetPlay keeps back."""
+    """Return the offered skills, with or without those that NetPlay withholds."""
     return (*OFFERED, *OTHERS) if others else OFFERED

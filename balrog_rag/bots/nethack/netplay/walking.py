@@ -1,4 +1,4 @@
-"""Going somewhere, and fighting what stands there: skills that fail where a popup comes up."""
+"""Walk, and fight what is in the way: skills that fail if a popup comes up."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -15,13 +15,13 @@ from balrog_rag.envs.nethack.world.tracked_player import SkillPlayer
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
 _PATIENCE = 5
-"""Steps that lead nowhere before a skill gives up."""
+"""Steps without effect after which a skill gives up."""
 _REFUSALS = 2
-"""Failures after which one step between two squares is held impossible."""
+"""Failures after which a step between two squares is considered impossible."""
 
 
 def square(x: int | str, y: int | str) -> int:
-    """The square of a position; a failure for one that is on no map."""
+    """The square of a position; fails for one that is not on the map."""
     if not (0 <= int(x) < t.WIDTH and 0 <= int(y) < t.HEIGHT):
         raise ProgramFailed(
             f"position ({x}, {y}) is not on the map; "
@@ -31,26 +31,26 @@ def square(x: int | str, y: int | str) -> int:
 
 
 def monsters(tracker: Tracker) -> set[int]:
-    """Squares that ways lead round: those of monsters, where they are to be avoided."""
+    """Squares that paths avoid: those of monsters, if they are to be avoided."""
     seen = tracker.player.world.monsters
     return {monster.place for monster in seen if not monster.tame} if tracker.avoiding else set()
 
 
 def ways(tracker: Tracker) -> Ways:
-    """How far everything is from here."""
+    """Distances from here."""
     player = tracker.player
     return Ways(player.level, player.here, monsters(tracker) - {player.here})
 
 
 def press(player: SkillPlayer, *pressed: int) -> Keys:
-    """Press keys of which none may bring up a popup."""
+    """Press keys that must not bring up a popup."""
     for key in pressed:
         yield from player.press(key)
         no_popup(player.screen)
 
 
 def bump(tracker: Tracker, place: int) -> Skill:
-    """Walk against a neighbouring square; a monster there is hit, after a question where it is peaceful."""
+    """Walk against a neighbouring square; a monster there is hit, after a question if it is peaceful."""
     player = tracker.player
     here, level = player.here, player.level
     player.tried = place
@@ -63,7 +63,7 @@ def bump(tracker: Tracker, place: int) -> Skill:
 
 
 def hit(tracker: Tracker, place: int) -> Skill:
-    """Fight towards a neighbouring square; the game asks nothing, so that the peaceful are hit, too."""
+    """Fight towards a neighbouring square; the game does not ask, so peaceful monsters are hit, too."""
     player = tracker.player
     player.heard.clear()
     yield from press(player, keys.FIGHT, t.heading(player.here, place))
@@ -71,7 +71,7 @@ def hit(tracker: Tracker, place: int) -> Skill:
 
 
 def walk(tracker: Tracker, goals: Collection[int]) -> Skill:
-    """Go to the nearest of these squares; what stands in the way is hit, unless monsters are avoided."""
+    """Go to the nearest of these squares; what is in the way is hit, unless monsters are avoided."""
     player, level = tracker.player, tracker.player.level
     wanted, refused, stuck = frozenset(goals), Counter[tuple[int, int]](), 0
     while player.here not in wanted:
@@ -92,7 +92,7 @@ def walk(tracker: Tracker, goals: Collection[int]) -> Skill:
 
 
 def _way(tracker: Tracker, wanted: Collection[int]) -> list[int] | None:
-    """The shortest way to a wanted square; a trap is entered only if it is wanted itself."""
+    """The shortest path to a wanted square; a trap is entered only if it is wanted itself."""
     level, here = tracker.player.level, tracker.player.here
     way = first(level, here, wanted.__contains__, monsters(tracker))
     if way is not None:
@@ -109,7 +109,7 @@ def _blocked(tracker: Tracker) -> str:
 
 
 def _last(player: SkillPlayer) -> str:
-    """What the game said last, if anything."""
+    """The last message of the game, if any."""
     return f": {player.heard[-1]}" if player.heard else ""
 
 
@@ -178,7 +178,7 @@ def _others(player: SkillPlayer, target: Monster) -> set[int]:
 
 
 def _again(player: SkillPlayer, target: Monster) -> Monster | None:
-    """The monster where it is now: itself, or the nearest of its kind that may be it."""
+    """The monster's current position: its own, or that of the nearest of its kind."""
     seen = player.world.monsters
     if any(monster is target for monster in seen):
         return target
@@ -188,7 +188,7 @@ def _again(player: SkillPlayer, target: Monster) -> Monster | None:
 
 
 def way_beside(tracker: Tracker, place: int) -> list[int] | None:
-    """The way to the nearest square beside another one, round all monsters."""
+    """The path to the nearest square beside another one, around all monsters."""
     player = tracker.player
     taken = {monster.place for monster in player.world.monsters}
     return first(player.level, player.here, t.NEAR[place].__contains__, taken)

@@ -1,4 +1,4 @@
-"""What a player can do in NetHack: generators that press keys and say in words why they stopped.
+"""Skills in NetHack: generators that press keys and return in words why they stopped.
 
-A skill is called with `yield from`, and may call others. It sees the game through its `Player` alone.
+A skill is called with `yield from`, and may call others. It sees the game through its `Player` only.
 """

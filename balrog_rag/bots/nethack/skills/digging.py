@@ -1,7 +1,7 @@
-"""Digging down: a pit first, Elbereth written in the pit, then the rest of the way.
+"""Dig down: first a pit, then Elbereth written in the pit, then the rest of the way.
 
-The pit wipes out what was written before it, and whoever sits in it can still write. So what is written in
-the pit keeps most monsters off for the longest part of the work.
+The pit erases what was written before it, and a hero in the pit can still write. So Elbereth in the pit keeps
+most monsters off for the longest part of the work.
 """
 
 from collections.abc import Generator
@@ -21,19 +21,19 @@ from balrog_rag.envs.nethack.world.routes import Ways
 FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
 MISSPELT, FLOODED = "misspelt", "water came in"
 _WRITINGS = 9
-"""Times Elbereth is written in one pit, and before it is one."""
+"""How often Elbereth is written in one pit, and before there is one."""
 _NEAR, _WILD = 8, 5
 """Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
 _NEAR_DWARF, _WILD_DWARF = 3, 10
-"""The same for dwarves, who have dug a pit in the time that two writings take."""
+"""The same for dwarves, who dig a pit in the time that two writings take."""
 _SIGHT = 8
-"""Squares within which somebody who does not mind the word is a reason not to write."""
+"""Squares within which an enemy that ignores Elbereth is a reason not to write."""
 _SPOTS = 4
-"""Squares tried before the ground of a level is taken to be too hard."""
+"""Squares tried before the ground of a level is considered too hard."""
 _WALK = 30
-"""Steps that one goes at most to where a hole is dug."""
+"""Maximum number of steps to a place for a hole."""
 _DIGGING = ("digging downward", "You hit", "You miss", "You destroy", "You kill")
-"""Words of what takes a move: digging, or with what is dug with hitting whoever has swallowed us."""
+"""Words for actions that take a move: digging, or hitting a monster that has swallowed us with the tool."""
 _GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
 _NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
 
@@ -44,14 +44,14 @@ def diggable(level: Level, place: int) -> bool:
 
 
 def wetness(level: Level, place: int) -> int:
-    """How many squares next to this one may let water into a hole."""
+    """The number of squares next to this one that may let water into a hole."""
     ground = level.terrain
     wet = sum(ground[near] in t.WET for near in t.NEAR[place])
     return wet + (level.unknown_near(place) if wet or level.wet else 0)
 
 
 def dig_down(player: Player, alarm: Alarm) -> Skill:
-    """Dig through the floor, here or where it can be done near by."""
+    """Dig through the floor, here or where it is possible near by."""
     told = TOO_HARD
     for _ in range(_SPOTS):
         told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm))
@@ -69,7 +69,7 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
         if alarm() or player.world.swallowed:
             return ALARMED
         if (yield from guard(player, pit)) == MISSPELT:
-            continue  # to dig while somebody hits us would come to nothing
+            continue  # under attack, digging would be interrupted again and again
         told = yield from _dig(player, pit)
         if told:
             return told
@@ -77,9 +77,9 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
 
 
 def _on_goods(player: Player) -> Generator[int, Any, bool]:
-    """Whether something for sale lies underfoot, which would fall with us and be reckoned stolen.
+    """Whether an item for sale is underfoot, which would fall with us and count as stolen.
 
-    Who is blind would have to feel for it, and that takes time.
+    A blind hero has to search by touch, which takes time.
     """
     if player.body.condition & w.BLIND:
         return False
@@ -96,10 +96,10 @@ def _pit(player: Player) -> Pit:
 
 
 def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
-    """Go where a hole can be dug, as far from water as can be; nothing is said if that is here."""
+    """Go where a hole can be dug, as far from water as possible; returns nothing if that is here."""
     level, pit = player.level, player.pit_here
     if pit is not None and pit.deep and not player.refusals[f"dig {level.place} {player.here}"]:
-        return ""  # to climb out takes as long as half a hole
+        return ""  # climbing out takes as long as half a hole
     for _ in range(_SPOTS):
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
         spots = [
@@ -119,7 +119,7 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
 
 
 def _mimics(level: Level) -> set[int]:
-    """Squares with a strange object, which is what some mimics look like."""
+    """Squares with a strange object, which is how some mimics look."""
     symbols = k.kinds().symbol
     return {place for place, glyph in level.objects.items() if symbols[glyph] == "]"}
 
@@ -128,16 +128,16 @@ def _untried(player: Player, place: int) -> bool:
     level = player.level
     floor = level.terrain[place] in _GROUND or place == player.here
     if place in level.shop and place in level.objects:
-        return False  # what is for sale would fall with us, and be reckoned stolen
+        return False  # items for sale would fall with us and count as stolen
     return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
 
 
 def guard(player: Player, pit: Pit) -> Skill:
-    """See to it that Elbereth stands in the pit."""
+    """Make sure that Elbereth is engraved in the pit."""
     if not _worth_writing(player, pit):
         return "no need"
     hurt = player.body.hp < pit.hp
-    if hurt or player.hostiles(within=1):  # who is scared off may wipe it out, too
+    if hurt or player.hostiles(within=1):  # a monster that is scared may erase it, too
         pit.guarded = False
     pit.hp = player.body.hp
     blind = bool(player.body.condition & w.BLIND)
@@ -151,7 +151,7 @@ def guard(player: Player, pit: Pit) -> Skill:
 
 
 def _worth_writing(player: Player, pit: Pit) -> bool:
-    """Whether somebody may come whom the word keeps off; who does not mind it leaves no time to write."""
+    """Whether a monster may come that Elbereth keeps off; one that ignores it leaves no time to write."""
     seen = player.hostiles(within=_SIGHT)
     if seen and not any(enemy.species is None or enemy.species.fears_elbereth for enemy in seen):
         return False
@@ -160,7 +160,7 @@ def _worth_writing(player: Player, pit: Pit) -> bool:
 
 
 def _write(player: Player, pit: Pit) -> Skill:
-    """Write Elbereth once: a finger slips every fourth time. Who is blind cannot read it over."""
+    """Write Elbereth once; every fourth time a letter is wrong. A blind hero cannot read it to check."""
     pit.writings += 1
     told = yield from engrave(player)
     if told != "wrote":
@@ -173,7 +173,7 @@ def _write(player: Player, pit: Pit) -> Skill:
 
 
 def _dig(player: Player, pit: Pit) -> Skill:
-    """Dig until disturbed, or until it is a pit or a hole; nothing is said while it goes on."""
+    """Dig until disturbed, or until there is a pit or a hole; returns nothing while digging continues."""
     tool = digger(player)
     if tool is None:
         return NO_TOOL
@@ -181,7 +181,7 @@ def _dig(player: Player, pit: Pit) -> Skill:
     turn = player.body.turn
     yield from dig(player, tool, ">")
     if player.said("fills with"):
-        yield from look_here(player)  # where we crawled to is told with the next message only
+        yield from look_here(player)  # the message about where we crawled to comes with the next screen only
         return FLOODED
     if player.said("dig a pit"):
         pit.deep, pit.guarded, pit.writings = True, False, 0

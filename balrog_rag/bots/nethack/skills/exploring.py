@@ -1,4 +1,4 @@
-"""Seeing the whole of a level."""
+"""Explore a whole level."""
 
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
 from balrog_rag.envs.nethack.world import keys
@@ -11,9 +11,9 @@ EXPLORED = "nothing is left to explore"
 _AT_ONCE = 8
 """Turns searched at one square in a row."""
 _KEPT = 0.93
-"""The part of a square's promise that one turn of searching leaves."""
+"""The share of a square's promise that remains after one turn of searching."""
 _WALK = 0.02
-"""What a step costs in promise."""
+"""The cost of a step, in promise."""
 _DEAD_END, _PASSAGE, _WALL, _FAR = 0.8, 0.03, 0.05, 10
 
 
@@ -32,7 +32,7 @@ def explore(player: Player, alarm: Alarm = never) -> Skill:
 
 
 def look_under(player: Player, alarm: Alarm = never) -> Skill:
-    """Go to the nearest thing that hides a square where we have never been: stairs may be under it."""
+    """Go to the nearest object on a square that we have never visited: stairs may be under it."""
     level = player.level
     hidden = {place for place in level.objects if not level.visited[place]} - level.shop - level.boulders
     way = first(level, player.here, hidden.__contains__, occupied(player)) if hidden else None
@@ -42,7 +42,7 @@ def look_under(player: Player, alarm: Alarm = never) -> Skill:
 
 
 def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
-    """Go to where searching is likeliest to find a hidden passage, and search there."""
+    """Go to where a hidden passage is likeliest, and search there."""
     level = player.level
     ways = Ways(level, player.here, occupied(player))
     hopes = Hopes(level)
@@ -69,14 +69,14 @@ def search(player: Player, turns: int) -> Skill:
 
 
 class Hopes:
-    """How much a search may find, square by square: less and less with every turn searched there."""
+    """The expected findings of a search at each square, which fall with every turn searched there."""
 
     def __init__(self, level: Level) -> None:
         self._level = level
         self._memory: dict[int, float] = {}
 
     def at(self, place: int) -> float:
-        """What a search from a square may find."""
+        """The expected findings of a search from a square."""
         ground = self._level.terrain
         corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
         if corridor or ground[place] == t.DOORWAY:
@@ -85,7 +85,7 @@ class Hopes:
         return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
 
     def _ends(self, place: int) -> bool:
-        """Whether a corridor goes no further: the squares one can step to are all one clump."""
+        """Whether a corridor ends here: the squares that can be entered from it are all adjacent."""
         steps = set(self._level.steps(place))
         edge = [steps.pop()] if steps else []
         while edge:
@@ -98,7 +98,7 @@ class Hopes:
         return float(_KEPT ** self._level.searched[place])
 
     def _behind(self, place: int, wall: int) -> float:
-        """What may be hidden in a wall: more, the more unknown lies beyond it."""
+        """The chance that something is hidden in a wall: it grows with the unknown area beyond."""
         step = wall - place
         if abs(step) not in (1, t.WIDTH):
             return 0.0
@@ -108,7 +108,7 @@ class Hopes:
 
 
 def _depth(level: Level, wall: int, step: int) -> int:
-    """How far the unknown reaches behind a wall, up to a limit."""
+    """How far the unknown area reaches behind a wall, up to a limit."""
     place = wall
     for run in range(_FAR):
         x, y = t.xy(place + step) if 0 <= place + step < t.SIZE else (0, 0)

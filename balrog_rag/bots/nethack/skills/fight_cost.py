@@ -1,4 +1,4 @@
-"""What a fight would cost, judged by what is commonly known of monsters and weapons."""
+"""Estimate the cost of a fight from common knowledge of monsters and weapons."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from balrog_rag.envs.nethack.world.player import Player
 from balrog_rag.envs.nethack.world.species import Species
 
 _TURN = 12
-"""Speed of who acts once a turn."""
+"""The speed of a creature that acts once per turn."""
 _SIDES = 20
 _UNKNOWN_LEVEL, _UNKNOWN_DAMAGE = 3, 5.0
 
@@ -52,13 +52,13 @@ WEAPONS = {
     "knife": 2.0,
     "bullwhip": 1.5,
 }
-"""Average damage of weapons in hand; the first name that is part of an item's name counts."""
+"""Average damage of wielded weapons; the first name that is part of an item's name counts."""
 _BARE_HANDS, _OTHER = 1.5, 1.5
 _MARTIAL_ARTS = 9.0
 
 
 def our_damage(player: Player) -> float:
-    """Average damage of a blow of ours that hits."""
+    """Average damage of our hits."""
     strength = max(0, player.body.strength - 16) * 0.7
     item = next((item for item in player.world.items if item.wielded), None)
     if item is None:
@@ -68,7 +68,7 @@ def our_damage(player: Player) -> float:
 
 
 def blows_to_kill(player: Player, species: Species | None) -> float:
-    """Turns we need to kill such a monster."""
+    """Turns that we need to kill such a monster."""
     level = species.level if species else _UNKNOWN_LEVEL
     armor = species.armor if species else 6
     hits = (2 + armor + player.body.level) / _SIDES
@@ -76,7 +76,7 @@ def blows_to_kill(player: Player, species: Species | None) -> float:
 
 
 def damage_a_turn(player: Player, species: Species | None) -> float:
-    """Hit points that such a monster next to us costs a turn, on average."""
+    """Average hit points per turn that such a monster next to us costs."""
     if species is None:
         return _UNKNOWN_DAMAGE / 2
     armor = player.body.armor
@@ -86,14 +86,14 @@ def damage_a_turn(player: Player, species: Species | None) -> float:
 
 
 def worst_a_turn(player: Player, species: Species | None) -> float:
-    """Hit points that such a monster may well cost us in one turn."""
+    """Likely maximum of hit points that such a monster costs us in one turn."""
     if species is None:
         return 2 * _UNKNOWN_DAMAGE
     return 2.2 * species.damage * max(1.0, species.speed / _TURN)
 
 
 def cost_of(player: Player, enemies: Sequence[Monster]) -> float:
-    """Hit points that a fight against all of them to the end costs on average."""
+    """Average hit points that a fight against all of them to the end costs."""
     order = sorted(enemies, key=lambda m: blows_to_kill(player, m.species))
     turns = cost = 0.0
     for enemy in order:
@@ -105,5 +105,5 @@ def cost_of(player: Player, enemies: Sequence[Monster]) -> float:
 
 
 def adjacent(player: Player, enemies: Sequence[Monster]) -> list[Monster]:
-    """Those of them that stand next to us."""
+    """Those of them that are next to us."""
     return [enemy for enemy in enemies if t.distance(enemy.place, player.here) == 1]

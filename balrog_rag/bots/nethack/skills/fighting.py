@@ -1,4 +1,4 @@
-"""Fighting hand to hand, and from afar."""
+"""Fight hand to hand, and from a distance."""
 
 import itertools
 from collections.abc import Sequence
@@ -16,29 +16,29 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 _REACH, _FLIGHT = 9, 13
-"""Squares at which something is thrown at, and over which it may fly."""
+"""Squares at which we throw, and over which missiles may fly."""
 _FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
 THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
 THROWN = frozenset(
     ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
 )
-"""Words of weapons made for throwing by hand."""
+"""Words for weapons made for throwing."""
 LAUNCHED = {
     "crossbow": frozenset(("bolt", "bolts")),
     "bow": frozenset(("arrow", "arrows")),
     "yumi": frozenset(("ya", "arrow", "arrows")),
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
-"""What is shot from what, by words of their names."""
+"""Missiles by launcher, by words in their names."""
 _HORSES = ("pony", "horse", "warhorse")
 _MEAT, _FRUIT = ("tripe ration", "meatball", "meat stick"), ("apple", "carrot")
-"""What tames dogs and cats, and what horses, when it is thrown to them."""
+"""Food that tames dogs and cats, and horses, when it is thrown to them."""
 _KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wand", "sword", "axe", "mace")
-"""Words of things that are not thrown away even if nothing else is there to throw."""
+"""Words for items that are never thrown, even for want of others."""
 
 
 def attack(player: Player, enemy: Monster) -> Skill:
-    """Hit a monster on a neighbouring square; the game does not ask, even if it is a peaceful one."""
+    """Hit a monster on a neighbouring square; the game does not ask, even if it is peaceful."""
     yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
     if player.said("gets angry"):
         enemy.peaceful = False
@@ -46,7 +46,7 @@ def attack(player: Player, enemy: Monster) -> Skill:
 
 
 def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
-    """Look at those of them that may turn out to be peaceful."""
+    """Look at those monsters that may turn out to be peaceful."""
     for enemy in enemies:
         if enemy.peaceful is None and (enemy.species is None or not enemy.species.always_hostile):
             yield from look_at(player, enemy)
@@ -54,7 +54,7 @@ def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
 
 
 def touchable(player: Player, enemy: Monster) -> bool:
-    """Whether a monster may be hit with what is in hand."""
+    """Whether a monster may be hit with what is wielded."""
     species = enemy.species
     if species is None:
         return True
@@ -63,7 +63,7 @@ def touchable(player: Player, enemy: Monster) -> bool:
 
 
 def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
-    """Whom to hit first: who costs most for the blows it takes."""
+    """Whom to hit first: the one that costs most relative to the blows it takes."""
 
     def worth(enemy: Monster) -> float:
         return damage_a_turn(player, enemy.species) / blows_to_kill(player, enemy.species)
@@ -72,7 +72,7 @@ def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
 
 
 def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
-    """One move of a fight: shoot or hit who is near, throw at who is far, else wait or go nearer."""
+    """Make one move of a fight: shoot or hit an adjacent enemy, throw at a distant one, wait or approach."""
     if _shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
         return THREW
     near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
@@ -84,7 +84,7 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
 
 
 def tame(player: Player, enemies: Sequence[Monster]) -> Skill:
-    """Throw its favourite food to a dog, cat or horse: it becomes a pet."""
+    """Throw its favourite food to a dog, cat or horse, which makes it a pet."""
     for enemy in enemies:
         treat = player.world.item(*_treats(enemy))
         if treat and in_range(player, player.here, enemy):
@@ -102,7 +102,7 @@ def _treats(enemy: Monster) -> tuple[str, ...]:
 
 
 def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
-    """A step towards the nearest enemy, or a turn's wait for it to come."""
+    """Step towards the nearest enemy, or wait a turn for it to come."""
     targets = {enemy.place for enemy in enemies if touchable(player, enemy)}
     if not targets:
         return "nobody to go to"
@@ -110,7 +110,7 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     if way is None or len(way) > 2 * _REACH:
         return "nobody within reach"
     if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
-        yield from player.command(keys.SEARCH)  # who comes to us does not hit first
+        yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
         return "waited"
     return (yield from step(player, way[0]))
 
@@ -122,7 +122,7 @@ def _shoots(player: Player) -> bool:
 
 
 def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, nearest: int = 2) -> Skill:
-    """Throw something at the nearest enemy in line; if need be anything that can be spared."""
+    """Throw something at the nearest enemy in line; if necessary anything that can be spared."""
     missile = missile_of(player) or (spare(player) if anything else None)
     if missile is None:
         return NOTHING_TO_THROW
@@ -137,7 +137,7 @@ def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, ne
 
 
 def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
-    """Kill from afar what must not be touched: go to where it is in line, and throw what there is."""
+    """Kill from a distance what must not be touched: go to where it is in line, and throw."""
     if missile_of(player) is None and spare(player) is None:
         return NOTHING_TO_THROW
     if in_range(player, player.here, enemy):
@@ -147,7 +147,7 @@ def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
 
 
 def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
-    """Let a slow monster that is in the way come out into a room, where one can walk round it."""
+    """Let a slow monster that is in the way come out into a room, where we can walk around it."""
     level = player.level
     ways = Ways(level, player.here, occupied(player))
     wide = [
@@ -167,7 +167,7 @@ def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
 
 
 def _star(place: int) -> list[int]:
-    """Squares near a square on a straight line with it."""
+    """Squares near a square that are on a straight line with it."""
     x, y = t.xy(place)
     squares = []
     for dx, dy in t.HEADINGS:
@@ -178,7 +178,7 @@ def _star(place: int) -> list[int]:
 
 
 def missile_of(player: Player) -> str | None:
-    """The letter of what is best thrown, or shot from what is in hand."""
+    """The letter of the best item to throw, or to shoot with the wielded launcher."""
     hand = next((item.name for item in player.world.items if item.wielded), "")
     for item in player.world.items:
         words = set(item.name.split())
@@ -190,7 +190,7 @@ def missile_of(player: Player) -> str | None:
 
 
 def spare(player: Player) -> str | None:
-    """The letter of something to throw for want of missiles."""
+    """The letter of something to throw if there are no missiles."""
     for item in reversed(player.world.items):
         held = item.worn or item.wielded or "gold piece" in item.name
         if not held and not any(word in item.name for word in _KEPT):
@@ -199,7 +199,7 @@ def spare(player: Player) -> str | None:
 
 
 def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bool:
-    """Whether a missile from a square would reach a monster, and nobody that we like if it misses."""
+    """Whether a missile from a square would reach a monster, and no friendly one if it misses."""
     place, level = enemy.place, player.level
     nearest = 2 if enemy.species and enemy.species.explodes else nearest
     if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
@@ -210,6 +210,6 @@ def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bo
 
 
 def _open(level: Level, place: int) -> bool:
-    """Whether things fly over a square."""
+    """Whether missiles fly over a square."""
     ground = level.terrain[place]
     return t.DARING[ground] and ground not in t.CLOSED_DOORS and place not in level.boulders

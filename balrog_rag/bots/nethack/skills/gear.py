@@ -1,4 +1,4 @@
-"""Things: taking them from the ground, putting them on, taking them in hand."""
+"""Items: pick up, put on, wield."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
 
 Wish = Callable[[str], bool]
-"""Whether a thing of this description is wanted."""
+"""Whether an item of this description is wanted."""
 
 _TRIES = 2
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
@@ -60,23 +60,23 @@ GOOD_ARMOR = (
     *("dwarvish cloak", "orcish cloak", "faded pall", "coarse mantelet", "opera cloak", "ornamental cope"),
     *("piece of cloth", "tattered cape", "crested helmet", "leather jacket", "robe", "slippery cloak"),
 )
-"""Armour that does no harm, by words of its names; most other kinds may turn out to be a curse."""
+"""Harmless armour, by words in its names; most other kinds may be cursed or harmful."""
 
 
 def digs(text: str) -> bool:
-    """Whether a thing of this description is something to dig with."""
+    """Whether an item of this description can dig."""
     return any(name in text for name in DIGGERS)
 
 
 def digger(player: Player) -> Item | None:
-    """What we can dig with."""
+    """Our digging tool."""
     tool = player.world.item(*DIGGERS)
     stuck = player.refusals["take off the shield"] > _TRIES
     return None if tool and stuck and _two_handed(tool) and shield(player) else tool
 
 
 def shield(player: Player) -> Item | None:
-    """The shield on our arm."""
+    """The shield that we wear."""
     return next((item for item in player.world.items if item.slot == "shield" and item.worn), None)
 
 
@@ -107,11 +107,11 @@ _JUNK = (
     *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
     *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
 )
-"""Words of things that are left behind by who carries too much, the first ones first."""
+"""Words for items to drop when carrying too much, in this order."""
 
 
 def burden(player: Player) -> Item | None:
-    """What is best left behind, if we carry too much to be quick, or to get through a narrow place."""
+    """The item to drop if we carry too much to be quick, or to get through a narrow place."""
     if not player.body.load and not player.refusals[SQUEEZED]:
         return None
     best = best_weapon(player)
@@ -125,7 +125,7 @@ def burden(player: Player) -> Item | None:
 
 
 def drop(player: Player, item: Item) -> Skill:
-    """Leave a thing behind."""
+    """Drop an item."""
     player.refusals[f"drop {item.text}"] += 1
     yield from player.ask(keys.DROP, ("want to drop", item.letter))
     if player.refusals[SQUEEZED]:
@@ -135,13 +135,13 @@ def drop(player: Player, item: Item) -> Skill:
 
 
 def pay(player: Player) -> Skill:
-    """Pay for what was taken up in a shop."""
+    """Pay for items from a shop."""
     yield from player.ask(keys.PAY, ("Itemized", "n"), ("Pay", "y"), ("pay", "y"))
     return "paid" if player.said("bought") else "could not pay"
 
 
 def autopickup_off(player: Player) -> Skill:
-    """See to it that nothing is taken by walking over it: in a shop that is buying."""
+    """Make sure that walking does not pick items up: in a shop that is buying."""
     for _ in range(2):
         yield from player.command(keys.AUTOPICKUP)
         if player.said("OFF"):
@@ -150,7 +150,7 @@ def autopickup_off(player: Player) -> Skill:
 
 
 def pick_up(player: Player, wish: Wish) -> Skill:
-    """Take what is wanted of the things underfoot."""
+    """Pick up wanted items underfoot."""
     yield from player.begin()
     yield from player.press(keys.PICK_UP)
     if player.screen.menu:
@@ -184,7 +184,7 @@ def _more_pages(lines: list[str]) -> bool:
 
 
 def to_wear(player: Player) -> Item | None:
-    """A piece of armour carried that could be put on over what is worn."""
+    """A carried piece of armour that could be put on over what is worn."""
     for item in player.world.items:
         spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0
         if item.worn or spoilt or player.refusals[f"wear {item.text}"]:
@@ -195,7 +195,7 @@ def to_wear(player: Player) -> Item | None:
 
 
 def could_wear(player: Player, name: str) -> bool:
-    """Whether a piece of armour of this name does no harm, and could be put on over what is worn."""
+    """Whether armour of this name is harmless, and could be put on over what is worn."""
     slot = slot_of(name)
     worn = {item.slot for item in player.world.items if item.worn}
     if not slot or slot in worn or not any(good in name for good in GOOD_ARMOR):
@@ -208,7 +208,7 @@ def could_wear(player: Player, name: str) -> bool:
 
 
 def _both_hands(player: Player) -> bool:
-    """Whether we have something in hand, or to dig with, that leaves no hand for a shield."""
+    """Whether we wield, or dig with, something that leaves no hand for a shield."""
     tool = player.world.item(*DIGGERS)
     return any(_two_handed(item) for item in player.world.items if item.wielded or item is tool)
 
@@ -217,14 +217,14 @@ TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pic
 
 
 def wear(player: Player, item: Item) -> Skill:
-    """Put a piece of armour on."""
+    """Put on a piece of armour."""
     player.refusals[f"wear {item.text}"] += 1
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
     return "wore"
 
 
 def best_weapon(player: Player) -> Item | None:
-    """The weapon carried that hits hardest."""
+    """The carried weapon that hits hardest."""
     if player.role == "Monk":
         return None
     launcher = _launcher(player)
@@ -244,7 +244,7 @@ def best_weapon(player: Player) -> Item | None:
 
 
 def _launcher(player: Player) -> Item | None:
-    """What we carry missiles for, if anything."""
+    """The launcher for which we carry missiles, if any."""
     words = {word for item in player.world.items for word in item.name.split()}
     for item in player.world.items:
         if any(item.name.endswith(kind) and words & ammunition for kind, ammunition in LAUNCHED.items()):
@@ -260,7 +260,7 @@ def _worth(item: Item) -> float:
 
 
 def wield(player: Player, item: Item) -> Skill:
-    """Take a weapon in hand."""
+    """Wield a weapon."""
     player.refusals[f"wield {item.text}"] += 1
     yield from player.ask(keys.WIELD, ("want to wield", item.letter))
     return "wielded"

@@ -1,4 +1,4 @@
-"""Looking: at what stands far off, and at what lies underfoot. Both take no game time."""
+"""Look at distant monsters, and at what is underfoot. Both take no game time."""
 
 import re
 
@@ -38,14 +38,14 @@ def _along(squares: int, forth: str, back: str) -> list[int]:
 
 
 def look_here(player: Player) -> Keys:
-    """Look at the square underfoot; what the game says stands in `player.heard`, lists included."""
+    """Look at the square underfoot; the game's answer is in `player.heard`, including lists."""
     yield from player.begin()
     yield from player.press(keys.LOOK)
     yield from player.close()
 
 
 def engraving(player: Player) -> str:
-    """What was read on the ground by the last look."""
+    """The text read on the ground by the last look."""
     found = re.search(r'You (?:read|feel the words): +"(.*?)[".]*$', " ".join(player.heard))
     return found[1] if found else ""
 
@@ -56,7 +56,7 @@ _ROLES = {"Cavewoman": "Caveman", "Priestess": "Priest"}
 
 
 def look_at_oneself(player: Player) -> Skill:
-    """Read role, race and alignment, and whether the day is an unlucky one."""
+    """Read role, race and alignment, and whether today is an unlucky day."""
     yield from player.begin()
     yield from player.press(keys.ATTRIBUTES)
     told = " ".join(" ".join(player.screen.lines()).split())

@@ -12,11 +12,11 @@ NO_SPELL, NO_MAP = "no such spell", "no map to read"
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
 _ZAPS = 2
-"""Zaps of a wand of digging that may fail."""
+"""How often zapping a wand of digging may fail."""
 _LIKELY = 50
 """Percent of failure above which a spell is not tried."""
 _FAILURES = 4
-"""Failures after which a spell is not tried again: what is worn now may hinder us."""
+"""Failures after which a spell is not tried again: worn armour may prevent it."""
 _SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
 
 ATTACK_WANDS = ("sleep", "striking", "magic missile", "cold", "fire", "lightning", "slow monster")
@@ -37,13 +37,13 @@ def spells(player: Player) -> Skill:
 
 
 def can_cast(player: Player, name: str) -> bool:
-    """Whether a spell is known and there is power for it."""
+    """Whether a spell is known and there is enough power for it."""
     body = player.body
     return name in player.spells and body.power >= _POWER[name] and body.hunger < w.WEAK
 
 
 def cast(player: Player, name: str, place: int) -> Skill:
-    """Cast a spell towards a square, or at oneself."""
+    """Cast a spell towards a square, or at ourselves."""
     if not can_cast(player, name):
         return NO_SPELL
     key = chr(t.heading(player.here, place)) if place != player.here else "."
@@ -99,7 +99,7 @@ def zap_down(player: Player, item: Item) -> Skill:
 
 
 def read_map(player: Player) -> Skill:
-    """Read a scroll that shows the map of this level, once on each level."""
+    """Read a scroll of magic mapping, once on each level."""
     name = f"map {player.level.place}"
     item = player.world.item("scroll of magic mapping", "scrolls of magic mapping")
     if item is None or player.refusals[name] or player.body.condition & w.BLIND:
@@ -110,7 +110,7 @@ def read_map(player: Player) -> Skill:
 
 
 def unknown_wand(player: Player) -> Item | None:
-    """A wand that nobody has tried."""
+    """A wand whose effect is unknown."""
     for item in player.world.items:
         if item.name.endswith(" wand") and not player.refusals[f"try {item.text}"]:
             return item
@@ -118,7 +118,7 @@ def unknown_wand(player: Player) -> Item | None:
 
 
 def try_wand(player: Player, item: Item) -> Skill:
-    """Engrave with a wand: what it does to the ground may tell what it is."""
+    """Engrave with a wand: its effect on the ground may identify it."""
     player.refusals[f"try {item.text}"] += 1
     yield from player.ask(keys.ENGRAVE, ("want to write with", item.letter), ("", "\x1b"))
     yield from player.close()

@@ -1,4 +1,4 @@
-"""Going somewhere: one step, along a way, to a place; doors and boulders on the way included."""
+"""Walk: a single step, a path, or to a place, including doors and boulders on the way."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -12,9 +12,9 @@ from balrog_rag.envs.nethack.world.routes import first
 ARRIVED, ALARMED, STUCK, NO_WAY = "arrived", "something came up", "the way is blocked", "no way leads there"
 
 SQUEEZED = "squeeze through"
-"""By what name it is counted that we carry too much for a narrow place."""
+"""The name under which failures to squeeze through a narrow place are counted."""
 _TRIES = 3
-"""Steps that fail for no reason told before they are given up."""
+"""Steps that fail without a stated reason before they are given up."""
 _KICKS = 15
 _BLOCKED_FOR_GOOD = (
     "You try to squeeze",
@@ -47,7 +47,7 @@ _HELD = (
     "cannot pull",
     "held",
 )
-"""Words of what holds one up only for the moment."""
+"""Words about temporary obstacles."""
 
 Alarm = Callable[[], bool]
 """Whether to stop before the next key."""
@@ -59,13 +59,13 @@ def never() -> bool:
 
 
 def occupied(player: Player) -> set[int]:
-    """Squares that monsters make it unwise to walk over; with pets one changes places, unless dazed."""
+    """Squares that monsters make unwise to cross; pets are swapped with, unless we are dazed."""
     dazed = player.body.condition & w.DAZED
     return {monster.place for monster in player.world.monsters if dazed or not monster.tame}
 
 
 def step(player: Player, place: int) -> Skill:
-    """One step to a neighbouring square; a closed door there is opened, or kicked in."""
+    """Step to a neighbouring square; a closed door there is opened, or kicked in."""
     here, level = player.here, player.level
     if level.terrain[place] in t.CLOSED_DOORS:
         return (yield from open_door(player, place))
@@ -79,7 +79,7 @@ def step(player: Player, place: int) -> Skill:
 
 
 def _learn(player: Player, here: int, place: int) -> None:
-    """Remember that a step was refused."""
+    """Remember that a step was rejected."""
     if player.said("Really attack"):
         monster = player.world.monster_at(place)
         if monster:
@@ -96,7 +96,7 @@ def _learn(player: Player, here: int, place: int) -> None:
 
 
 def open_door(player: Player, place: int) -> Skill:
-    """Open the closed door on a neighbouring square, if need be with kicks."""
+    """Open the closed door on a neighbouring square, if necessary with kicks."""
     level, here = player.level, player.here
     key = t.heading(here, place)
     name = f"door {level.place} {place}"
@@ -113,7 +113,7 @@ def open_door(player: Player, place: int) -> Skill:
     if player.said("This door is locked"):
         player.refusals[name + " locked"] += 1
         yield from look_here(player)
-        if engraving(player):  # most likely a shopkeeper's, who is away and wants nobody in
+        if engraving(player):  # most likely the shop of an absent shopkeeper, who wants nobody inside
             level.forbid([place])
     elif player.said("no door", "broken"):
         level.set_terrain(place, t.DOORWAY)
@@ -123,7 +123,7 @@ def open_door(player: Player, place: int) -> Skill:
 
 
 def follow(player: Player, way: Sequence[int], alarm: Alarm) -> Skill:
-    """Walk along a way, until there, alarmed, or somewhere else than expected."""
+    """Walk along a path, until arrived, alarmed, or elsewhere than expected."""
     level = player.level
     for place in way:
         if alarm():

@@ -1,4 +1,4 @@
-"""Skills of the delver as actions that anybody may take: env.programs=[dig_down, hold_out, ...].
+"""Skills of the delver as actions for any player: env.programs=[dig_down, hold_out, ...].
 
 A call begins with nothing but the screen: what a skill remembers of the level ends with it.
 """
@@ -21,7 +21,7 @@ def dig_down(begin: Begin) -> Program:
 
 
 def see_level(begin: Begin) -> Program:
-    """See all of the level that can be seen without searching."""
+    """See all of the level that is visible without searching."""
     from balrog_rag.bots.nethack.skills import exploring
     from balrog_rag.envs.nethack.world.player import Player
 
@@ -33,7 +33,7 @@ def see_level(begin: Begin) -> Program:
 
 
 def hold_out(begin: Begin) -> Program:
-    """Write Elbereth underfoot until it reads right."""
+    """Write Elbereth underfoot until it reads correctly."""
     from balrog_rag.bots.nethack.skills import surviving
     from balrog_rag.envs.nethack.world.player import Player
 
@@ -46,7 +46,7 @@ def hold_out(begin: Begin) -> Program:
 
 
 def strike(begin: Begin) -> Program:
-    """Fight who is in sight, as long as hit points last."""
+    """Fight the enemies in sight as long as hit points last."""
     from balrog_rag.bots.nethack.skills import fighting
     from balrog_rag.envs.nethack.world.player import Player
 
@@ -62,7 +62,7 @@ def strike(begin: Begin) -> Program:
 
 
 def pray_when_due(begin: Begin) -> Program:
-    """Pray in need, unless no prayer can be heard so early."""
+    """Pray in need, unless it is too early for a prayer to be heard."""
     from balrog_rag.bots.nethack.skills import surviving
     from balrog_rag.envs.nethack.world import known_world as w
     from balrog_rag.envs.nethack.world.player import Player

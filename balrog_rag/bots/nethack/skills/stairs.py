@@ -9,15 +9,15 @@ MAIN, MINES = 0, 2
 """Numbers of branches."""
 _TRIES = 3
 _CALL, _PET_TURNS = 8, 30
-"""Squares within which no enemy may be while a pet is waited for, and turns that one waits for it."""
+"""Squares within which no enemy may be while waiting for a pet, and the turns to wait."""
 _DEEP = 4
 """The last level of the main dungeon where a pet is worth the time."""
 _LOST = 200
-"""Turns after it was last seen from which a pet is not waited for."""
+"""Turns since it was last seen after which a pet is not waited for."""
 
 
 def take_stairs(player: Player, down: bool) -> Skill:
-    """Climb the stairs underfoot, and remember where they lead."""
+    """Take the stairs underfoot, and remember where they lead."""
     level, here, place = player.level, player.here, player.world.place
     yield from player.command(keys.DOWN if down else keys.UP)
     if player.level is level:
@@ -31,7 +31,7 @@ def take_stairs(player: Player, down: bool) -> Skill:
 
 
 def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
-    """Wait on stairs for a pet to come near, so that it comes along."""
+    """Wait on stairs for a pet to come near, so that it follows."""
     level = player.level
     if level.place.branch == MAIN and level.place.level > _DEEP:
         return "left it behind"
@@ -45,7 +45,7 @@ def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
 
 
 def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[int]:
-    """Stairs seen on this level; where they lead to another branch than the one wanted, not those."""
+    """Known stairs of this level, except those that lead to another branch than the wanted one."""
     level = player.level
     places = level.spots(t.DOWN if down else t.UP)
     fine = []

@@ -10,12 +10,12 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 
 ELBERETH = "Elbereth"
 _FIRST_PRAYER, _NEXT_PRAYER = 101, 700
-"""Turns after which prayer is safe enough in great need: from the start, and after the last."""
+"""Turns after which prayer is safe enough in great need: from the start, and after the last prayer."""
 _LAST_RESORT = 300
-"""Turns after the last prayer from which about every second one is heard."""
+"""Turns after the last prayer from which about every second prayer is heard."""
 _LOW = 5
 _SHARES = ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5))
-"""From which experience level on which part of the hit points is little to the gods, the highest first."""
+"""By minimum experience level (highest first), the share of hit points that counts as low for prayer."""
 _REST = 20
 
 RATIONS = (
@@ -57,14 +57,14 @@ _HEALING = ("full healing", "extra healing", "healing")
 
 
 def in_mortal_need(player: Player) -> bool:
-    """Whether gods would reckon our health the worst of troubles."""
+    """Whether HP is low enough for prayer to count it as major trouble."""
     body = player.body
     share = next(share for level, share in _SHARES if body.level >= level)
     return body.hp <= _LOW or body.hp * share <= min(body.max_hp, 15 * body.level)
 
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
-    """Whether a prayer in great need is likely to be heard, or may be at least where nothing else is left."""
+    """Whether a prayer in great need is likely to be heard, or at least may be if nothing else is left."""
     if player.unlucky:
         return False
     if player.prayed is None:
@@ -97,13 +97,13 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
 
 
 def guarded(player: Player) -> Skill:
-    """Look whether Elbereth stands underfoot: `guarded` or `bare`."""
+    """Check whether Elbereth is underfoot: returns `guarded` or `bare`."""
     yield from look_here(player)
     return "guarded" if ELBERETH.lower() in engraving(player).lower() else "bare"
 
 
 def rations(player: Player) -> list[Item]:
-    """Food carried that is safe to eat, the best first."""
+    """Carried food that is safe to eat, the best first."""
     found = []
     for name in RATIONS:
         found += [item for item in player.world.items if _is_food(item.name, name)]
@@ -115,7 +115,7 @@ def _is_food(text: str, name: str) -> bool:
 
 
 def eat(player: Player) -> Skill:
-    """Eat something carried."""
+    """Eat a carried item."""
     for item in rations(player):
         if player.refusals[f"eat {item.text}"] > 3:
             continue

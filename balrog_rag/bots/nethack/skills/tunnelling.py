@@ -1,4 +1,4 @@
-"""Digging sideways: a way through rock and walls to where no other way leads."""
+"""Dig sideways: a tunnel through rock and walls to places that no path reaches."""
 
 import heapq
 from collections.abc import Collection, Iterator
@@ -11,7 +11,7 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
 
 _EFFORT = 8
-"""What digging through a square is reckoned to cost, in steps."""
+"""The assumed cost of digging through a square, in steps."""
 _LONGEST = 300
 """Squares after which a tunnel is given up."""
 _SOLID = frozenset((t.UNKNOWN, t.STONE))
@@ -19,14 +19,14 @@ _HARD = ("too hard", "cannot reach", "can't reach", "not strong enough")
 
 
 def tunnel(player: Player, goals: Collection[int], alarm: Alarm) -> Skill:
-    """Go to one of these squares, through rock and walls where that is shorter."""
+    """Go to one of these squares, through rock and walls if that is shorter."""
     level = player.level
     for _ in range(_LONGEST):
         if player.here in goals or player.level is not level:
             return ARRIVED
         if alarm():
             return ALARMED
-        # Watchmen arrest whom they see digging through a wall.
+        # Watchmen arrest a hero whom they see digging through a wall.
         seen = any(monster.species and monster.species.watchman for monster in player.world.monsters)
         place = _next(level, player.here, goals, occupied(player), _SOLID if seen else _SOLID | t.WALLS)
         if place is None:
@@ -38,7 +38,7 @@ def tunnel(player: Player, goals: Collection[int], alarm: Alarm) -> Skill:
 
 
 def _dig(player: Player, place: int) -> Skill:
-    """Dig at a neighbouring square until it gives way or somebody disturbs, and step there."""
+    """Dig at a neighbouring square until it gives way or we are disturbed, and step there."""
     level, tool = player.level, digger(player)
     if tool is None:
         return NO_TOOL
@@ -60,7 +60,7 @@ def _dig(player: Player, place: int) -> Skill:
 def _next(
     level: Level, start: int, goals: Collection[int], blocked: Collection[int], soft: Collection[int]
 ) -> int | None:
-    """The first square of the cheapest way, where ground of these kinds may be dug through."""
+    """The first square of the cheapest path, if ground of these kinds may be dug through."""
     cost, came = {start: 0}, {start: start}
     edge = [(0, start)]
     while edge:
@@ -81,7 +81,7 @@ def _first(came: dict[int, int], start: int, place: int) -> int:
 
 
 def _around(level: Level, place: int, soft: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Squares next to one that can be walked or dug to, with what that costs."""
+    """Squares next to one that can be walked or dug to, with the cost."""
     steps = level.steps(place)
     yield from ((near, 1) for near in steps)
     for near, diagonal in t.AROUND[place]:

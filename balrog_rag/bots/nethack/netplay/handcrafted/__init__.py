@@ -1,4 +1,4 @@
-"""NetPlay's handcrafted player: seven rules over its skills, and no model."""
+"""NetPlay's handcrafted player: seven rules over its skills, without a model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def bug_of(options: Mapping[str, Any]) -> bool:
 
 
 def make(begin: Begin) -> Program:
-    """The player as a program."""
+    """Create the player as a program."""
     from balrog_rag.bots.nethack.netplay.handcrafted.bot import play  # loaded with the first game
 
     return play(begin.screen, bug_of(begin.options))

@@ -1,4 +1,4 @@
-"""The rules of the handcrafted player in their order; the first that applies is followed."""
+"""The rules of the handcrafted player in order; the first that applies is followed."""
 
 import re
 from collections import Counter
@@ -21,27 +21,27 @@ from balrog_rag.envs.nethack.world.popups import waits
 from balrog_rag.envs.nethack.world.tracker import TrackedScreen, Tracker
 
 Did: TypeAlias = Generator[int, Any, bool]
-"""Does something if it applies, and says whether it did."""
+"""Acts if the rule applies, and returns whether it did."""
 
 _NEAR, _TOO_WEAK = 10, 3
 _HURT = 0.6
 _BETWEEN_PRAYERS = 500
-"""Turns; the paper's code names none, its guide says 500."""
+"""In turns; the paper's code gives no number, its guide says 500."""
 _KICKS = 5
 _IDLE = 10
-"""Things done without game time after which it gives up."""
+"""Actions without game time after which it gives up."""
 _STOPPING = ("level", "teleport", "thing")
-"""What ends a walk early."""
+"""Events that end a walk early."""
 _NO_FOOD = ("potion", "book", "opener", "whistle", "dragon", "ring", "wand", "gem", "corpse")
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _QUIT = ord("q") | 0x80
 
 
 class HandcraftedBot:
-    """What the rules know beyond what the tracker does."""
+    """The state that the rules need beyond the tracker's."""
 
     def __init__(self, tracker: Tracker, paper_bug: bool) -> None:
-        """With `paper_bug` the turn of the last prayer is taken for the time since."""
+        """With `paper_bug` the turn of the last prayer is mistaken for the time since."""
         self.tracker, self.paper_bug = tracker, paper_bug
         self.opened: Counter[tuple[Place, int]] = Counter()
         self.kicked: Counter[tuple[Place, int]] = Counter()
@@ -65,7 +65,7 @@ class HandcraftedBot:
         return (prayed if self.paper_bug else turn - prayed) > _BETWEEN_PRAYERS
 
     def things(self) -> list[int]:
-        """Squares where potions or food lie that were not yet taken up as they are."""
+        """Squares with potions or food that have not been picked up unchanged."""
         table, level = k.kinds(), self.tracker.player.level
         return [
             place
@@ -78,7 +78,7 @@ class HandcraftedBot:
 
 def play(screen: Mapping[str, NDArray[Any]], paper_bug: bool) -> Program:
     """Play until the game is over, or until nothing helps; then the game is quit."""
-    told = isinstance(screen, TrackedScreen)  # where skills are offered, the game itself tells the tracker
+    told = isinstance(screen, TrackedScreen)  # if skills are offered, the game itself updates the tracker
     tracker = screen.tracker if isinstance(screen, TrackedScreen) else Tracker(screen)
     program = _play(HandcraftedBot(tracker, paper_bug))
     try:
@@ -116,7 +116,7 @@ def _follow_rules(bot: HandcraftedBot) -> Skill:
 
 
 def _stoppable(tracker: Tracker, did: Did) -> Did:
-    """A rule at work, which another level, a teleport or a new sight ends early."""
+    """Run a rule that another level, a teleport or a new sight interrupts."""
     tracker.interrupt()
     try:
         key = next(did)
@@ -131,7 +131,7 @@ def _stoppable(tracker: Tracker, did: Did) -> Did:
 
 
 def close_popups(bot: HandcraftedBot) -> Did:
-    """Say yes; where that does not help, leave."""
+    """Answer yes; if that does not help, leave."""
     screen = bot.tracker.player.screen
     if not waits(screen):
         return False
@@ -143,7 +143,7 @@ def close_popups(bot: HandcraftedBot) -> Did:
 
 
 def fight(bot: HandcraftedBot) -> Did:
-    """A blow at the nearest monster, or a step towards it."""
+    """Hit the nearest monster, or step towards it."""
     tracker, player = bot.tracker, bot.tracker.player
     near = bot.near()
     if not near or player.body.hp <= _TOO_WEAK:
@@ -159,7 +159,7 @@ def fight(bot: HandcraftedBot) -> Did:
 
 
 def heal(bot: HandcraftedBot) -> Did:
-    """Drink what is said to heal, else pray."""
+    """Drink a healing potion, else pray."""
     tracker, body = bot.tracker, bot.tracker.player.body
     if body.hp >= _HURT * body.max_hp:
         return False
@@ -174,7 +174,7 @@ def heal(bot: HandcraftedBot) -> Did:
 
 
 def eat(bot: HandcraftedBot) -> Did:
-    """Eat any food that is carried."""
+    """Eat any carried food."""
     food = next((item for item in bot.tracker.player.world.items if is_food(item)), None)
     if bot.tracker.player.body.hunger < HUNGRY or food is None:
         return False
@@ -183,7 +183,7 @@ def eat(bot: HandcraftedBot) -> Did:
 
 
 def is_food(item: Item) -> bool:
-    """Whether an item is something to eat, by its name."""
+    """Whether an item is food, by its name."""
     if any(word in item.name for word in _NO_FOOD):
         return False
     table = k.kinds()
@@ -192,7 +192,7 @@ def is_food(item: Item) -> bool:
 
 
 def pick_up(bot: HandcraftedBot) -> Did:
-    """Go to potions and food, and take them."""
+    """Go to potions and food, and pick them up."""
     tracker, player = bot.tracker, bot.tracker.player
     found = walking.ways(tracker)
     goal = found.nearest(bot.things())
@@ -207,7 +207,7 @@ def pick_up(bot: HandcraftedBot) -> Did:
 
 
 def _choose(bot: HandcraftedBot) -> Skill:
-    """Mark potions and food in a menu's page, and confirm."""
+    """Select potions and food on a menu's page, and confirm."""
     player, chosen = bot.tracker.player, False
     for line in player.screen.lines():
         entry = _ENTRY.search(line)
@@ -220,7 +220,7 @@ def _choose(bot: HandcraftedBot) -> Skill:
 
 
 def explore(bot: HandcraftedBot) -> Did:
-    """See more of the level; with nothing left to see go down, kick doors, and search, in this order."""
+    """Explore the level; if nothing is left to see go down, kick doors, and search, in this order."""
     tracker, level = bot.tracker, bot.tracker.player.level
     done = yield from explore_skills.explore_once(tracker, bot.opened, lambda place: True)
     if done != "explored":

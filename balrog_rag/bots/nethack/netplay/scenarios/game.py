@@ -1,4 +1,4 @@
-"""A scenario as a game: a level, an instruction, a way to say that it is done, and a judge."""
+"""A scenario as a game: a level, an instruction, an action to end the task, and a judge."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ _LEVEL_TASK = "MiniHack-Skill-Custom-v0"
 
 
 def make(spec: GameSpec, ttyrec: str | None = None) -> "ScenarioGame":
-    """The environment `netplay`."""
+    """Create the environment `netplay`."""
     check_game(spec)
     scenario = SCENARIOS[spec.task]
     options = {**spec.options, "des_file": scenario.made.text}
@@ -42,7 +42,7 @@ class ScenarioGame(NLEGame):
     def __init__(
         self, spec: GameSpec, view: TaskView, actions: ActionSet, engine: MiniHackEngine, scenario: Scenario
     ) -> None:
-        """`scenario` says which level it is and who judges."""
+        """`scenario` determines the level and the judge."""
         super().__init__(spec, view, actions, engine)
         self._scenario = scenario
         self._judge: Judge | None = None
@@ -50,18 +50,18 @@ class ScenarioGame(NLEGame):
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The bottom lines' numbers, and how the scenario stands."""
+        """The bottom lines' numbers, and the state of the scenario."""
         return {**super().numbers, **self._stand()}
 
     def reset(self) -> Transition:
-        """Begin the game; only now is there something to judge."""
+        """Begin the game; the judge needs its first screen."""
         started = super().reset()
         followed = self._tracker or Tracker(self._engine.arrays)
         self._judge = self._scenario.judge(self._scenario.made, followed)
         return self._judged(started)
 
     def step(self, action: str) -> Transition:
-        """Take one plain action; one of them ends the task."""
+        """Take one plain action, possibly the one that ends the task."""
         if action != FINISH:
             return super().step(action)
         self._finished = True
@@ -71,11 +71,11 @@ class ScenarioGame(NLEGame):
         )
 
     def look(self, message: str, ended: str) -> Transition:
-        """The present moment, with how the scenario stands."""
+        """Return the present moment with the state of the scenario."""
         return self._judged(super().look(message, ended))
 
     def _press(self, key: int) -> KeyPress:
-        """Press a key in front of the judge."""
+        """Press a key, with the judge called before and after."""
         judge = self._judge
         moment = judge.before(key) if judge is not None else None
         press = super()._press(key)
@@ -87,7 +87,7 @@ class ScenarioGame(NLEGame):
         return press
 
     def _look_judged(self) -> bool:
-        """Let the judge look; whether the scenario is solved."""
+        """Let the judge look; return whether the scenario is solved."""
         judge = self._judge
         assert judge is not None
         if not judge.tracker.player.world.over:
@@ -104,7 +104,7 @@ class ScenarioGame(NLEGame):
         return msgspec.structs.replace(transition, observation=observation)
 
     def _stand(self) -> dict[str, int]:
-        """How the scenario stands, in numbers."""
+        """The state of the scenario, in numbers."""
         judge = self._judge
         if judge is None:
             return {}

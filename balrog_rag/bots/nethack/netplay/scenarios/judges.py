@@ -1,4 +1,4 @@
-"""Whether a scenario is solved, by the game alone: keys, questions, inventory, map and messages."""
+"""Whether a scenario is solved, judged by the game alone: keys, questions, inventory, map and messages."""
 
 import re
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ class BeforeKey(NamedTuple):
 
     key: int
     command: int
-    """The command that it belongs to: the last key pressed while nothing was asked."""
+    """The command that it belongs to: the last key pressed without an open question."""
     question: str
     place: int
     level: Place
     items: Mapping[str, Item]
-    """What was carried, by letter."""
+    """The inventory, by letter."""
 
     def names(self, question: str) -> Item | None:
         """The item that this key names in answer to such a question."""
@@ -37,25 +37,25 @@ class Judge:
     """The sub-goals; the scenario is solved when all are reached."""
 
     def __init__(self, made: Made, tracker: Tracker) -> None:
-        """The game is at its start."""
+        """Start with the first screen of the game."""
         self.made, self.tracker = made, tracker
         self.first = carried(tracker)
-        """What was carried at the start."""
+        """The inventory at the start."""
         self.reached: set[str] = set()
         self._command = 0
 
     @property
     def solved(self) -> bool:
-        """Whether the scenario is solved as things stand."""
+        """Whether the scenario is solved now."""
         return bool(self.names) and self.reached.issuperset(self.names)
 
     @property
     def subgoals(self) -> int:
-        """How many of the sub-goals are reached."""
+        """The number of sub-goals reached."""
         return len(self.reached.intersection(self.names))
 
     def before(self, key: int) -> BeforeKey:
-        """Take note of the moment before a key."""
+        """Record the moment before a key."""
         player = self.tracker.player
         screen = player.screen
         if not (screen.asks or screen.asks_text or screen.menu or screen.more):
@@ -65,19 +65,19 @@ class Judge:
         )
 
     def after(self, moment: BeforeKey) -> None:
-        """Take in what the key did."""
+        """Process the effect of the key."""
 
     def look(self) -> None:
-        """Take in the moment as the player is about to see it."""
+        """Process the moment as the player is about to see it."""
 
 
 def carried(tracker: Tracker) -> dict[str, Item]:
-    """What is carried, by letter."""
+    """The inventory, by letter."""
     return {item.letter: item for item in tracker.player.world.items}
 
 
 def lying(tracker: Tracker) -> dict[int, str]:
-    """What is known to lie on the level: symbols of classes, by square; statues and boulders left out."""
+    """Known objects on the level: symbols of classes, by square; statues and boulders excluded."""
     table = k.kinds()
     objects = tracker.player.level.objects
     return {
@@ -88,14 +88,14 @@ def lying(tracker: Tracker) -> dict[int, str]:
 
 
 class Drinking(Judge):
-    """Who has drunk: from a fountain, a potion."""
+    """Whether the player has drunk: from a fountain, a potion."""
 
     def __init__(self, made: Made, tracker: Tracker) -> None:
         super().__init__(made, tracker)
         self._potion: Item | None = None
 
     def after(self, moment: BeforeKey) -> None:
-        """A fountain's question is answered with yes; a potion that was named is gone."""
+        """Detect it: a fountain's question is answered with yes; a potion that was named is gone."""
         if "Drink from the fountain" in moment.question and moment.key == keys.YES:
             self.reached.add("fountain")
         if moment.command != keys.QUAFF:
@@ -115,14 +115,14 @@ class Alternative(Drinking):
     names = ("drink",)
 
     def after(self, moment: BeforeKey) -> None:
-        """Either will do."""
+        """Either is sufficient."""
         super().after(moment)
         if self.reached & {"fountain", "potion"}:
             self.reached.add("drink")
 
 
 class Conditional(Drinking):
-    """There is no fountain, so drink a potion; having seen all rooms first is counted besides."""
+    """There is no fountain, so drink a potion; having seen all rooms first is counted in addition."""
 
     names = ("potion",)
 
@@ -132,7 +132,7 @@ class Conditional(Drinking):
         self.looked_first = False
 
     def after(self, moment: BeforeKey) -> None:
-        """Note the rooms that were entered before the potion was drunk."""
+        """Record the rooms that were entered before the potion was drunk."""
         here = self.tracker.player.here
         self._seen |= {room for room in range(len(self.made.rooms)) if here in self.made.squares(room)}
         if "potion" not in self.reached:
@@ -148,7 +148,7 @@ class Unordered(Drinking):
     _OPEN = t.OPEN_DOORS | {t.DOORWAY}
 
     def after(self, moment: BeforeKey) -> None:
-        """Doors are open or gone; the bug's death is told."""
+        """Check that doors are open or gone, and the message about the bug's death."""
         super().after(moment)
         ground = self.tracker.player.level.terrain
         for name, square in self._DOORS.items():
@@ -159,14 +159,14 @@ class Unordered(Drinking):
 
 
 class Bag(Judge):
-    """Every thing of the room is in the bag."""
+    """All objects of the room are in the bag."""
 
     names = ("nothing lies about", "all in the bag")
     _THINGS = 4
     _COUNT = re.compile(r"containing (\d+) items?")
 
     def look(self) -> None:
-        """As things stand: what is put back on the floor is not in the bag."""
+        """Check the current state: an item put back on the floor is not in the bag."""
         self.reached.clear()
         items = carried(self.tracker)
         bags = [item for item in items.values() if "bag" in item.name and item.letter not in self.first]
@@ -186,7 +186,7 @@ class Multipickup(Judge):
     names = ("nothing lies about",)
 
     def look(self) -> None:
-        """As things stand."""
+        """Check the current state."""
         self.reached.clear()
         if not lying(self.tracker):
             self.reached.add("nothing lies about")
@@ -200,7 +200,7 @@ class Wand(Judge):
     _FIZZLED = ("Nothing happens", "nothing happens", "You wrest")
 
     def after(self, moment: BeforeKey) -> None:
-        """The direction leads from the player straight to the statue."""
+        """Check that the direction leads from the player straight to the statue."""
         asked = moment.command == keys.ZAP and "In what direction" in moment.question
         if not asked or moment.key not in self._WAYS:
             return
@@ -212,7 +212,7 @@ class Wand(Judge):
 
 
 class Ordered(Judge):
-    """Both wands were taken, then the scroll, which was read and told what a wand is."""
+    """Both wands were picked up, then the scroll, which was read and identified a wand."""
 
     names = ("both wands first", "read", "identified")
 
@@ -223,7 +223,7 @@ class Ordered(Judge):
         self._too_early = False
 
     def after(self, moment: BeforeKey) -> None:
-        """Follow the inventory."""
+        """Track the inventory."""
         items = carried(self.tracker)
         new = {letter: item for letter, item in items.items() if letter not in self.first}
         for letter, item in new.items():
@@ -247,13 +247,13 @@ class Ordered(Judge):
 
 
 class Carry(Judge):
-    """Plate mail and iron ball were dropped in the room with the statue, and are left there."""
+    """Plate mail and iron ball were dropped in the room with the statue, and stay there."""
 
     names = ("plate mail", "iron ball")
     _DROPPED = re.compile(r"You drop ([^.]*)\.")
 
     def after(self, moment: BeforeKey) -> None:
-        """What is dropped in the last room is there; what is carried is not."""
+        """Track items: dropped in the last room, or carried."""
         message = self.tracker.player.world.message
         there = self.tracker.player.here in self.made.squares(2)
         dropped = " ".join(self._DROPPED.findall(message))
@@ -266,7 +266,7 @@ class Carry(Judge):
 
 
 class Leaving(Judge):
-    """The player has been elsewhere than in the room where the game began."""
+    """The player has been outside of the room in which the game began."""
 
     def __init__(self, made: Made, tracker: Tracker) -> None:
         super().__init__(made, tracker)
@@ -280,14 +280,14 @@ class Boulder(Leaving):
     names = ("other room",)
 
     def after(self, moment: BeforeKey) -> None:
-        """Where the player is now."""
+        """Record the player's position."""
         player = self.tracker.player
         if player.here in self.made.squares(1 - self.begun) and player.world.place == moment.level:
             self.reached.add("other room")
 
 
 class Escape(Leaving):
-    """Be outside the room, by no staircase."""
+    """Be outside the room without having used a staircase."""
 
     names = ("outside",)
 
@@ -297,7 +297,7 @@ class Escape(Leaving):
         self._by_stairs = False
 
     def after(self, moment: BeforeKey) -> None:
-        """Where the player is now, and how it got there."""
+        """Record the player's position, and how it was reached."""
         player = self.tracker.player
         elsewhere = player.world.place != self._home
         if player.world.place != moment.level and moment.command == moment.key in (keys.UP, keys.DOWN):

@@ -51,13 +51,13 @@ class Judged(Share):
     """A scenario is solved if the judge says so when it has ended."""
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
-        """Take in a moment; only the last one counts."""
+        """Process a moment; only the last one counts."""
         if ended and numbers.get("solved"):
             self.value = 1.0
 
 
 def solved(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
-    """The share of scenarios solved, by NetPlay's rule of a sample deviation."""
+    """The share of solved scenarios, with the sample deviation as in NetPlay's paper."""
     values = [episode.percent for episodes in runs for episode in episodes]
     if not values:
         return [""]
@@ -76,20 +76,20 @@ RULES = Rules(
 
 
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
-    """A scenario."""
+    """Create a scenario."""
     from balrog_rag.bots.nethack.netplay.scenarios.game import make as make_game
 
     return make_game(spec, ttyrec)
 
 
 def check(game: GameSpec) -> None:
-    """Refuse characters and seeds that NetHack would not take."""
+    """Reject characters and seeds that NetHack would not accept."""
     check_character(nethack_options(game).character)
     nethack.check_seeds(game)
 
 
 def identity(game: GameSpec) -> str:
-    """Scenarios on one level with the same dice and character are the same world."""
+    """Scenarios on one level with the same seed and character are the same world."""
     return nethack.identity(game)
 
 

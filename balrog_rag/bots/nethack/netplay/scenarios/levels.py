@@ -1,4 +1,4 @@
-"""The levels of the scenarios as MiniHack's level descriptions, and where their rooms lie on the screen."""
+"""The scenarios' levels as MiniHack's level descriptions, and their rooms' positions on the screen."""
 
 from typing import NamedTuple
 
@@ -36,12 +36,12 @@ class Made(NamedTuple):
         )
 
     def square(self, column: int, row: int) -> int:
-        """A square of the description's map on the screen."""
+        """Convert a square of the description's map to one of the screen."""
         x, y = self._corner()
         return spot(x + column, y + row)
 
     def _corner(self) -> tuple[int, int]:
-        """Where NetHack puts the map's first character: centred, and on an odd column and row of its own."""
+        """Where NetHack puts the map's first character: centred, at an odd column and row."""
         lines = self.map.splitlines()
         column = 2 + (_MAZE_WIDTH - 2 - max(map(len, lines))) // 2
         row = 2 + (_MAZE_HEIGHT - 2 - len(lines)) // 2
@@ -49,14 +49,14 @@ class Made(NamedTuple):
 
 
 def made(plan: str, rooms: tuple[Box, ...], contents: str) -> Made:
-    """A level of this map, whose rooms are lit."""
+    """Make a level of this map with lit rooms."""
     plan = plan.strip("\n") + "\n"
     lit = "".join(f'REGION:({",".join(map(str, box))}),lit,"ordinary"\n' for box in rooms)
     return Made(f"{_HEAD}MAP\n{plan}ENDMAP\n{lit}{contents}", plan, rooms)
 
 
 def _start(box: Box) -> str:
-    """The player begins somewhere in a room."""
+    """The player begins anywhere in a room."""
     return f"BRANCH:({','.join(map(str, box))}),(0,0,0,0)\n"
 
 

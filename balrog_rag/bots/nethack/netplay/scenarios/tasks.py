@@ -1,4 +1,4 @@
-"""The sixteen scenarios by name: what is to be done, in how many key presses, where, and who judges."""
+"""The sixteen scenarios by name: instruction, limit of key presses, level and judge."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ from balrog_rag.bots.nethack.netplay.scenarios import levels
 from balrog_rag.bots.nethack.netplay.scenarios.levels import Made
 
 SHORT, LONG = 200, 500
-"""Key presses."""
+"""Limits of key presses."""
 
 
 class Scenario(NamedTuple):
-    """One of them."""
+    """One scenario."""
 
     goal: str
     made: Made
