@@ -1,9 +1,9 @@
 """External programs as players: a folder with a `bot.py` that fulfils the contract of the package nethackers.
 
 `make_agent()` returns a bot with `reset(observation)`, `act(observation)` and optionally `close()`. An
-observation contains NLE's public arrays, and an action is an index into `nle.nethack.ACTIONS`. Each bot runs in
-a separate process, which may crash, hang or grow without affecting others, and starts every game with the same
-random seeds.
+observation contains NLE's public arrays, and an action is an index into `nle.nethack.ACTIONS`. Each bot runs
+in a separate process, which may crash, hang or grow without affecting others, and starts every game with the
+same random seeds.
 """
 
 from collections.abc import Mapping
