@@ -316,9 +316,9 @@ def watching(folder: Path) -> None:
     from balrog_rag.contracts.data import Decision, Reply, Request, Transition
     from balrog_rag.display.dashboard_view import DashboardView, lines
     from balrog_rag.display.scoreboard import Scoreboard
-    from balrog_rag.run.backend import LocalBackend, PlannedRun
+    from balrog_rag.run.backend import LocalBackend
     from balrog_rag.run.interrupts import Interrupts
-    from balrog_rag.run.plan import plan
+    from balrog_rag.run.plan import PlannedRun, kinds_in, plan
     from balrog_rag.run.run import InPlay
     from balrog_rag.run.scheduler import EpisodeSlots
     from balrog_rag.run.services import LiveServices, player_spec
@@ -327,7 +327,7 @@ def watching(folder: Path) -> None:
     config = compose(["model=scripted", "agent=naive", "env.episodes=256"])
     specs = plan(config, player_spec(config))
     gate, backend = EpisodeSlots(256), LocalBackend(config.runner, LiveServices())
-    playing = InPlay([PlannedRun(folder, config, specs)], gate, Interrupts(gate), backend)
+    playing = InPlay([PlannedRun(folder, config, specs, kinds_in(config))], gate, Interrupts(gate), backend)
     board, seen = Scoreboard(playing), InlineGame(specs[0].game).start.observation
     for spec in specs:
         board.see(Started(spec.episode, seen))

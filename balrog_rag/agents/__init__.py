@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from balrog_rag.agents.program_agent import ProgramAgent
 from balrog_rag.config.schema import AgentConfig
@@ -134,19 +134,34 @@ def refusal(name: str, game: GameSpec) -> str:
     return why and f"agent={name}: {why}"
 
 
+class Needs(NamedTuple):
+    """The services that an agent uses."""
+
+    model: bool
+    knowledge: bool
+
+
+def needs(config: AgentConfig) -> Needs:
+    """Return the services that such an agent ever uses: programs, for example, ask no model."""
+    wrapped = bool(wrappers(config))
+    if plays(config.name):
+        return Needs(model=False, knowledge=config.retrieval.enabled)
+    agent = registry.agents.get(config.name)
+    looks_up: Callable[[AgentConfig], bool] | None = getattr(agent, "looks_up", None)
+    return Needs(
+        model=wrapped or getattr(agent, "asks_model", True),
+        knowledge=config.retrieval.enabled or (looks_up is not None and looks_up(config)),
+    )
+
+
 def asks_model(config: AgentConfig) -> bool:
     """Whether a model is ever asked: not by programs, nor by agents that declare `asks_model = False`."""
-    if plays(config.name):
-        return False
-    return bool(wrappers(config)) or getattr(_player(config.name), "asks_model", True)
+    return needs(config).model
 
 
 def retrieves(config: AgentConfig) -> bool:
     """Whether such an agent ever searches the knowledge base."""
-    if config.retrieval.enabled or plays(config.name):
-        return config.retrieval.enabled
-    looks_up: Callable[[AgentConfig], bool] | None = getattr(_player(config.name), "looks_up", None)
-    return looks_up is not None and looks_up(config)
+    return needs(config).knowledge
 
 
 def _wrapped(agent: Agent, config: AgentConfig, llm: LLM, knowledge: Knowledge) -> Agent:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from balrog_rag.config.compose import quoted
 from balrog_rag.config.plain_secrets import refuse_in_words
 from balrog_rag.contracts.errors import ConfigError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from balrog_rag.api.given_objects import AgentLike, EnvLike, ModelLike
     from balrog_rag.api.run_pages import HtmlPage
     from balrog_rag.contracts.events import Event
-    from balrog_rag.run.backend import PlannedRun as Begun
+    from balrog_rag.run.plan import PlannedRun as Begun
     from balrog_rag.run.user_watchers import WatcherLike
 
 Place = str | os.PathLike[str]
@@ -101,8 +103,7 @@ async def aevaluate(
     keyword = [*overrides_of(agent, env, model, episodes), *placed(folder)]
     refuse_repeated(overrides, keyword)
     watchers = chosen_watchers((), watch)
-    begun = begin([*overrides, *keyword], trust)
-    begun.watch = watchers
+    begun = msgspec.structs.replace(begin([*overrides, *keyword], trust), watch=watchers)
     with attempt(begun):
         outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
@@ -114,16 +115,17 @@ async def aevaluate(
 
 def begin(words: list[str], trust: bool = False) -> "Begun":
     """Create the folder of the run that the overrides describe; several runs at once are refused."""
-    from balrog_rag.run.begin import continued, is_sweep, new_run
-    from balrog_rag.run.resume import resumed_folder
+    from balrog_rag.results.stored_run import read_run
+    from balrog_rag.run.begin import new_run, resumed_run
+    from balrog_rag.run.request import is_sweep, resumed_folder
 
     refuse_in_words(words)
     if flags := [word for word in words if word.startswith("-")]:
         raise ConfigError(f"{flags[0]}: a command-line flag; pass KEY=VALUE overrides, one run at a time")
-    earlier, words = resumed_folder(words)
-    if is_sweep(earlier, words):
+    folder, words = resumed_folder(words)
+    if is_sweep(folder, words):
         raise ConfigError("these words mean several runs; play them with balrog-rag sweep")
-    return new_run(words) if earlier is None else continued(earlier, words, trust)
+    return new_run(words) if folder is None else resumed_run(read_run(folder), words, trust)
 
 
 def placed(folder: Place | None) -> list[str]:
@@ -257,9 +259,10 @@ class Run:
         return differences(folders.journals(self.folder))
 
     def _planned(self) -> list[str]:
-        from balrog_rag.run.resume import resumed_config, specs_of
+        from balrog_rag.results.stored_run import read_run
+        from balrog_rag.run.resume import specs_of
 
-        return [spec.episode for spec in specs_of(self.folder, resumed_config(self.folder, []))]
+        return [spec.episode for spec in specs_of(read_run(self.folder))]
 
     def __fspath__(self) -> str:
         return str(self.folder)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from balrog_rag.episode.journal import Recording
     from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.asked_again import AskedAgain, Counterfactual
+    from balrog_rag.results.stored_run import StoredRun
     from balrog_rag.run.services import LiveServices
 
 
@@ -43,14 +44,16 @@ def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool 
     """Ask about the sampled steps, print the result and store it in the run folder."""
     from balrog_rag.results.asked_again import Counterfactual, keep, sample
     from balrog_rag.results.runs import load
+    from balrog_rag.results.stored_run import read_run
     from balrog_rag.run.resume import resumed_config
     from balrog_rag.run.trust import refuse_stranger
 
     if count < 1:
         raise ConfigError(f"--sample {count}: must be 1 or more")
     places = sample(load(run), count, seed)
-    refuse_stranger(run, resumed_config(run, []), [], trust)
-    asked = asyncio.run(ask_all(run, places))
+    stored = read_run(run)
+    refuse_stranger(stored, resumed_config(stored, []), [], trust)
+    asked = asyncio.run(ask_all(stored, places))
     found = Counterfactual(tuple(asked))
     keep(run, found)
     print(msgspec.json.encode(found).decode() if as_json else report_text(run, found))
@@ -70,18 +73,18 @@ def report_text(run: Path, found: "Counterfactual") -> str:
     return "\n".join(lines)
 
 
-async def ask_all(run: Path, places: list[tuple[Path, int]]) -> "list[AskedAgain]":
+async def ask_all(stored: "StoredRun", places: list[tuple[Path, int]]) -> "list[AskedAgain]":
     """Ask at each place twice, in order."""
     from balrog_rag.run.services import LiveServices
 
     services = LiveServices()
     try:
-        return [await ask(services, run, path, at) for path, at in places]
+        return [await ask(services, stored, path, at) for path, at in places]
     finally:
         await services.close()
 
 
-async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "AskedAgain":
+async def ask(services: "LiveServices", stored: "StoredRun", path: Path, at: int) -> "AskedAgain":
     """Ask at one place: without reference text, then with it."""
     from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
@@ -92,7 +95,7 @@ async def ask(services: "LiveServices", run: Path, path: Path, at: int) -> "Aske
     if recording.header is None:
         raise JournalError(f"{path}: header missing or truncated; nothing can be played")
     done = recording.steps[at].taken
-    spec = planned_spec(run, path, recording.header)
+    spec = planned_spec(stored, path, recording.header)
     without = await act(services, recording, without_retrieval(spec, at), at)
     # The recorded agent continues: a new one that started here would lack its history.
     again = await act(services, recording, spec, at)

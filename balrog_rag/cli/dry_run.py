@@ -5,16 +5,17 @@ from collections.abc import Iterable, Sequence
 
 from balrog_rag import agents
 from balrog_rag.cli.estimate_lines import all_estimated, estimates
-from balrog_rag.cli.sweep_plan import checked
+from balrog_rag.cli.sweep import print_arm_notes
 from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import terminal
 from balrog_rag.results.experiments import departure, grouped
-from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import composed, is_sweep, previewed, previewed_run
+from balrog_rag.run.begin import composed, previewed, previewed_run
 from balrog_rag.run.needs import unmet_by_services
 from balrog_rag.run.new_folder import who_plays
-from balrog_rag.run.plan import steps_of
+from balrog_rag.run.plan import PlannedRun, steps_of
+from balrog_rag.run.request import is_sweep
+from balrog_rag.run.sweep_plan import checked_sweep
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
@@ -27,7 +28,8 @@ def dry_run(words: list[str], multirun: bool) -> int:
     if any(word.startswith("resume=") for word in words):
         raise ConfigError("--dry-run: only valid for a new run; remove resume=")
     if multirun or is_sweep(None, words):
-        _, runs = checked(words, previewed)
+        print_arm_notes(words)
+        _, runs = checked_sweep(words, previewed)
         title = str(runs[0].folder.parent)
     else:
         runs = [previewed_run(composed(words))]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from balrog_rag.run.backend import PlannedRun
 from balrog_rag.run.cost_estimate import ANSWER, CostEstimate, estimated
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.util.wording import many, short_number
 
 

@@ -1,19 +1,21 @@
-"""What `balrog-rag run` and `resume` do: find out what the overrides mean, prepare it, play it."""
+"""What `balrog-rag run`, `sweep` and `resume` do: find out what the overrides mean, prepare it, play it."""
 
 from balrog_rag.cli.one_run import play_run
 from balrog_rag.cli.sweep import sweep
-from balrog_rag.run.begin import continued, is_sweep, new_run
-from balrog_rag.run.resume import resumed_folder
+from balrog_rag.results.stored_run import read_run
+from balrog_rag.run.begin import new_run, resumed_run
+from balrog_rag.run.request import is_sweep, resumed_folder
 
 
-def evaluate(overrides: list[str], trust: bool = False) -> int:
+def evaluate(overrides: list[str], trust: bool = False, several: bool = False) -> int:
     """Play a new run or sweep, or resume one; returns the exit code.
 
-    `trust` accepts a folder that somebody else made.
+    `trust` accepts a folder that somebody else made; `several`: the command is for sweeps.
     """
-    earlier, words = resumed_folder(overrides)
-    if is_sweep(earlier, words):
-        return sweep(words, earlier, trust)
-    if earlier is None:
+    folder, words = resumed_folder(overrides)
+    if several or is_sweep(folder, words):
+        return sweep(folder, words, trust)
+    if folder is None:
         return play_run(new_run(words))
-    return play_run(continued(earlier, words, trust))
+    run = resumed_run(read_run(folder), words, trust)
+    return play_run(run)

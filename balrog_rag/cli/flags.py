@@ -45,11 +45,9 @@ def with_flags(words: list[str]) -> int:
 
         return dry_run([word for word in words if word not in OURS], any(word in SWEEP for word in words))
     if any(word in SWEEP for word in words):
-        from balrog_rag.cli.sweep import sweep
-        from balrog_rag.run.resume import resumed_folder
+        from balrog_rag.cli.evaluate import evaluate
 
-        earlier, words = resumed_folder([word for word in words if word not in SWEEP])
-        return sweep(words, earlier, trust)
+        return evaluate([word for word in words if word not in SWEEP], trust, several=True)
     if any(word.partition("=")[0] in HYDRA_SAYS for word in words):
         return _hydra_says(words)
     from balrog_rag.cli.evaluate import evaluate

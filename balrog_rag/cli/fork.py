@@ -17,12 +17,12 @@ from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import mark_new
-from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.plan import kinds_in
+from balrog_rag.results.stored_run import StoredRun, read_run
+from balrog_rag.run.plan import PlannedRun, kinds_in
 from balrog_rag.run.preflight import check_config
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.resume import resumed_config, specs_of
-from balrog_rag.run.services import player_spec, resolved
+from balrog_rag.run.services import player_of, resolved
 from balrog_rag.run.trust import refuse_stranger
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
@@ -37,23 +37,24 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     held = recording.count
     if at > held:
         raise ConfigError(f"--at {at}: the journal has {held} steps")
-    run = run_of(path, recording.header.spec.episode)
-    config = with_other_player(run, overrides)
-    refuse_stranger(run, config, overrides, trust)
+    stored = read_run(run_of(path, recording.header.spec.episode))
+    config = with_other_player(stored, overrides)
+    refuse_stranger(stored, config, overrides, trust)
     check_config(config)
     refuse_unanswerable(config.model)
-    parent = planned_spec(run, path, recording.header)
+    parent = planned_spec(stored, path, recording.header)
     earlier = tuple(old for old in parent.forks if old.at < at)
     spec = msgspec.structs.replace(
-        parent, forks=(*earlier, Fork(at, player_spec(config))), steps=config.limits.steps
+        parent, forks=(*earlier, Fork(at, player_of(config))), steps=config.limits.steps
     )
     run_folder.create(out, plain(config))
     run_folder.write_json(out / run_folder.FORKED, [spec])
-    mark_new(out, "config.json", run_folder.FORKED)
+    mark_new(out, run_folder.CONFIG, run_folder.FORKED)
+    kinds = kinds_in(config)
     version = max(recording.header.v, journal.SPARSE)  # copied entries have the fields of their version
-    header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds_in(config)))
+    header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds))
     copy_until(recording, at, header, out)
-    return play_run(PlannedRun(out, config, [spec]))
+    return play_run(PlannedRun(out, config, [spec], kinds))
 
 
 def run_of(path: Path, episode: str) -> Path:
@@ -64,14 +65,14 @@ def run_of(path: Path, episode: str) -> Path:
     return run
 
 
-def with_other_player(run: Path, overrides: list[str]) -> Config:
+def with_other_player(stored: StoredRun, overrides: list[str]) -> Config:
     """The run's configuration with another player: whole groups, or single keys."""
-    config = plain(resumed_config(run, []))
+    config = plain(resumed_config(stored, []))
     for key, nothing in (("run.experiment", None), ("run.departures", [])):
         config = with_value(config, key, nothing)  # a fork does not belong to an experiment
     own = config["model"]
     if not overrides:
-        return thaw(config, Config)
+        return resolved(thaw(config, Config))
     asked = plain(compose(overrides))
     foreign = sorted(key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST))
     if foreign:
@@ -87,12 +88,12 @@ def with_other_player(run: Path, overrides: list[str]) -> Config:
     return resolved(thaw(config, Config))
 
 
-def planned_spec(run: Path, path: Path, header: Header) -> EpisodeSpec:
+def planned_spec(stored: StoredRun, path: Path, header: Header) -> EpisodeSpec:
     """The spec of a journal according to its run folder: an untrusted journal could name another model."""
-    planned = {spec.episode: spec for spec in specs_of(run, resumed_config(run, []))}
+    planned = {spec.episode: spec for spec in specs_of(stored)}
     spec = planned.get(header.spec.episode)
     if spec is None or spec.digest != header.spec_digest or spec.digest != header.spec.digest:
-        raise JournalError(f"{path}: not an episode of {run}'s configuration")
+        raise JournalError(f"{path}: not an episode of {stored.folder}'s configuration")
     return spec
 
 

@@ -13,8 +13,9 @@ from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
-from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.begin import continued
+from balrog_rag.results.stored_run import read_run
+from balrog_rag.run.begin import resumed_run
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.util.extras import require
 from balrog_rag.util.paths import data
 
@@ -69,7 +70,7 @@ def job(config: Any) -> int:
 
     GlobalHydra.instance().clear()  # the run composes its own configuration
     try:
-        return play_run(continued(Path(config.resume), []))
+        return play_run(resumed_run(read_run(Path(config.resume)), []))
     except BalrogError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

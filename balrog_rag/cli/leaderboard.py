@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,10 +167,11 @@ def _differences(path: Path) -> list[str]:
         return [str(error)]
 
 
-def _planned(run: Path) -> "list[EpisodeSpec]":
-    from balrog_rag.run.resume import resumed_config, specs_of
+def _planned(run: Path) -> "Sequence[EpisodeSpec]":
+    from balrog_rag.results.stored_run import read_run
+    from balrog_rag.run.resume import specs_of
 
-    return specs_of(run, resumed_config(run, []))
+    return specs_of(read_run(run))
 
 
 def _play_again(journal: Path, into: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag import agents
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.plan import PlannedRun
 
 
 def next_steps(runs: Sequence[PlannedRun], folder: Path) -> str:

@@ -8,7 +8,7 @@ from balrog_rag.cli.stopped import print_troubles
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.display.display import display
 from balrog_rag.run.attempt import attempt
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome, not_played, play_runs
 from balrog_rag.run.services import LiveServices
 

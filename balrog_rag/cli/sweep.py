@@ -1,5 +1,6 @@
 """Sweeps: `-m key=a,b` plays one run for each combination, in one process, with shared services."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,19 +10,21 @@ import msgspec
 from balrog_rag.cli.launch import check_launcher, launch
 from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_sweep_troubles
-from balrog_rag.cli.sweep_plan import begun, reopened
 from balrog_rag.cli.sweep_results import print_and_write
 from balrog_rag.cluster.choice import backend_of
 from balrog_rag.config.frozen import plain
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.display.display import display
 from balrog_rag.run.attempt import attempt
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome, could_not_begin, not_played, play_runs
 from balrog_rag.run.services import LiveServices
+from balrog_rag.run.sweep_plan import arm_notes, new_sweep, resumed_sweep
+from balrog_rag.util.secrets import redact
+from balrog_rag.util.terminal_safe import one_line
 
 
-def sweep(words: list[str], earlier: Path | None = None, trust: bool = False) -> int:
+def sweep(folder: Path | None, words: list[str], trust: bool = False) -> int:
     """Play a new sweep, or resume one; returns the exit code. `trust` accepts what somebody else made."""
     hydra = [word for word in words if word.startswith("hydra")]
     own = [word for word in words if word not in hydra]
@@ -29,8 +32,16 @@ def sweep(words: list[str], earlier: Path | None = None, trust: bool = False) ->
         raise ConfigError(f"{hydra[0]}: needs hydra/launcher=...; see docs/how-to/run-on-a-cluster.md")
     if hydra:
         check_launcher(hydra)
-    runs = begun(own) if earlier is None else reopened(earlier, own, trust)
+    if folder is None:
+        print_arm_notes(own)
+    runs = new_sweep(own) if folder is None else resumed_sweep(folder, own, trust)
     return launch(runs, hydra) if hydra else play_all(runs)
+
+
+def print_arm_notes(words: list[str]) -> None:
+    """Print in what way all runs differ from every arm of the experiment."""
+    for sentence in arm_notes(words):
+        print(f"note: {one_line(redact(sentence))}", file=sys.stderr)
 
 
 def play_all(runs: list[PlannedRun]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from balrog_rag.cli.command_line import as_far_as_read
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome
 from balrog_rag.run.scheduler import Tally
 

@@ -30,9 +30,9 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
 from balrog_rag.results.run_folder import frozen_config, journal_path
-from balrog_rag.run.backend import PlannedRun, PlaysEpisode
+from balrog_rag.run.backend import PlaysEpisode
 from balrog_rag.run.episode_runner import JournaledPlayer
-from balrog_rag.run.plan import kinds_in
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.provenance import versions
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.workers.framing import WorkFailed
@@ -229,7 +229,7 @@ class RayPlayer(JournaledPlayer):
         super().__init__(
             run.folder,
             frozen_config(run.folder).digest,
-            versions(kinds_in(run.config)),
+            versions(run.kinds),
             budget,
             watcher,
             stopping,

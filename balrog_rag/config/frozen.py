@@ -59,7 +59,8 @@ def tree_digest(tree: Mapping[str, Any]) -> str:
 
 def config_digest(config: dict[str, Any]) -> str:
     """Identify a configuration, independent of the run's location and concurrency."""
-    return tree_digest({key: value for key, value in leaf_items(config) if not key.startswith(_NO_IDENTITY)})
+    identity = {key: value for key, value in leaf_items(config) if not key.startswith(_NO_IDENTITY)}
+    return tree_digest(identity)
 
 
 def leaf_items(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

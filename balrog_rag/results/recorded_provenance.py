@@ -1,4 +1,4 @@
-"""The provenance of a run's results, as recorded in run.json."""
+"""The provenance of a run's results, as recorded in run.json, with every attempt at playing it."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -10,8 +10,10 @@ import msgspec
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode.journal import Header, entries_of
-from balrog_rag.results.run_folder import home_of
+from balrog_rag.results.run_folder import home_of, write_json
 from balrog_rag.util.files import read_file
+
+FILE = "run.json"
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -37,7 +39,21 @@ class _RunFile(msgspec.Struct):
 
 
 def _attempts(run: Path) -> list[_Attempt]:
-    return msgspec.json.decode(read_file(run / "run.json"), type=_RunFile).attempts
+    return msgspec.json.decode(read_file(run / FILE), type=_RunFile).attempts
+
+
+def add_attempt(run: Path, attempt: Mapping[str, Any]) -> None:
+    """Add an attempt to run.json."""
+    path = run / FILE
+    write_json(path, {"attempts": [*_as_recorded(path), attempt]})
+
+
+def _as_recorded(path: Path) -> list[Any]:
+    try:
+        attempts = msgspec.json.decode(read_file(path))["attempts"]
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return []  # a lost run.json costs the list of earlier attempts, not the run
+    return attempts if isinstance(attempts, list) else []
 
 
 def origin(run: Path) -> Origin:
@@ -89,7 +105,7 @@ def _listed(numbers: set[str] | None) -> str:
 
 def contradiction(run: Path, versions: Mapping[str, str]) -> str:
     """How run.json contradicts the versions in a journal of its run; empty if it agrees."""
-    path = run / "run.json"
+    path = run / FILE
     try:
         claimed = [attempt.versions for attempt in _attempts(run)]
     except OSError as error:

@@ -25,6 +25,13 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import lock, no_link, read_file, strange
 
+CONFIG = "config.json"
+"""The frozen configuration of a run."""
+FORKED = "forked.json"
+"""The specs of a run that was not planned."""
+SWEEP = "sweep.json"
+"""The file that marks a folder as a sweep's."""
+
 
 class FrozenConfig(msgspec.Struct, frozen=True):
     """config.json."""
@@ -111,7 +118,7 @@ def one_journal(path: Path) -> Path:
 def home_of(journal: Path) -> Path | None:
     """The run folder that contains a journal, or None."""
     above = journal.resolve().parents[2:12]  # RUN/<env>/<task, perhaps some folders deep>/<file>
-    return next((place for place in above if (place / "config.json").is_file()), None)
+    return next((place for place in above if (place / CONFIG).is_file()), None)
 
 
 def create(run: Path, config: dict[str, Any]) -> None:
@@ -128,7 +135,7 @@ def made(run: Path, config: dict[str, Any]) -> bool:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{run}: cannot be created ({error.strerror}); set run.folder") from error
-    return write_new_json(run / "config.json", {"digest": config_digest(config), "config": config})
+    return write_new_json(run / CONFIG, {"digest": config_digest(config), "config": config})
 
 
 def taken(run: Path) -> RunFolderError:
@@ -138,13 +145,19 @@ def taken(run: Path) -> RunFolderError:
 
 def frozen_config(run: Path) -> FrozenConfig:
     """Read the configuration that a run was started with."""
-    path = run / "config.json"
+    path = run / CONFIG
     try:
-        frozen = msgspec.json.decode(read_file(path), type=FrozenConfig)
+        return decoded_config(path, read_file(path))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise RunFolderError(f"{run}: not a run folder (config.json: {error.strerror})") from error
+        raise RunFolderError(f"{run}: not a run folder ({CONFIG}: {error.strerror})") from error
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def decoded_config(path: Path, data: bytes) -> FrozenConfig:
+    """Return the configuration in the content of config.json."""
+    try:
+        frozen = msgspec.json.decode(data, type=FrozenConfig)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: not a frozen configuration ({error})") from error
     if frozen.digest != config_digest(frozen.config):
@@ -161,8 +174,16 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
     if not path.exists():
         return []
     try:
-        specs = msgspec.json.decode(read_file(path), type=list[EpisodeSpec])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return decoded_specs(path, read_file(path))
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be read ({error})") from error
+
+
+def decoded_specs(path: Path, data: bytes) -> list[EpisodeSpec]:
+    """Return the specs in the content of forked.json."""
+    try:
+        specs = msgspec.json.decode(data, type=list[EpisodeSpec])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error})") from error
     refuse_names(path, [spec.episode for spec in specs])
     return specs
@@ -175,10 +196,6 @@ def refuse_names(path: Path, episodes: Sequence[str]) -> None:
             raise RunFolderError(f"{path}: {episode!r} not an episode name; expected env/task/number")
     if len(set(episodes)) < len(episodes):
         raise RunFolderError(f"{path}: contains an episode twice")
-
-
-FORKED = "forked.json"
-"""The specs of a run that was not planned."""
 
 
 DRAFT = ".tmp"

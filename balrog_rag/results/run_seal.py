@@ -9,6 +9,7 @@ this machine's kernel can set. They differ in a folder that was copied, unpacked
 import hmac
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from balrog_rag.results import run_folder
 from balrog_rag.util.files import read_file
 
 MARK = ".made_here"
-SEALED = ("config.json", run_folder.FORKED, "sweep.json")
+SEALED = (run_folder.CONFIG, run_folder.FORKED, run_folder.SWEEP)
 """Files that determine how a run or sweep is resumed; all others are checked against them or recomputed."""
 KEY_BYTES = 32
 
@@ -35,9 +36,9 @@ class FolderSeal(msgspec.Struct, frozen=True):
 
 def mark(run: Path) -> None:
     """Mark the folder, in its current state, as created or trusted by this user."""
-    key = _key(make=True)
-    seal = _seal(run, key) if key else ""
-    run_folder.write_json(run / MARK, FolderSeal(seal, _places(run)))
+    key, places = _key(make=True), _places(run)
+    seal = _seal(_sealed_files(run), key) if key else ""
+    run_folder.write_json(run / MARK, FolderSeal(seal, places))
 
 
 def mark_new(run: Path, *names: str) -> None:
@@ -59,10 +60,18 @@ def mark_new(run: Path, *names: str) -> None:
 def is_local_run(run: Path) -> bool:
     """Whether the sealed files of a folder are unchanged since this user created or trusted them here."""
     try:
-        found = msgspec.json.decode(read_file(run / MARK), type=FolderSeal)
+        return is_sealed_here(run, _sealed_files(run), read_file(run / MARK))
+    except OSError:
+        return False
+
+
+def is_sealed_here(run: Path, files: Mapping[str, bytes], mark: bytes) -> bool:
+    """Return the same for sealed files and a mark that were read from the folder already."""
+    try:
+        found = msgspec.json.decode(mark, type=FolderSeal)
         places = _places(run)
         key = _key(make=False)
-        sealed = key is not None and hmac.compare_digest(found.seal, _seal(run, key))
+        sealed = key is not None and hmac.compare_digest(found.seal, _seal(files, key))
     except (OSError, ValueError, TypeError):
         return False
     return sealed or (bool(places) and found.places == places)
@@ -90,8 +99,12 @@ def _seal_of(data: bytes | memoryview, key: bytes) -> bytes:
     return seal.digest()
 
 
-def _seal(run: Path, key: bytes) -> str:
-    said = [f"{name} {digest(read_file(run / name))}" for name in SEALED if (run / name).is_file()]
+def _sealed_files(run: Path) -> dict[str, bytes]:
+    return {name: read_file(run / name) for name in SEALED if (run / name).is_file()}
+
+
+def _seal(files: Mapping[str, bytes], key: bytes) -> str:
+    said = [f"{name} {digest(files[name])}" for name in SEALED if name in files]
     return hmac.new(key, "\n".join(said).encode(), "sha256").hexdigest()
 
 

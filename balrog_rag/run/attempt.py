@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from balrog_rag.agents.prompts import fingerprint
-from balrog_rag.config.frozen import plain
 from balrog_rag.results import run_folder
-from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.plan import kinds_in
-from balrog_rag.run.provenance import record_attempt
+from balrog_rag.results.recorded_provenance import add_attempt
+from balrog_rag.run.plan import PlannedRun
+from balrog_rag.run.provenance import provenance
 from balrog_rag.run.run import BackendOf, Display, RunOutcome, play_runs
 from balrog_rag.run.services import LiveServices
 
@@ -16,9 +14,9 @@ from balrog_rag.run.services import LiveServices
 @contextmanager
 def attempt(run: PlannedRun) -> Iterator[None]:
     """Lock the run against other processes and record this attempt."""
-    kinds = kinds_in(run.config)
+    beginning = provenance(run.kinds, run.config.limits.episode)
     with run_folder.locked(run.folder):
-        record_attempt(run.folder, fingerprint(kinds), kinds, plain(run.config.limits.episode))
+        add_attempt(run.folder, beginning)
         yield
 
 

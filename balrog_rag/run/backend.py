@@ -2,12 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import msgspec
-
-from balrog_rag.config.schema import Config, RunnerConfig
+from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
@@ -16,27 +13,13 @@ from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
 from balrog_rag.results.run_folder import frozen_config
 from balrog_rag.run.episode_runner import EpisodePlayer
-from balrog_rag.run.plan import kinds_in
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveServices
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 
 PlaysEpisode = Callable[[EpisodeSpec], Awaitable[End]]
-
-
-class PlannedRun(msgspec.Struct):
-    """One run to be played: its folder, its frozen configuration, its episodes."""
-
-    folder: Path
-    config: Config
-    specs: list[EpisodeSpec]
-    label: str = ""
-    """Name that distinguishes it from the other runs of a sweep on the display."""
-    watch: Sequence[Any] = ()
-    """Watchers passed from Python, besides those that run.watch names."""
-    optional: bool = False
-    """Whether its sweep is complete without it: it plays last, and leaving it unfinished is not an error."""
 
 
 class Backend(Protocol):
@@ -95,7 +78,7 @@ class LocalBackend:
         return EpisodePlayer(
             run.folder,
             frozen_config(run.folder).digest,  # of the file: a resume may have changed `config` in memory
-            versions(kinds_in(run.config)),
+            versions(run.kinds),
             InlineGames() if known_here_alone(run.specs) else self._pool,
             self._services,
             budget,

@@ -1,4 +1,4 @@
-"""How a run begins, from top to bottom: compose, check, plan, and a folder to play into.
+"""How runs begin: compose or read, check, plan, and a folder to play into.
 
 The commands and `import balrog_rag` both begin runs here. What they get is a `PlannedRun`: whatever plays
 it or reports on it needs nothing else.
@@ -9,25 +9,16 @@ from pathlib import Path
 
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
-from balrog_rag.run.arms_of_words import experiment_of, named
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.results.stored_run import StoredRun
+from balrog_rag.run.arms_of_words import named
 from balrog_rag.run.needs import check_new
 from balrog_rag.run.new_folder import folder_for, make_folder, who_plays
+from balrog_rag.run.plan import PlannedRun, kinds_of, tasks_in
 from balrog_rag.run.preflight import check_config, check_episodes, check_settings
-from balrog_rag.run.resume import resumed_config, specs_of
-from balrog_rag.run.services import resolved, unread
+from balrog_rag.run.resume import resumed_config, specs_for
+from balrog_rag.run.services import player_of, resolved, unread
 from balrog_rag.run.trust import refuse_stranger
-
-SWEEP = "sweep.json"
-"""The file that marks a folder as a sweep's."""
-
-
-def is_sweep(earlier: Path | None, words: Sequence[str]) -> bool:
-    """Whether these overrides mean several runs: a sweep to resume, or an experiment with arms."""
-    if earlier is not None:
-        return (earlier / SWEEP).is_file()
-    experiment = experiment_of(words)
-    return experiment is not None and bool(experiment.arms)
 
 
 def new_run(overrides: list[str]) -> PlannedRun:
@@ -35,9 +26,9 @@ def new_run(overrides: list[str]) -> PlannedRun:
     return make_folder(checked_run(composed(overrides)))
 
 
-def composed(overrides: list[str]) -> Config:
+def composed(overrides: list[str], arm: str = "") -> Config:
     """Return the configuration of these overrides, with the experiment that they name."""
-    return named(compose(overrides), overrides)
+    return named(compose(overrides), overrides, arm)
 
 
 def checked_run(config: Config) -> PlannedRun:
@@ -51,13 +42,13 @@ def previewed_run(config: Config) -> PlannedRun:
 
 
 def ready(config: Config) -> Config:
-    """Check what a new run needs, and add the content of the files that it names."""
+    """Check all that a new run needs."""
     check_new(config)
-    return resolved(config)
+    return config
 
 
 def previewed(config: Config) -> Config:
-    """Do the same for a run that will not be played."""
+    """Check the settings of a run that will not be played, and leave its corpus unread."""
     check_settings(config)
     return unread(config)
 
@@ -66,20 +57,23 @@ def _planned_new(config: Config) -> PlannedRun:
     return planned(folder_for(config.run, who_plays(config)), config)
 
 
-def planned(folder: Path, config: Config, label: str = "") -> PlannedRun:
-    """Plan and check the run of a complete configuration; a fork's episodes are in its folder."""
-    check_config(config)
-    specs = specs_of(folder, config)
-    check_episodes(specs)
-    return PlannedRun(folder, config, specs, label)
-
-
-def continued(folder: Path, overrides: list[str], trust: bool = False, label: str = "") -> PlannedRun:
-    """Prepare a run to resume: its frozen configuration with the allowed changes.
+def resumed_run(stored: StoredRun, overrides: list[str], trust: bool = False, label: str = "") -> PlannedRun:
+    """Check and plan a run to resume: its frozen configuration with the allowed changes.
 
     `trust` accepts a folder that somebody else made.
     """
-    config = resumed_config(folder, overrides)
+    config = resumed_config(stored, overrides)
     # A stranger's folder is refused before the programs that it names are looked up and checked.
-    refuse_stranger(folder, config, overrides, trust)
-    return planned(folder, config, label)
+    refuse_stranger(stored, config, overrides, trust)
+    return planned(stored.folder, config, stored.forked, label)
+
+
+def planned(folder: Path, config: Config, forked: Sequence[EpisodeSpec] = (), label: str = "") -> PlannedRun:
+    """Plan and check the run of a configuration; `forked`: its episodes, if a fork wrote them down."""
+    tasks = tasks_in(config)
+    check_config(config)
+    config = resolved(config)
+    player = player_of(config)
+    specs = specs_for(forked, config, tasks, player)
+    check_episodes(specs)
+    return PlannedRun(folder, config, specs, kinds_of(tasks), label)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from balrog_rag import agents
 from balrog_rag.config.frozen import plain, tree_digest
 from balrog_rag.config.schema import RunnerConfig
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.open_files import raised_limit
 from balrog_rag.workers.pool import WORKERS_PER_CORE, most_workers

@@ -21,8 +21,7 @@ from balrog_rag.models import canned_answers
 from balrog_rag.models.calls import call_of
 from balrog_rag.models.prices import Answer, Card, Prices
 from balrog_rag.models.token_counts import count_messages
-from balrog_rag.run.backend import PlannedRun
-from balrog_rag.run.plan import steps_of
+from balrog_rag.run.plan import PlannedRun, steps_of
 from balrog_rag.run.services import LiveServices
 from balrog_rag.util.tokens import CHARACTERS_PER_TOKEN
 from balrog_rag.workers.inline import InlineGames

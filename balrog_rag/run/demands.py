@@ -3,45 +3,37 @@
 from collections.abc import Iterator
 from typing import Any
 
-from balrog_rag import agents
+from balrog_rag.agents import Needs
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
-from balrog_rag.run.plan import kinds_in
+from balrog_rag.run.plan import kinds_of, tasks_in
 from balrog_rag.workers.pool import available_cores
 
 
-def demands(config: Config) -> dict[str, Any]:
+def demands(config: Config, needs: Needs) -> dict[str, Any]:
     """Return each such setting by its key; empty for a run within the defaults."""
-    return {key: value for key, value, usual in _compared(config) if value is None or value > usual}
+    compared = _compared(config, needs)
+    return {key: value for key, value, usual in compared if value is None or value > usual}
 
 
-def _compared(config: Config) -> Iterator[tuple[str, Any, Any]]:
+def _compared(config: Config, needs: Needs) -> Iterator[tuple[str, Any, Any]]:
     """Yield key, value and default of settings that cost processes, memory, disk or time; null: no limit."""
     usual, runner = compose([]), config.runner
     yield "runner.workers", runner.workers, available_cores()
     yield "runner.concurrency", runner.concurrency, usual.runner.concurrency
     yield "runner.worker_memory", runner.worker_memory, usual.runner.worker_memory
-    yield (
-        "run.watch",
-        config.run.watch,
-        usual.run.watch,
-    )  # any name: it runs code of the user's
-    kinds = kinds_in(config)
-    if config.env.episodes is not None and kinds:
-        yield "env.episodes", config.env.episodes, max(kind.sampling.episodes for kind in kinds)
-    for kind in kinds:
+    yield "run.watch", config.run.watch, usual.run.watch  # any name: it runs code of the user's
+    tasks = tasks_in(config)
+    if config.env.episodes is not None and tasks:
+        yield "env.episodes", config.env.episodes, max(task.kind.sampling.episodes for task in tasks)
+    for kind in kinds_of(tasks):
         if kind.name in config.env.max_steps:
-            longest = max(kind.max_steps(task) for task in _tasks(config, kind.name))
+            longest = max(kind.max_steps(task.name) for task in tasks if task.kind is kind)
             yield f"env.max_steps.{kind.name}", config.env.max_steps[kind.name], longest
-    if agents.retrieves(config.agent):
+    if needs.knowledge:
         yield "knowledge.threads", config.knowledge.threads, usual.knowledge.threads
-    if agents.asks_model(config.agent) and config.model.backend == "local":
+    if needs.model and config.model.backend == "local":
         embedded = compose(["model=local"]).model
         for name, default in embedded.options.items():
             if isinstance(value := config.model.options.get(name), int):
                 yield f"model.options.{name}", value, default
-
-
-def _tasks(config: Config, env: str) -> list[str]:
-    names = [task.partition("/") for task in config.env.tasks]
-    return [task for name, _, task in names if name == env]

@@ -23,9 +23,7 @@ from balrog_rag.util import extras
 def check_new(config: Config) -> None:
     """Check all that a new run needs, before anything slow; one error names everything that it lacks."""
     check_settings(config)
-    # Cluster nodes have their own keys, extras and texts.
-    services = _service_needs(config) if config.runner.backend == "local" else ()
-    refuse_together([*services, *_runner_needs(config), *_game_needs(config)])
+    refuse_together([*_service_needs(config), *_runner_needs(config), *_game_needs(config)])
 
 
 def unmet(config: Config) -> list[str]:
@@ -41,7 +39,9 @@ def unmet_by_services(config: Config) -> list[str]:
 
 
 def _service_needs(config: Config) -> Iterator[Check]:
-    """The checks of the model and of the knowledge base."""
+    """The checks of the model and of the knowledge base; cluster nodes have their own keys and texts."""
+    if config.runner.backend == "ray":
+        return
     yield from service_checks(config)
     if agents.retrieves(config.agent):
         yield partial(knowledge.check_corpus, config.knowledge)
@@ -56,7 +56,11 @@ def _game_needs(config: Config) -> Iterator[Check]:
     """The checks of the games, whose plan needs no text of the knowledge base."""
     try:
         specs = plan(config, player_spec(unread(config)))
-    except BalrogError:
-        yield lambda: plan(config, player_spec(unread(config)))  # without a plan, that is what is wrong
+    except BalrogError as error:  # without a plan, that is what is wrong
+        yield partial(_refuse, error)
         return
     yield from game_checks(specs)
+
+
+def _refuse(error: BalrogError) -> None:
+    raise error

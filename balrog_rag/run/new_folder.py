@@ -6,13 +6,16 @@ import re
 import time
 from pathlib import Path
 
+import msgspec
+
 from balrog_rag import agents
 from balrog_rag.config.frozen import plain
 from balrog_rag.config.schema import Config, RunConfig
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import mark_new
-from balrog_rag.run.backend import PlannedRun
+from balrog_rag.results.stored_run import StoredRun
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.util.terminal_safe import one_line
 
 LONGEST_NAME = 200
@@ -21,12 +24,21 @@ LONGEST_NAME = 200
 
 def make_folder(run: PlannedRun) -> PlannedRun:
     """Write its configuration into its folder; without run.name, another name where this one is taken."""
-    while not run_folder.made(run.folder, plain(run.config)):
+    folder, config = run.folder, plain(run.config)
+    while not run_folder.made(folder, config):
         if run.config.run.name:
-            raise run_folder.taken(run.folder)
-        run.folder = folder_for(run.config.run, who_plays(run.config))  # another began in the same second
-    mark_new(run.folder, "config.json")
-    return run
+            raise run_folder.taken(folder)
+        folder = folder_for(run.config.run, who_plays(run.config))  # another began in the same second
+    mark_new(folder, run_folder.CONFIG)
+    return msgspec.structs.replace(run, folder=folder)
+
+
+def create_run(folder: Path, config: Config) -> StoredRun:
+    """Create the folder of a sweep's run; raises an error if it exists."""
+    stored = StoredRun(folder, plain(config), own=True)
+    run_folder.create(folder, stored.config)
+    mark_new(folder, run_folder.CONFIG)
+    return stored
 
 
 def folder_for(run: RunConfig, what: str) -> Path:
@@ -50,8 +62,8 @@ def folder_for(run: RunConfig, what: str) -> Path:
 
 def who_plays(config: Config) -> str:
     """Return the player's part of a run folder's name: agent, `rag` if it retrieves, model if it asks one."""
-    parts = [config.agent.name]
-    if agents.asks_model(config.agent):
-        parts += ["rag"] if agents.retrieves(config.agent) else []
+    parts, needs = [config.agent.name], agents.needs(config.agent)
+    if needs.model:
+        parts += ["rag"] if needs.knowledge else []
         parts += [re.sub(r"[^\w.+-]+", "_", config.model.name)]
     return "_".join(parts)

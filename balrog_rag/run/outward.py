@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from balrog_rag import agents
-from balrog_rag.config.frozen import leaf_items, thaw
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.agents import Needs
 from balrog_rag.models.weights import EMBEDDED
 from balrog_rag.util.secrets import names_variable
 
@@ -22,15 +20,12 @@ _PLACE = re.compile(r"(?:[\w+.-]+://|~|/|\.\.?/)\S+")
 """A URL, or a path that is not relative to the current folder's own files."""
 
 
-def outward(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a plain configuration, or of a player, that reach outside, by key."""
-    settings = dict(leaf_items(config))
-    who = thaw(config["agent"], AgentConfig)
-    asks, retrieves = agents.asks_model(who), agents.retrieves(who)
-    found = dict(_chosen(settings, asks, retrieves))
+def outward(needs: Needs, settings: Settings) -> dict[str, Any]:
+    """Return the settings of a configuration, or of a player, that reach outside, by key."""
+    found = dict(_chosen(settings, needs))
     # Options of plug-ins are not known here, so any value that looks like an address, a path or a
     # reference to an environment variable counts, in whatever option it is.
-    for section in _read_sections(asks, retrieves):
+    for section in _read_sections(needs):
         for key, value in _under(settings, section):
             if _names_place(value) and not key.startswith(NOT_READ):
                 found[key] = value
@@ -42,14 +37,14 @@ def is_variable(key: str, value: Any) -> bool:
     return key.endswith("api_key_env") or (isinstance(value, str) and names_variable(value))
 
 
-def _chosen(settings: Settings, asks: bool, retrieves: bool) -> Iterator[tuple[str, Any]]:
+def _chosen(settings: Settings, needs: Needs) -> Iterator[tuple[str, Any]]:
     """Yield the settings that name a place whatever their value looks like."""
     # Only this pair stays in the process: "local" with another name loads a model file from anywhere.
     model = settings.get("model.backend"), settings.get("model.name")
-    if asks and model[0] != "scripted" and model != ("local", EMBEDDED):
+    if needs.model and model[0] != "scripted" and model != ("local", EMBEDDED):
         for name in OF_A_MODEL:
             yield from _under(settings, f"model.{name}")
-    if retrieves:
+    if needs.knowledge:
         yield from _of_knowledge(settings)
     for key in ("agent.demonstrations", "agent.options"):
         yield from _under(settings, key)
@@ -70,12 +65,12 @@ def _of_knowledge(settings: Settings) -> Iterator[tuple[str, Any]]:
             yield from _under(settings, f"knowledge.options.{quoted}", empty=True)
 
 
-def _read_sections(asks: bool, retrieves: bool) -> Iterator[str]:
+def _read_sections(needs: Needs) -> Iterator[str]:
     """Return the sections whose values are used."""
     yield "agent"
-    if asks:
+    if needs.model:
         yield "model"
-    if retrieves:
+    if needs.knowledge:
         yield "knowledge"
     yield "env.options"
 

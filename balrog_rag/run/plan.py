@@ -1,6 +1,10 @@
 """Plan the episodes of a configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
 
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
@@ -12,19 +16,45 @@ from balrog_rag.results.run_folder import is_episode
 from balrog_rag.util.wording import many
 
 
+class PlannedRun(msgspec.Struct, frozen=True):
+    """One run to be played: its folder, its complete configuration, its episodes."""
+
+    folder: Path
+    config: Config
+    specs: Sequence[EpisodeSpec]
+    kinds: Sequence[EnvironmentKind]
+    """The kinds of game of its configuration, each once."""
+    label: str = ""
+    """Name that distinguishes it from the other runs of a sweep on the display."""
+    watch: Sequence[Any] = ()
+    """Watchers passed from Python, besides those that run.watch names."""
+    optional: bool = False
+    """Whether its sweep is complete without it: it plays last, and leaving it unfinished is not an error."""
+
+
+class Task(NamedTuple):
+    """One entry of env.tasks."""
+
+    qualified: str
+    """As it is written: env/task."""
+    kind: EnvironmentKind
+    name: str
+    episodes: int
+
+
 def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
     """Return every episode of a run, in starting order."""
-    refuse_tasks(config.env.tasks)
-    refuse_many(sum(episodes_of(config, task) for task in config.env.tasks))
+    return plan_tasks(config, tasks_in(config), player)
+
+
+def plan_tasks(config: Config, tasks: Sequence[Task], player: PlayerSpec) -> list[EpisodeSpec]:
+    """Return every episode of these tasks, in starting order."""
+    refuse_many(sum(task.episodes for task in tasks))
+    kinds, steps = kinds_of(tasks), config.limits.steps
     specs = [
-        EpisodeSpec(
-            episode=episode_name(task, number),
-            game=game_spec(config, task, number),
-            player=player,
-            steps=config.limits.steps,
-        )
-        for task in config.env.tasks
-        for number in range(episodes_of(config, task))
+        EpisodeSpec(episode_name(task.qualified, number), game_of(config, task, kinds, number), player, steps)
+        for task in tasks
+        for number in range(task.episodes)
     ]
     return in_turn(specs)
 
@@ -52,13 +82,31 @@ def steps_of(spec: EpisodeSpec) -> int:
     return min(spec.steps or spec.game.max_steps, spec.game.max_steps)
 
 
-def refuse_tasks(tasks: Sequence[str]) -> None:
-    """Refuse malformed task names, and duplicates, which would give two episodes the same name."""
-    for task in tasks:
-        if not is_episode(episode_name(task, 0)):
-            raise ConfigError(f"env.tasks: {task!r}: expected env/task, e.g. {example_task()}")
-        if tasks.count(task) > 1:
-            raise ConfigError(f"env.tasks: {task} is listed twice; use env.episodes to play it more often")
+def tasks_in(config: Config) -> list[Task]:
+    """Return the tasks of a run; malformed names and duplicates are refused."""
+    listed, episodes = config.env.tasks, config.env.episodes
+    tasks = []
+    for qualified in listed:
+        if not is_episode(episode_name(qualified, 0)):
+            raise ConfigError(f"env.tasks: {qualified!r}: expected env/task, e.g. {example_task()}")
+        if listed.count(qualified) > 1:  # two episodes would have the same name
+            raise ConfigError(
+                f"env.tasks: {qualified} is listed twice; use env.episodes to play it more often"
+            )
+        env, _, name = qualified.partition("/")
+        kind = kind_of(env)
+        tasks.append(Task(qualified, kind, name, episodes or kind.sampling.episodes))
+    return tasks
+
+
+def kinds_of(tasks: Iterable[Task]) -> list[EnvironmentKind]:
+    """Return the kinds of game of these tasks, each once."""
+    return list({task.kind.name: task.kind for task in tasks}.values())
+
+
+def kinds_in(config: Config) -> list[EnvironmentKind]:
+    """Return the kinds of game of a run, each once."""
+    return kinds_of(tasks_in(config))
 
 
 def refuse_many(episodes: int) -> None:
@@ -70,54 +118,40 @@ def refuse_many(episodes: int) -> None:
         )
 
 
-def kinds_in(config: Config) -> list[EnvironmentKind]:
-    """Return the kinds of game of a run, each once."""
-    refuse_tasks(config.env.tasks)
-    return [kind_of(name) for name in dict.fromkeys(split(task)[0] for task in config.env.tasks)]
-
-
-def split(qualified: str) -> tuple[str, str]:
-    """Split env/task into the kind's name and the task."""
-    env, _, task = qualified.partition("/")
-    if not task:
-        raise ConfigError(f"env.tasks: {qualified!r}: expected env/task, e.g. {example_task()}")
-    return env, task
-
-
-def episodes_of(config: Config, qualified: str) -> int:
-    """Return how many episodes of a task are played."""
-    return config.env.episodes or kind_of(split(qualified)[0]).sampling.episodes
-
-
 def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
-    """Return the game of one episode."""
-    env, task = split(qualified)
-    kind = kind_of(env)
+    """Return the game of one episode of a run's task."""
+    tasks = tasks_in(config)
+    task = next(task for task in tasks if task.qualified == qualified)
+    return game_of(config, task, kinds_of(tasks), number)
+
+
+def game_of(config: Config, task: Task, kinds: Sequence[EnvironmentKind], number: int) -> GameSpec:
+    """Return the game of one episode; `kinds` are those of the whole run, which share env.options."""
     return GameSpec(
-        env=env,
-        task=task,
-        seeds=seeds_for(config, episode_name(qualified, number), number),
-        max_steps=config.env.max_steps.get(env) or kind.max_steps(task),
-        options=resolved_options(kind, config.env.options, kinds_in(config)),
+        env=task.kind.name,
+        task=task.name,
+        seeds=seeds_for(config, task, number),
+        max_steps=config.env.max_steps.get(task.kind.name) or task.kind.max_steps(task.name),
+        options=resolved_options(task.kind, config.env.options, kinds),
         programs=tuple(config.env.programs),
     )
 
 
-def seeds_for(config: Config, episode: str, number: int) -> Seeds:
+def seeds_for(config: Config, task: Task, number: int) -> Seeds:
     """Return the game seeds of one episode, according to env.seeding."""
     given, seeding = config.env.seeds, config.env.seeding
     # For kinds whose games BALROG plays in sequence, its first episode is the game with seed 1, not 0.
-    if seeding == "balrog" and kind_of(split(episode)[0]).sampling.counted:
+    if seeding == "balrog" and task.kind.sampling.counted:
         return Seeds(core=number + 1, disp=number + 1)
     if seeding in ("spread", "balrog"):
         # Derived from the name, not the position: adding or removing tasks must not change other games.
-        return episode_seeds(config.run.seed, episode)
+        return episode_seeds(config.run.seed, episode_name(task.qualified, number))
     if seeding == "fixed":
         seed = given[0] if given else config.run.seed
         return Seeds(core=seed, disp=seed)
     if number >= len(given):
         raise ConfigError(
             f"env.seeds: {many(len(given), 'seeds')} for "
-            f"{many(episodes_of(config, episode.rpartition('/')[0]), 'episodes')} per task; list one each"
+            f"{many(task.episodes, 'episodes')} per task; list one each"
         )
     return Seeds(core=given[number], disp=given[number])

@@ -6,11 +6,10 @@ from typing import TypeAlias
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
-from balrog_rag.agents import demonstration_choice
+from balrog_rag.agents.demonstration_choice import check_demonstrations
 from balrog_rag.agents.lookup_worth import check_gate
 from balrog_rag.config.checks import check_together
-from balrog_rag.config.frozen import plain, thaw
-from balrog_rag.config.plain_secrets import refuse_in
+from balrog_rag.config.frozen import thaw
 from balrog_rag.config.schema import AgentConfig, Config
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import BalrogError, ConfigError
@@ -34,11 +33,12 @@ def check_settings(config: Config) -> None:
 
 def service_checks(config: Config) -> Iterator[Check]:
     """One check for each key or extra that the model and the knowledge base need."""
-    if agents.asks_model(config.agent):
+    needs = agents.needs(config.agent)
+    if needs.model:
         backend = config.model.backend
         yield lambda: extras.require_of(registry.models.get(backend), f"model.backend={backend}")
         yield lambda: refuse_unanswerable(config.model)
-    if agents.retrieves(config.agent):
+    if needs.knowledge:
         yield lambda: knowledge.require_extras(config.knowledge)
 
 
@@ -69,13 +69,12 @@ def failed(checks: Iterable[Check]) -> list[BalrogError]:
 
 
 def check_config(config: Config) -> None:
-    """Refuse secrets in plain text, wrong model options, and a dollar cap without a known price."""
-    refuse_in(plain(config))
+    """Refuse unknown watchers, wrong model options, and a dollar cap without a known price."""
     chosen_watchers(config.run.watch)
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     model = llm.build(config.model)  # checks its options; nothing is loaded or reached yet
-    if capped_in_dollars(config.limits) and agents.asks_model(config.agent) and not llm.price_known(model):
+    if capped_in_dollars(config.limits) and not llm.price_known(model) and agents.asks_model(config.agent):
         raise unpriced("limits", config.model.name)
 
 
@@ -87,7 +86,7 @@ def check_episodes(specs: Sequence[EpisodeSpec]) -> None:
         if why := agents.refusal(str(spec.player.agent["name"]), spec.game):
             raise ConfigError(why)
     if specs and specs[0].player.agent["demonstrations"]:
-        demonstration_choice.check(thaw(specs[0].player.agent, AgentConfig), [spec.game for spec in specs])
+        check_demonstrations(thaw(specs[0].player.agent, AgentConfig), [spec.game for spec in specs])
     for player in {spec.last_player.agent["name"]: spec.last_player for spec in specs}.values():
         if plays(name := str(player.agent["name"])):
             program_of(name).check(player.agent["options"])

@@ -1,20 +1,18 @@
-"""Where a run's numbers come from: versions, prompts, machine, and every attempt at playing it."""
+"""Where a run's numbers come from: versions, prompts, machine."""
 
 import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from balrog_rag import __version__
+from balrog_rag.agents.prompts import fingerprint
+from balrog_rag.config.frozen import plain
+from balrog_rag.config.schema import CapConfig
 from balrog_rag.contracts.kinds import EnvironmentKind
-from balrog_rag.results.run_folder import write_json
-from balrog_rag.util.files import read_file
 from balrog_rag.util.secrets import redact
 
 PACKAGES = ("numpy", "litellm", "faiss-cpu", "bm25s", "tokenizers", "xllamacpp")
@@ -32,27 +30,14 @@ def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
     return found
 
 
-def record_attempt(
-    run: Path, prompts: dict[str, str], kinds: Iterable[EnvironmentKind], caps: Mapping[str, Any]
-) -> None:
-    """Add this attempt to run.json; `caps` are an episode's, which may change on resume."""
-    path = run / "run.json"
-    earlier = _earlier(path)
-    attempt = {
+def provenance(kinds: Iterable[EnvironmentKind], caps: CapConfig) -> dict[str, Any]:
+    """Return what one attempt at a run records; `caps` are an episode's, which may change on resume."""
+    return {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         # An API key passed on the command line must not end up in a file that people share.
         "command": redact(" ".join(["python -m balrog_rag.eval", *sys.argv[1:]])),
         "versions": versions(kinds),
-        "prompts": prompts,
-        "caps": dict(caps),
+        "prompts": fingerprint(kinds),
+        "caps": plain(caps),
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
     }
-    write_json(path, {"attempts": [*earlier, attempt]})
-
-
-def _earlier(path: Path) -> list[Any]:
-    try:
-        attempts = msgspec.json.decode(read_file(path))["attempts"]
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
-        return []  # a lost run.json costs the list of earlier attempts, not the run
-    return attempts if isinstance(attempts, list) else []

@@ -1,7 +1,6 @@
 """A run folder that exists: its configuration with the changes that a resume allows, and its episodes."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from balrog_rag.config.compose import compose
@@ -16,25 +15,16 @@ from balrog_rag.config.frozen import (
 )
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import run_folder
-from balrog_rag.run.plan import plan
+from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
+from balrog_rag.results.stored_run import StoredRun
+from balrog_rag.run.plan import Task, plan_tasks, tasks_in
 from balrog_rag.run.services import player_spec
 
 
-def resumed_folder(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Return the run folder named by `resume=`, if any, and the other overrides."""
-    named = [word.partition("=")[2].strip("'\"") for word in words if word.startswith("resume=")]
-    others = [word for word in words if not word.startswith("resume=")]
-    if named and not named[-1]:
-        raise ConfigError("resume= needs a run folder; pass resume=FOLDER")
-    return (Path(named[-1]) if named and named[-1] != "null" else None), others
-
-
-def resumed_config(run: Path, words: list[str]) -> Config:
+def resumed_config(stored: StoredRun, words: list[str]) -> Config:
     """Apply new overrides to the frozen configuration; refuse those that would change the episodes."""
     defaults = plain(compose([]))
-    frozen = with_new_keys(run_folder.frozen_config(run).config, defaults)
+    frozen = with_new_keys(stored.config, defaults)
     if not words:
         return thaw(frozen, Config)
     composed = plain(compose(words))
@@ -50,7 +40,8 @@ def resumed_config(run: Path, words: list[str]) -> Config:
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(
-            f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
+            f"{stored.folder}: resume cannot change {', '.join(refused)}; "
+            "start a new run for another configuration"
         )
     for key in changed:
         frozen = with_value(frozen, key, asked.get(key))
@@ -66,8 +57,14 @@ def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str,
     return frozen
 
 
-def specs_of(run: Path, config: Config) -> list[EpisodeSpec]:
-    """Return the episodes of a run: those a fork wrote down, or those that the configuration plans."""
-    player = player_spec(config)
-    forked = [spec.with_last_player(player) for spec in run_folder.forked_specs(run)]
-    return forked or plan(config, player)
+def specs_of(stored: StoredRun) -> Sequence[EpisodeSpec]:
+    """Return the episodes of a run as it was started."""
+    config = resumed_config(stored, [])
+    return specs_for(stored.forked, config, tasks_in(config), player_spec(config))
+
+
+def specs_for(
+    forked: Sequence[EpisodeSpec], config: Config, tasks: Sequence[Task], player: PlayerSpec
+) -> Sequence[EpisodeSpec]:
+    """Return the episodes that a fork wrote down, with this last player, or those that are planned."""
+    return [spec.with_last_player(player) for spec in forked] or plan_tasks(config, tasks, player)

@@ -17,11 +17,12 @@ from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
 from balrog_rag.results.run_folder import journal_path
-from balrog_rag.run.backend import Backend, PlannedRun
+from balrog_rag.run.backend import Backend
 from balrog_rag.run.capacity import capacity_notes, most_at_once
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
+from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
 from balrog_rag.run.user_watchers import chosen_watchers, isolated

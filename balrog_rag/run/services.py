@@ -38,14 +38,18 @@ UNREAD = "unread"
 
 
 def unread(config: Config) -> Config:
-    """Return the same without reading the corpus, which may fetch or write files; never for a run."""
+    """Name the corpus without reading it, which may fetch or write files; never for a run."""
     named = replace(config.knowledge, corpus_digest=config.knowledge.corpus_digest or UNREAD)
-    return resolved(replace(config, knowledge=named))
+    return replace(config, knowledge=named)
 
 
 def player_spec(config: Config) -> PlayerSpec:
     """Return the player that a configuration describes, resolved to plain settings."""
-    config = resolved(config)
+    return player_of(resolved(config))
+
+
+def player_of(config: Config) -> PlayerSpec:
+    """Return the player of a resolved configuration."""
     return PlayerSpec(
         agent=plain(config.agent),
         model=plain(config.model),

@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag import agents
 from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import leaf_items, plain
+from balrog_rag.config.frozen import leaf_items, plain, thaw
 from balrog_rag.config.plain_secrets import refuse_in
-from balrog_rag.config.schema import Config
+from balrog_rag.config.schema import AgentConfig, Config
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import run_folder
-from balrog_rag.results.run_seal import is_local_run, mark
+from balrog_rag.results.run_folder import FORKED
+from balrog_rag.results.run_seal import mark
+from balrog_rag.results.stored_run import StoredRun
 from balrog_rag.run.demands import demands
 from balrog_rag.run.outward import is_variable, outward
 from balrog_rag.util.secrets import redact, redact_tree
@@ -22,18 +24,18 @@ from balrog_rag.util.terminal_safe import one_line
 LONGEST = 200
 
 
-def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool) -> None:
+def refuse_stranger(stored: StoredRun, config: Config, words: Sequence[str], trust: bool) -> None:
     """Refuse to resume somebody else's folder if it reaches outside in ways the user did not name.
 
     `trust` marks the folder as this user's own; environment variables still must be named one by one.
     """
     refuse_in(plain(config))
-    if is_local_run(run):
+    if stored.own:
         return
-    said = _given(words)
+    run, said = stored.folder, _given(words)
     # Settings that the user typed in this command with the same value need no confirmation.
     foreign = {
-        key: value for key, value in reached(run, config).items() if key not in said or said[key] != value
+        key: value for key, value in reached(stored, config).items() if key not in said or said[key] != value
     }
     if not foreign:
         return
@@ -53,18 +55,18 @@ def refuse_stranger(run: Path, config: Config, words: Sequence[str], trust: bool
     mark(run)
 
 
-def reached(run: Path, config: Config) -> dict[str, Any]:
+def reached(stored: StoredRun, config: Config) -> dict[str, Any]:
     """Return what a run reaches and uses by its configuration, and by the players of a fork's file."""
-    found = outward(plain(config)) | demands(config)
-    for spec in run_folder.forked_specs(run):
+    needs = agents.needs(config.agent)
+    extra = demands(config, needs)
+    found = outward(needs, dict(leaf_items(plain(config)))) | extra
+    for spec in stored.forked:
         # The last player is replaced by the configuration's, so only the earlier ones come from the file.
         for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
-            theirs = outward(msgspec.to_builtins(player))
-            found |= {
-                f"{run_folder.FORKED}: {key}": value
-                for key, value in theirs.items()
-                if found.get(key) != value
-            }
+            theirs = outward(
+                agents.needs(thaw(player.agent, AgentConfig)), dict(leaf_items(msgspec.to_builtins(player)))
+            )
+            found |= {f"{FORKED}: {key}": value for key, value in theirs.items() if found.get(key) != value}
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import balrog_rag
+from balrog_rag import agents
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Reply, Request
 from balrog_rag.contracts.errors import ConfigError, ModelUnavailable
@@ -185,7 +186,12 @@ def test_a_resumed_run_can_be_watched(tmp_path: Path) -> None:
     assert run.config == run.resume("run.watch=[]").config
 
 
+def demanded(*words: str) -> dict[str, Any]:
+    config = compose(list(words))
+    return demands(config, agents.needs(config.agent))
+
+
 def test_a_folder_of_somebody_elses_that_names_watchers_needs_trust() -> None:
     balrog_rag.register.watcher("counter")(Counter)
-    assert demands(compose(["run.watch=[counter]"]))["run.watch"] == ["counter"]
-    assert "run.watch" not in demands(compose([]))
+    assert demanded("run.watch=[counter]")["run.watch"] == ["counter"]
+    assert "run.watch" not in demanded()

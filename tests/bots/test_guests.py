@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.agents import Needs
 from balrog_rag.bots.nethack.guests.program_folder import settled
 from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import plain
+from balrog_rag.config.frozen import leaf_items, plain
 from balrog_rag.contracts.errors import BalrogError, ConfigError, PlayerFailed
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import End
@@ -212,5 +213,5 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
 
 def test_a_strangers_folder_does_not_choose_a_program() -> None:
     """What a run folder names is shown, and asked for once."""
-    config = plain(compose(["agent=program", f"agent.options.path={WALKER}"]))
-    assert outward(config)["agent.options.path"] == str(WALKER)
+    settings = dict(leaf_items(plain(compose(["agent=program", f"agent.options.path={WALKER}"]))))
+    assert outward(Needs(model=False, knowledge=False), settings)["agent.options.path"] == str(WALKER)

@@ -10,8 +10,6 @@ import pytest
 
 from balrog_rag import knowledge
 from balrog_rag.cli import compare, leaderboard, report
-from balrog_rag.cli.grid import combinations
-from balrog_rag.cli.sweep_plan import tell_arms
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.knowledge.corpus.bringing import import_corpus
@@ -19,6 +17,8 @@ from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import experiments
 from balrog_rag.results.experiments import departure
 from balrog_rag.run.arms_of_words import named
+from balrog_rag.run.grid import combinations
+from balrog_rag.run.sweep_plan import arm_notes
 from tests.support import command, evaluate, own_cache
 
 NOT_THE_PAPERS = "not the paper's: experiment paper_table1 with "
@@ -101,13 +101,12 @@ def test_the_first_table_holds_players_above_a_models_first_steps() -> None:
     ],
 )
 def test_what_an_arm_sets_itself_picks_arms_or_is_played_alone(
-    words: str, names: list[str], said: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+    words: str, names: list[str], said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(experiments, "find_spec", lambda package: None)
     given = f"+experiment={words}".split()
     assert [run.name for run in combinations(given)] == names
-    tell_arms(given)
-    assert capsys.readouterr().err.splitlines() == [f"note: {each}" for each in said]
+    assert arm_notes(given) == said
 
 
 def test_one_of_ones_own_has_what_all_arms_share() -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.cli.sweep import alike
-from balrog_rag.cli.sweep_plan import checked
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import experiments
+from balrog_rag.run.sweep_plan import checked_sweep
 from tests.support import command
 
 
 def test_an_optional_arm_plays_last() -> None:
-    _, runs = checked(["+experiment=quickstart", "model=scripted"])
+    _, runs = checked_sweep(["+experiment=quickstart", "model=scripted"])
     assert [[run.label for run in group] for group in alike(runs)] == [
         ["random", "handcrafted", "stairs", "delver"],
         ["embedded"],

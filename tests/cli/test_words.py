@@ -18,6 +18,7 @@ from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.results import run_folder
+from balrog_rag.results.stored_run import read_run
 from balrog_rag.run.new_folder import who_plays
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import player_spec
@@ -187,6 +188,6 @@ def test_a_run_folder_names_no_file_to_read(tmp_path: Path) -> None:
     config = compose(["agent=naive", "model=scripted", "agent.prompts.answer_naive=x"])
     config.agent.prompts["answer_naive"] = f"@{__file__}"
     run_folder.create(tmp_path / "r", plain(config))
-    assert player_spec(resumed_config(tmp_path / "r", [])).agent["prompts"] == {
+    assert player_spec(resumed_config(read_run(tmp_path / "r"), [])).agent["prompts"] == {
         "answer_naive": f"@{__file__}"
     }

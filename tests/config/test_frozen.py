@@ -10,6 +10,7 @@ from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
+from balrog_rag.results.stored_run import read_run
 from balrog_rag.run.new_folder import folder_for
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
@@ -33,10 +34,10 @@ def test_a_name_with_dots_is_part_of_a_configuration() -> None:
 
 def test_a_resume_compares_names_with_dots(tmp_path: Path) -> None:
     run = made(tmp_path / "r", PRIOR.format(0.5))
-    assert resumed_config(run, [PRIOR.format(0.5)]).knowledge.prior["notes/a.md"] == 0.5
-    assert resumed_config(run, ["runner.workers=3"]).knowledge.prior["notes/a.md"] == 0.5
+    assert resumed_config(read_run(run), [PRIOR.format(0.5)]).knowledge.prior["notes/a.md"] == 0.5
+    assert resumed_config(read_run(run), ["runner.workers=3"]).knowledge.prior["notes/a.md"] == 0.5
     with pytest.raises(ConfigError, match=r"resume cannot change knowledge\.prior\.'notes/a\.md';"):
-        resumed_config(run, [PRIOR.format(0.7)])
+        resumed_config(read_run(run), [PRIOR.format(0.7)])
 
 
 @pytest.mark.parametrize("word", ["knowledge.tokens=40", "knowledge.overlap=120"])
@@ -46,10 +47,10 @@ def test_a_fork_may_cut_a_folder_of_pages_otherwise(tmp_path: Path, word: str) -
     (pages / "newt.md").write_text("# Newt\n\n" + "A newt bites, and a lizard does not. " * 60)
     words = [f"knowledge.corpus={pages}", "agent=robust_star_rag"]
     run = made(tmp_path / "r", *words)
-    assert with_other_player(run, [word]).knowledge == resolved(compose([*words, word])).knowledge
+    assert with_other_player(read_run(run), [word]).knowledge == resolved(compose([*words, word])).knowledge
     assert (
-        with_other_player(run, [word]).knowledge.corpus_digest
-        != with_other_player(run, []).knowledge.corpus_digest
+        with_other_player(read_run(run), [word]).knowledge.corpus_digest
+        != with_other_player(read_run(run), []).knowledge.corpus_digest
     )
 
 

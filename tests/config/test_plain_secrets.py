@@ -109,7 +109,7 @@ def test_what_names_a_variable_or_only_sounds_like_a_secret_is_taken(word: str) 
 
 
 def test_variables_may_be_swept_over(capfd) -> None:
-    from balrog_rag.cli.grid import combinations
+    from balrog_rag.run.grid import combinations
 
     words = ["model=openai", "model.extra_headers.authorization=env:CANARY,env:CANARY_TOKEN"]
     assert len(combinations(words)) == 2

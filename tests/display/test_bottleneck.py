@@ -9,10 +9,10 @@ import pytest
 from balrog_rag.config.compose import compose
 from balrog_rag.display.bottleneck import Bottleneck
 from balrog_rag.models.pace import Pace
-from balrog_rag.run.backend import LocalBackend, PlannedRun
+from balrog_rag.run.backend import LocalBackend
 from balrog_rag.run.capacity import model_concurrency_notes
 from balrog_rag.run.interrupts import Interrupts
-from balrog_rag.run.plan import plan
+from balrog_rag.run.plan import PlannedRun, kinds_in, plan
 from balrog_rag.run.run import InPlay
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import LiveServices, player_spec
@@ -24,7 +24,7 @@ NARROW = ("model.concurrency=2", "runner.concurrency=6", "env.episodes=6", "agen
 
 def planned(folder: Path, *words: str) -> PlannedRun:
     config = compose(["model=vllm", "model.name=m", "agent=naive", *words])
-    return PlannedRun(folder, config, plan(config, player_spec(config)))
+    return PlannedRun(folder, config, plan(config, player_spec(config)), kinds_in(config))
 
 
 def notes(*runs: PlannedRun) -> list[str]:

@@ -29,9 +29,9 @@ from balrog_rag.display.keyboard import split
 from balrog_rag.display.notebook_progress import progress_html
 from balrog_rag.display.progress_log import QUIET, Lines, PlainLog
 from balrog_rag.display.scoreboard import Scoreboard
-from balrog_rag.run.backend import LocalBackend, PlannedRun
+from balrog_rag.run.backend import LocalBackend
 from balrog_rag.run.interrupts import Interrupts
-from balrog_rag.run.plan import plan
+from balrog_rag.run.plan import PlannedRun, kinds_in, plan
 from balrog_rag.run.run import InPlay
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import LiveServices, player_spec
@@ -58,7 +58,7 @@ def board(tmp_path: Path) -> Scoreboard:
     """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
     config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
     specs = plan(config, player_spec(config))
-    board = board_of([PlannedRun(tmp_path / "myrun", config, specs)])
+    board = board_of([PlannedRun(tmp_path / "myrun", config, specs, kinds_in(config))])
     game = asyncio.run(InlineGames().open(specs[0].game))
     first = game.start.observation
     names = [spec.episode for spec in specs]
@@ -83,7 +83,10 @@ def test_what_is_left_goes_by_the_limit_of_each_episode(tmp_path: Path) -> None:
     configs = [compose([*words, *limit]) for limit in (["limits.steps=3"], [])]
     specs = [plan(config, player_spec(config)) for config in configs]
     board = board_of(
-        [PlannedRun(tmp_path / n, configs[i], specs[i], n) for i, n in enumerate(("short", "long"))]
+        [
+            PlannedRun(tmp_path / name, config, each, kinds_in(config), name)
+            for name, config, each in zip(("short", "long"), configs, specs, strict=True)
+        ]
     )
     game = asyncio.run(InlineGames().open(specs[0][0].game))
     short, long = (f"{name}:{specs[0][0].episode}" for name in ("short", "long"))
@@ -143,7 +146,8 @@ def sweep(tmp_path: Path) -> Scoreboard:
     runs = []
     for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
         config = compose(["model=scripted", "agent=naive", "env.episodes=2"])
-        runs.append(PlannedRun(tmp_path / label, config, plan(config, player_spec(config)), label))
+        specs = plan(config, player_spec(config))
+        runs.append(PlannedRun(tmp_path / label, config, specs, kinds_in(config), label))
     board = board_of(runs)
     first = asyncio.run(InlineGames().open(runs[0].specs[0].game)).start
     for run in runs:

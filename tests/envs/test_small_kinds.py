@@ -15,7 +15,7 @@ from balrog_rag.contracts.kinds import check_game, kind_of
 from balrog_rag.envs.conform import read
 from balrog_rag.envs.textworld.games import games
 from balrog_rag.envs.textworld.kind import game_of
-from balrog_rag.run.plan import episodes_of, game_spec, split
+from balrog_rag.run.plan import game_spec, tasks_in
 from balrog_rag.workers.host import HostedGame
 from tests.support import command, evaluate
 
@@ -43,10 +43,9 @@ def test_a_kind_has_balrogs_tasks_episodes_and_limits(env, tasks, episodes, limi
 
 
 def test_all_six_are_balrogs_255_episodes():
-    config = compose(["env=balrog"])
     count = Counter()
-    for task in config.env.tasks:
-        count[split(task)[0]] += episodes_of(config, task)
+    for task in tasks_in(compose(["env=balrog"])):
+        count[task.kind.name] += task.episodes
     assert count == {"babyai": 50, "babaisai": 120, "textworld": 30, "crafter": 10, "minihack": 40, "nle": 5}
 
 

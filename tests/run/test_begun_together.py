@@ -9,10 +9,10 @@ from threading import Barrier
 
 import pytest
 
-from balrog_rag.cli import sweep_plan
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
+from balrog_rag.run import sweep_plan
 from balrog_rag.run.begin import checked_run
 from balrog_rag.run.new_folder import make_folder
 
@@ -65,14 +65,14 @@ def test_sweeps_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     words = ["agent=random,dummy", "env=corridor", "env.episodes=1", f"run.folder={tmp_path}"]
     planned, begun = sweep_plan.planned, []
 
-    def slowly(folder, config, label):
+    def slowly(folder, config, *, label):
         if not begun:
             begun.append(True)
-            sweep_plan.begun(words)
-        return planned(folder, config, label)
+            sweep_plan.new_sweep(words)
+        return planned(folder, config, label=label)
 
     monkeypatch.setattr(sweep_plan, "planned", slowly)
-    sweep_plan.begun(words)
+    sweep_plan.new_sweep(words)
     made = sorted(tmp_path.iterdir())
     assert [each.name for each in made] == ["2024-02-29_23-59-59_sweep", "2024-02-29_23-59-59_sweep-2"]
     for each in made:

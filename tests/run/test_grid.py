@@ -2,8 +2,8 @@
 
 import pytest
 
-from balrog_rag.cli.grid import combinations
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.run.grid import combinations
 
 
 def names(*words: str) -> list[str]:
