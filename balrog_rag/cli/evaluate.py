@@ -17,5 +17,4 @@ def evaluate(overrides: list[str], trust: bool = False, several: bool = False) -
         return sweep(folder, words, trust)
     if folder is None:
         return play_run(new_run(words))
-    run = resumed_run(read_run(folder), words, trust)
-    return play_run(run)
+    return play_run(resumed_run(read_run(folder), words, trust))

@@ -32,7 +32,7 @@ class PlannedRun(msgspec.Struct, frozen=True):
     """Whether its sweep is complete without it: it plays last, and leaving it unfinished is not an error."""
 
 
-class Task(NamedTuple):
+class PlannedTask(NamedTuple):
     """One entry of env.tasks."""
 
     qualified: str
@@ -47,7 +47,7 @@ def plan(config: Config, player: PlayerSpec) -> list[EpisodeSpec]:
     return plan_tasks(config, tasks_in(config), player)
 
 
-def plan_tasks(config: Config, tasks: Sequence[Task], player: PlayerSpec) -> list[EpisodeSpec]:
+def plan_tasks(config: Config, tasks: Sequence[PlannedTask], player: PlayerSpec) -> list[EpisodeSpec]:
     """Return every episode of these tasks, in starting order."""
     refuse_many(sum(task.episodes for task in tasks))
     kinds, steps = kinds_of(tasks), config.limits.steps
@@ -82,7 +82,7 @@ def steps_of(spec: EpisodeSpec) -> int:
     return min(spec.steps or spec.game.max_steps, spec.game.max_steps)
 
 
-def tasks_in(config: Config) -> list[Task]:
+def tasks_in(config: Config) -> list[PlannedTask]:
     """Return the tasks of a run; malformed names and duplicates are refused."""
     listed, episodes = config.env.tasks, config.env.episodes
     tasks = []
@@ -95,11 +95,11 @@ def tasks_in(config: Config) -> list[Task]:
             )
         env, _, name = qualified.partition("/")
         kind = kind_of(env)
-        tasks.append(Task(qualified, kind, name, episodes or kind.sampling.episodes))
+        tasks.append(PlannedTask(qualified, kind, name, episodes or kind.sampling.episodes))
     return tasks
 
 
-def kinds_of(tasks: Iterable[Task]) -> list[EnvironmentKind]:
+def kinds_of(tasks: Iterable[PlannedTask]) -> list[EnvironmentKind]:
     """Return the kinds of game of these tasks, each once."""
     return list({task.kind.name: task.kind for task in tasks}.values())
 
@@ -125,7 +125,7 @@ def game_spec(config: Config, qualified: str, number: int) -> GameSpec:
     return game_of(config, task, kinds_of(tasks), number)
 
 
-def game_of(config: Config, task: Task, kinds: Sequence[EnvironmentKind], number: int) -> GameSpec:
+def game_of(config: Config, task: PlannedTask, kinds: Sequence[EnvironmentKind], number: int) -> GameSpec:
     """Return the game of one episode; `kinds` are those of the whole run, which share env.options."""
     return GameSpec(
         env=task.kind.name,
@@ -137,7 +137,7 @@ def game_of(config: Config, task: Task, kinds: Sequence[EnvironmentKind], number
     )
 
 
-def seeds_for(config: Config, task: Task, number: int) -> Seeds:
+def seeds_for(config: Config, task: PlannedTask, number: int) -> Seeds:
     """Return the game seeds of one episode, according to env.seeding."""
     given, seeding = config.env.seeds, config.env.seeding
     # For kinds whose games BALROG plays in sequence, its first episode is the game with seed 1, not 0.

@@ -1,6 +1,7 @@
 """A run folder that exists: its configuration with the changes that a resume allows, and its episodes."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from balrog_rag.config.compose import compose
@@ -13,11 +14,12 @@ from balrog_rag.config.frozen import (
     thaw,
     with_value,
 )
+from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results.stored_run import StoredRun
-from balrog_rag.run.plan import Task, plan_tasks, tasks_in
+from balrog_rag.run.plan import PlannedTask, plan_tasks, tasks_in
 from balrog_rag.run.services import player_spec
 
 
@@ -25,8 +27,17 @@ def resumed_config(stored: StoredRun, words: list[str]) -> Config:
     """Apply new overrides to the frozen configuration; refuse those that would change the episodes."""
     defaults = plain(compose([]))
     frozen = with_new_keys(stored.config, defaults)
-    if not words:
-        return thaw(frozen, Config)
+    if words:
+        frozen = with_overrides(stored.folder, frozen, defaults, words)
+    config = thaw(frozen, Config)
+    refuse_in(frozen)
+    return config
+
+
+def with_overrides(
+    run: Path, frozen: dict[str, Any], defaults: dict[str, Any], words: list[str]
+) -> dict[str, Any]:
+    """Return the configuration with the settings that the overrides change."""
     composed = plain(compose(words))
     asked, before = dict(leaf_items(composed)), dict(leaf_items(frozen))
     named = tuple(word.partition("=")[0].lstrip("+") for word in words)
@@ -40,12 +51,11 @@ def resumed_config(stored: StoredRun, words: list[str]) -> Config:
     refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(
-            f"{stored.folder}: resume cannot change {', '.join(refused)}; "
-            "start a new run for another configuration"
+            f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
         )
     for key in changed:
         frozen = with_value(frozen, key, asked.get(key))
-    return thaw(frozen, Config)
+    return frozen
 
 
 def with_new_keys(frozen: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +74,7 @@ def specs_of(stored: StoredRun) -> Sequence[EpisodeSpec]:
 
 
 def specs_for(
-    forked: Sequence[EpisodeSpec], config: Config, tasks: Sequence[Task], player: PlayerSpec
+    forked: Sequence[EpisodeSpec], config: Config, tasks: Sequence[PlannedTask], player: PlayerSpec
 ) -> Sequence[EpisodeSpec]:
     """Return the episodes that a fork wrote down, with this last player, or those that are planned."""
     return [spec.with_last_player(player) for spec in forked] or plan_tasks(config, tasks, player)

@@ -1,7 +1,7 @@
 """Folders that this user did not make here: show what they would access and ask for confirmation once."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import msgspec
 from balrog_rag import agents
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import leaf_items, plain, thaw
-from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import AgentConfig, Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results.run_folder import FORKED
@@ -29,7 +28,6 @@ def refuse_stranger(stored: StoredRun, config: Config, words: Sequence[str], tru
 
     `trust` marks the folder as this user's own; environment variables still must be named one by one.
     """
-    refuse_in(plain(config))
     if stored.own:
         return
     run, said = stored.folder, _given(words)
@@ -57,17 +55,22 @@ def refuse_stranger(stored: StoredRun, config: Config, words: Sequence[str], tru
 
 def reached(stored: StoredRun, config: Config) -> dict[str, Any]:
     """Return what a run reaches and uses by its configuration, and by the players of a fork's file."""
-    needs = agents.needs(config.agent)
-    extra = demands(config, needs)
-    found = outward(needs, dict(leaf_items(plain(config)))) | extra
+    extra = demands(config, agents.needs(config.agent))
+    found: dict[str, Any] = {}
+    for where, settings in _players(stored, config):
+        needs = agents.needs(thaw(settings["agent"], AgentConfig))
+        theirs = outward(needs, dict(leaf_items(settings)))
+        found |= {f"{where}{key}": value for key, value in theirs.items() if found.get(key) != value}
+    return found | extra
+
+
+def _players(stored: StoredRun, config: Config) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the settings that name players, and where they are: the configuration, then a fork's file."""
+    yield "", plain(config)
     for spec in stored.forked:
         # The last player is replaced by the configuration's, so only the earlier ones come from the file.
         for player in (spec.player, *(fork.player for fork in spec.forks[:-1])):
-            theirs = outward(
-                agents.needs(thaw(player.agent, AgentConfig)), dict(leaf_items(msgspec.to_builtins(player)))
-            )
-            found |= {f"{FORKED}: {key}": value for key, value in theirs.items() if found.get(key) != value}
-    return found
+            yield f"{FORKED}: ", msgspec.to_builtins(player)
 
 
 def print_settings(run: Path, foreign: Mapping[str, Any]) -> None:
