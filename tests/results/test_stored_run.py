@@ -8,7 +8,7 @@ import pytest
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results.run_folder import CONFIG, FORKED, SWEEP
+from balrog_rag.results.run_folder import FORKED, SWEEP
 from balrog_rag.results.run_seal import MARK
 from balrog_rag.results.stored_run import read_run, read_sealed
 from balrog_rag.run.new_folder import create_run
