@@ -47,7 +47,7 @@ def test_a_run_that_lacks_levels_is_refused_before_anything_is_fetched(
 
 def test_everything_missing_is_named_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     """A key, an extra and the levels of two tasks, in one call."""
-    words = ["env=minihack", "model=openai", "agent=naive_rag", "runner=ray", "knowledge.embedder=litellm"]
+    words = ["env=minihack", "model=openai", "agent=naive_rag", "knowledge.embedder=litellm"]
     assert verbs.main(["doctor", *words]) == 1
     missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  missing")]
     assert [line for line in missing if "OPENAI_API_KEY" in line]
