@@ -1,9 +1,9 @@
-"""Recorded games of env=nethackers, pressed again in the environment of the board's own package.
+"""Replay recorded games of env=nethackers in the environment of the board's own package.
 
-python benchmarks/board.py RUN... [--clock]
+    python benchmarks/board.py RUN... [--clock]
 
-Needs the package (`pip install 'balrog_rag[autoascend]'`). It leaves the wall clock to its games; here
-that is pinned as in ours, unless --clock is said.
+Needs the package (`pip install 'balrog_rag[autoascend]'`). The package leaves its games to the wall clock;
+here the clock is pinned as in ours, unless --clock is given.
 """
 
 import argparse
@@ -26,7 +26,7 @@ STEPS, STANDSTILL = 1_000_000, 10_000
 def pressed_there(
     identity: str, number: int, keys: Iterable[int], clock: bool
 ) -> tuple[EnvironmentMetrics, bool]:
-    """What the package makes of a game, and whether it was over with the last key."""
+    """The package's results of a game, and whether it was over with the last key."""
     environment = make_environment(STEPS, STANDSTILL, identity)
     trajectory = trajectory_spec("public", "local", number)
     if not clock:

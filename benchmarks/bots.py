@@ -1,8 +1,8 @@
-"""The exam of the player without a model: many games straight on the engine, by role, with intervals.
+"""Evaluate the player without a model: many games directly on the engine, by role, with intervals.
 
-python benchmarks/bots.py [--games 100] [--seed 0] [--character @] [--processes 1] [--log FILE]
+    python benchmarks/bots.py [--games 100] [--seed 0] [--character @] [--processes 1] [--log FILE]
 
-Game n of a seed has the game seeds that episode n of a run with that `run.seed` has.
+Game n of a seed has the game seeds of episode n of a run with that `run.seed`.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def spec(seed: int, number: int, character: str) -> GameSpec:
 
 
 def play(number: int, seed: int, character: str, plan: Plan) -> dict:
-    """One game under BALROG's limits."""
+    """Play one game with BALROG's limits."""
     engine = NetHackEngine(spec(seed, number, character), None)
     engine.start()
     begun = time.process_time()
@@ -102,7 +102,7 @@ def _play(engine: NetHackEngine, program) -> dict:
 
 
 def moment(stats) -> dict[str, int]:
-    """What progression held is made of; it needs a moment at every change of level and the last one."""
+    """The input of held progression; it needs a moment at every change of level and the last one."""
     return {"depth": int(stats[DEPTH]), "turn": int(stats[TURN]), "experience_level": int(stats[XP])}
 
 

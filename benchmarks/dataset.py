@@ -1,9 +1,9 @@
-"""Recording, bringing in, streaming and learning: figures beside the targets.
+"""Record, import, stream and learn: figures beside the targets.
 
-python benchmarks/dataset.py [--games 24] [--imported 1000] [--rounds 3]
+    python benchmarks/dataset.py [--games 24] [--imported 1000] [--rounds 3]
 
-Games of the delver, Archeologists who dig down at once, are recorded first. Seconds are of the processor,
-so that a busy machine changes them little; streams are compared by the wall clock, in turns.
+Games of the delver, Archeologists who dig down at once, are recorded first. Times are processor time, which a
+busy machine changes little; streams are compared by wall-clock time, in turns.
 """
 
 import argparse
@@ -24,7 +24,7 @@ MOST = 3000
 
 
 def keys_of(seed: int) -> list[int]:
-    """What the delver presses in a game."""
+    """The keys that the delver presses in a game."""
     engine, pressed = engine_of(seed, None), []
     program = delver(engine.arrays)
     key = next(program)
@@ -49,7 +49,7 @@ def engine_of(seed: int, ttyrec: Path | None) -> NetHackEngine:
 
 
 def press_all(games: list[list[int]], root: Path | None) -> float:
-    """Seconds of the processor for the same keys in the same games, recorded or not."""
+    """Processor seconds for the same keys in the same games, recorded or not."""
     seconds = 0.0
     for seed, keys in enumerate(games):
         path = None if root is None else root / f"game{seed}" / f"nle.{seed}.0.ttyrec3.bz2"
@@ -71,7 +71,7 @@ def recording(games: list[list[int]], root: Path) -> None:
 
 
 def importing(root: Path, count: int, scratch: Path) -> None:
-    """Games as a run of short episodes leaves them: the smallest recording, many times."""
+    """Games as left by a run of short episodes: the smallest recording, many times."""
     smallest = min(root.glob("*/*.bz2"), key=lambda path: path.stat().st_size).parent
     for number in range(count):
         shutil.copytree(smallest, scratch / "many" / f"game{number:04d}")

@@ -1,4 +1,4 @@
-"""How long a whole wiki takes to import, and how much memory: a made dump of so many pages.
+"""How long importing a whole wiki takes, and its memory: a generated dump of this many pages.
 
 python benchmarks/dump.py --pages 20000
 """
@@ -51,7 +51,7 @@ def entries(count: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Make the dump, import it in a process of its own, and print what that took."""
+    """Make the dump, import it in a separate process, and print time and memory."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pages", type=int, default=20_000)
     count = options.parse_args().pages

@@ -1,4 +1,4 @@
-"""What a step costs: bare NLE, our environment with its text, and games in worker processes.
+"""The cost of a step: bare NLE, our environment with its text, and games in worker processes.
 
 python benchmarks/envs.py [--steps 3000] [--repeat 3]
 """
@@ -43,7 +43,7 @@ def words(steps: int) -> list[str]:
 
 
 def bare(steps: int) -> float:
-    """CPU seconds a step of NLE's core with the arrays an observation needs, pages turned."""
+    """CPU seconds per step of NLE's core with the arrays that an observation needs, pages turned."""
     game = InlineGame(spec(1))
     engine = game._hosted._environment._engine
     core, asking = engine._game, engine.arrays["internal"]
@@ -62,7 +62,7 @@ def bare(steps: int) -> float:
 
 
 def gym_step(steps: int) -> float:
-    """CPU seconds a step of NLE's own NetHackChallenge class."""
+    """CPU seconds per step of NLE's own NetHackChallenge class."""
     from nle import nethack
     from nle.env.tasks import NetHackChallenge
 
@@ -82,7 +82,7 @@ def gym_step(steps: int) -> float:
 
 
 def ours(steps: int, made: GameSpec | None = None) -> float:
-    """CPU seconds a step of ours, text, digest and joined pages included."""
+    """CPU seconds per step of our environment, including text, digest and joined pages."""
     game = InlineGame(made or spec(1))
     accepted = [word for word in words(steps) if word in game.view.accepted]
     begun = time.process_time()
@@ -93,7 +93,7 @@ def ours(steps: int, made: GameSpec | None = None) -> float:
 
 
 def pooled(steps: int, burst: int, games: int, workers: int) -> float:
-    """Wall seconds a step of games in workers, played side by side in bursts."""
+    """Wall-clock seconds per step of games in workers, played in parallel in bursts."""
 
     async def play(game) -> int:
         played, actions = 0, words(steps)
@@ -118,7 +118,7 @@ def pooled(steps: int, burst: int, games: int, workers: int) -> float:
 
 
 def first_game() -> float:
-    """Wall seconds from nothing to a first observation out of a worker."""
+    """Wall-clock seconds from the start to a worker's first observation."""
 
     async def run() -> float:
         begun = time.perf_counter()
@@ -162,7 +162,7 @@ SMALL = {
 
 
 def small(env: str, steps: int) -> tuple[float, float]:
-    """CPU seconds a step of a small game's engine, and what the harness adds to it up to the transition."""
+    """CPU seconds per step of a small game's engine, and of the harness up to the transition."""
     module = import_module(f"balrog_rag.envs.{env}.game")
     dice, costs = random.Random(1), [0.0, 0.0]
     actions = [dice.choice(list(module.ACTIONS)) for _ in range(steps)]

@@ -1,8 +1,8 @@
-"""The heart's figures: replay speed, the harness's own time a step, start to first model request.
+"""Figures of the core: replay speed, the harness's own time per step, start to first model request.
 
     python benchmarks/heart.py
 
-Everything is measured in one run on this machine; targets stand beside the figures.
+Everything is measured in one run on this machine; targets are printed beside the figures.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ STEPS, GAMES, REPEATS = 1000, 6, 3
 
 
 def cpu() -> float:
-    """Seconds of processor time of this process and its finished children."""
+    """Processor seconds of this process and its finished children."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
@@ -60,7 +60,7 @@ def specs(agent: str, steps: int) -> list[EpisodeSpec]:
 
 
 async def play(run: Path, episodes: list[EpisodeSpec]) -> int:
-    """Play in one worker process; returns the steps taken."""
+    """Play in one worker process; return the number of steps."""
     pool = WorkerPool(1, 60)
     await pool.start()
     try:
@@ -80,7 +80,7 @@ async def play(run: Path, episodes: list[EpisodeSpec]) -> int:
 
 
 def bare_nle(run: Path, episodes: list[EpisodeSpec]) -> float:
-    """Processor seconds that NLE itself takes for the same keys, nothing around it."""
+    """Processor seconds that NLE itself takes for the same keys, without the harness."""
     code = "import sys; from benchmarks.heart import bare; print(bare(sys.argv[1:]))"
     paths = [str(journal_path(run, spec.episode)) for spec in episodes]
     done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
@@ -88,7 +88,7 @@ def bare_nle(run: Path, episodes: list[EpisodeSpec]) -> float:
 
 
 def bare(paths: list[str]) -> float:
-    """In a process of its own: NLE's own environment stepping as many keys as each journal pressed."""
+    """In a separate process: NLE's own environment, pressing the keys of each journal."""
     import gymnasium
     import nle  # noqa: F401
 
@@ -106,9 +106,9 @@ def bare(paths: list[str]) -> float:
 
 
 def overhead(agent: str, folder: Path) -> tuple[float, float, Path]:
-    """Milliseconds of processor a step over bare NLE, and in all.
+    """Milliseconds of processor time per step above bare NLE, and in total.
 
-    The difference of two lengths holds no start-up.
+    The difference of two run lengths excludes the start-up.
     """
     short, long = [], []
     for round_ in range(REPEATS):
@@ -123,7 +123,7 @@ def overhead(agent: str, folder: Path) -> tuple[float, float, Path]:
 
 
 def chain_cost(run: Path, folder: Path) -> float:
-    """Milliseconds of processor a step that the chain takes: the same entries written with it and without."""
+    """Milliseconds of processor time per step for the hash chain: the same entries with it and without."""
     entries = journal.read(next(run.glob("*/*/*.journal.jsonl"))).entries
     spent: dict[bool, list[float]] = {True: [], False: []}
     for round_ in range(10):
@@ -139,7 +139,7 @@ def chain_cost(run: Path, folder: Path) -> float:
 
 
 def replay_speed(run: Path, agent: str) -> float:
-    """Steps a second of a full verification, every prompt rebuilt and compared."""
+    """Steps per second of a full verification, with every prompt rebuilt and compared."""
     best = 0.0
     for spec in specs(agent, STEPS)[:3] * 2:
         begun = time.process_time()
@@ -149,7 +149,7 @@ def replay_speed(run: Path, agent: str) -> float:
 
 
 def first_request(folder: Path) -> float:
-    """Seconds from the command to the first prompt handed to the model."""
+    """Seconds from the command to the first prompt passed to the model."""
     code = """
 import sys, time
 from balrog_rag.models.scripted import ScriptedModel
@@ -172,7 +172,7 @@ main(["agent=naive", "model=scripted", "env.episodes=1", "limits.steps=1", f"run
 
 
 def first_call() -> tuple[float, float]:
-    """Seconds from the command to the first request on a loopback server, and processor time till then."""
+    """Seconds from the command to the first request on a loopback server, and processor time until then."""
     times = []
     for _ in range(5):
         with socket.socket() as listening, tempfile.TemporaryDirectory() as folder:

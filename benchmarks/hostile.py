@@ -1,7 +1,7 @@
-"""What servers without bounds or sense cost the client: `python benchmarks/hostile.py [KIND ...]`.
+"""The cost of servers with unbounded or invalid answers: `python benchmarks/hostile.py [KIND ...]`.
 
-Each kind of answer comes from a process of its own. The longest pause of the event loop is counted in the
-processor time of its thread, so that other programs do not show in it; targets are the project's own.
+Each kind of answer comes from a separate process. The longest pause of the event loop is measured in the
+processor time of its thread, so that other programs do not affect it; targets are the project's own.
 """
 
 import argparse
@@ -25,7 +25,7 @@ ASKED = (Message("system", "You play."), Message("user", "A newt."))
 
 
 def said(content):
-    """A completion that says so."""
+    """A completion with this text."""
     return b'{"choices":[{"message":{"content":"' + content + b'"}}]}'
 
 
@@ -57,7 +57,7 @@ KINDS = [*BODIES, *ENDLESS, BOMB]
 
 
 def answer(kind):
-    """What is sent first, and what is sent for ever after."""
+    """What is sent first, and what is repeated without end."""
     if kind in ENDLESS:
         return ENDLESS[kind]
     body, more = BODIES.get(kind, b""), b""
@@ -68,7 +68,7 @@ def answer(kind):
 
 
 async def serve(kind):
-    """Answer so until killed."""
+    """Answer in this way until killed."""
     first, ever = answer(kind)
 
     async def handle(reader, writer):
@@ -101,7 +101,7 @@ def serving(kind):
 
 
 async def meet(way, url):
-    """The longest pause of the loop, the memory gained and the outcome of one attempt."""
+    """The longest pause of the loop, the increase of memory and the result of one attempt."""
     call = call_of(compose([f"model={way}", f"model.base_url={url}"]).model)
     await asyncio.to_thread(call.open)
     longest, done = 0.0, False

@@ -1,7 +1,7 @@
-"""How flat, HNSW and IVF-PQ fare as a knowledge base grows: `benchmarks/index_scale.py --count 1000000`.
+"""Compare flat, HNSW and IVF-PQ as a knowledge base grows: `benchmarks/index_scale.py --count 1000000`.
 
-Passages are synthetic: each vector is a mixture of the vectors of two real passages with noise, so that
-they lie as crowded as real ones do. Queries are the real test queries. Recall is against flat search.
+Passages are synthetic: each vector is a mixture of two real passages' vectors with noise, so that they are as
+crowded as real ones. Queries are the real test queries. Recall is relative to flat search.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _BLOCK = 50_000
 
 
 def synthetic(folder: Path, count: int) -> np.ndarray:
-    """That many vectors, written to disk and mapped, as a built index has them."""
+    """This number of vectors, written to disk and mapped, as in a built index."""
     config = compose([])
     embedder = make_embedder(config)
     passages = load("embedded", Cut(240)).passages
@@ -48,7 +48,7 @@ def synthetic(folder: Path, count: int) -> np.ndarray:
 def measure(
     name: str, vectors: np.ndarray, queries: np.ndarray, folder: Path, threads: int, truth: list
 ) -> list:
-    """Build, search one by one, compare with the truth, and print a row."""
+    """Build, search one by one, compare with the exact result, and print a row."""
     options = dict(compose([]).options[name])
     kind = registry.indexes.get(name)
     place = folder / name
@@ -74,7 +74,7 @@ def measure(
 
 
 def main() -> None:
-    """Print a row an index."""
+    """Print one row per index."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, action="append", help="how many passages (3000, 30000, 300000)")
     parser.add_argument("--threads", type=int, default=2, help="threads for building (2); searches use one")

@@ -1,7 +1,7 @@
-"""How fast the knowledge base is: `python benchmarks/knowledge.py [--reference PYTHON]`.
+"""The speed of the knowledge base: `python benchmarks/knowledge.py [--reference PYTHON]`.
 
-Prints each figure beside its target. `--reference` names a Python that has sentence-transformers, to
-compare the building of an index with it on the same cores.
+Prints each figure beside its target. `--reference` names a Python that has sentence-transformers, with which
+building an index is compared on the same cores.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def warm_queries() -> list[str]:
 
 
 def one_core(command: list[str]) -> str:
-    """Run a Python command on one core and give back what it prints."""
+    """Run a Python command on one core and return its output."""
     prefix = ["taskset", "-c", "0"]
     done = subprocess.run([*prefix, *command], capture_output=True, text=True, check=True)
     return done.stdout
@@ -80,7 +80,7 @@ def query_latency(rounds: int) -> None:
 
 
 def only_latency() -> None:
-    """What the child process measures."""
+    """The measurement in the child process."""
     searcher = open_searcher(replace(compose([]), threads=1))
     queries = warm_queries()
     for query in queries:
@@ -94,7 +94,7 @@ def only_latency() -> None:
 
 
 async def throughput(rounds: int) -> None:
-    """64 episodes asking at once, all different queries."""
+    """64 episodes that search at once, all with different queries."""
     retriever = knowledge.build(compose([]))
     queries = warm_queries()
     rates = []
@@ -162,7 +162,7 @@ def reference_model(reference: str) -> Path:
 
 
 def precisions() -> None:
-    """The ways of computing the model, one query after the other."""
+    """The available precisions of the model, one query after the other."""
     queries = warm_queries()[:100]
     for precision in (None, "f32"):
         config = compose([])

@@ -1,4 +1,4 @@
-"""How long the language observation takes: `python benchmarks/language.py`.
+"""The time of a language observation: `python benchmarks/language.py`.
 
 Prints the median and the 95th percentile in microseconds of each text and of all five together, over the
 recorded states of the tests: those of real games, and the synthetic ones, whose maps are crowded.
@@ -34,7 +34,7 @@ def whole(state: State) -> str:
 
 
 def states(kind: str) -> list[State]:
-    """The recorded states of a kind, each array its own, as an environment hands them over."""
+    """The recorded states of a kind, with separate arrays, as an environment returns them."""
     with np.load(DATA / "states.npz") as arrays, lzma.open(DATA / "expected.jsonl.xz", "rt") as lines:
         columns = dict(arrays)
         chosen = [i for i, line in enumerate(lines) if json.loads(line)["kind"].startswith(kind)]

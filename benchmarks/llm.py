@@ -1,7 +1,7 @@
-"""What the model client costs beside the model: `python benchmarks/llm.py [--local]`.
+"""The overhead of the model client: `python benchmarks/llm.py [--local]`.
 
-The server is the project's own test server, in a process of its own, answering at once. Figures are the
-best of several rounds, since other programs on the machine only ever make them worse.
+The server is the project's own test server in a separate process, which answers at once. Figures are the best
+of several rounds, since other programs on the machine can only worsen them.
 """
 
 import argparse
@@ -26,14 +26,14 @@ ACTIONS = "\n".join(f"action{number}: what it does" for number in range(80))
 
 
 def request(number, turns):
-    """A prompt like an agent's: rules, a history of so many turns, the question."""
+    """A prompt like an agent's: rules, a history of this many turns, the question."""
     history = [Message("user" if n % 2 == 0 else "assistant", "a corridor " * 100) for n in range(turns)]
     return Request((Message("system", ACTIONS), *history, Message("user", f"{number} <|ACTION|>x<|END|>")))
 
 
 @contextmanager
 def server():
-    """The address of a test server in its own process."""
+    """The address of a test server in a separate process."""
     command = [sys.executable, "-m", "balrog_rag.models", "testserver"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -43,7 +43,7 @@ def server():
 
 
 async def each(ask, calls):
-    """Seconds of one call, one after the other."""
+    """Seconds per call, one after the other."""
     best = float("inf")
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -54,7 +54,7 @@ async def each(ask, calls):
 
 
 async def together(ask, calls, at_once=64):
-    """Calls a second, so many in flight."""
+    """Calls per second with this many in flight."""
     best = 0.0
     for _ in range(ROUNDS):
         gate = asyncio.Semaphore(at_once)
@@ -70,7 +70,7 @@ async def together(ask, calls, at_once=64):
 
 
 async def processor_time(ask, calls=200):
-    """Seconds of this process's processor time for one call, the best of several rounds."""
+    """Seconds of this process's processor time per call, the best of several rounds."""
     best = float("inf")
     for _ in range(2 * ROUNDS):
         begun = time.process_time()
@@ -81,7 +81,7 @@ async def processor_time(ask, calls=200):
 
 
 async def longest_pause(work):
-    """How long the event loop was kept from going on while that ran, and how long it took."""
+    """The longest pause of the event loop during a call, and the call's duration."""
     longest, last, done = 0.0, time.perf_counter(), False
 
     async def watch():
@@ -106,7 +106,7 @@ def row(what, figure, target=""):
 
 
 async def clients(url):
-    """Our client against a bare one."""
+    """Our client compared with a bare one."""
     model = build(compose(["model=vllm", f"model.base_url={url}"]).model)
     took, pause = await longest_pause(model.warm())
     row("loading what calls need in a thread, the event loop going on", f"{took:.2f} s")
@@ -144,7 +144,7 @@ async def clients(url):
 
 
 async def bare_aiohttp(url, turns):
-    """Seconds of processor time of the same call with nothing around it."""
+    """Seconds of processor time of the same call with bare aiohttp."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def ask(number):
@@ -157,7 +157,7 @@ async def bare_aiohttp(url, turns):
 
 
 async def server_alone(url):
-    """The test server, asked over raw connections."""
+    """The test server, called over raw connections."""
     host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
     body = b'{"model": "m", "messages": [{"role": "user", "content": "go <|ACTION|>"}]}'
     sent = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(body) + body
@@ -176,7 +176,7 @@ async def server_alone(url):
 
 
 def small_things():
-    """What is done to every text."""
+    """The processing that every text gets."""
     answer, prompt = "I go on. <|ACTION|>far east<|END|>" * 20, ("#....   " * 10 + "\n") * 300
     for name, work in (
         (f"redact, an answer of {len(answer)} characters", lambda: redact(answer)),

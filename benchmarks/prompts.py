@@ -1,9 +1,9 @@
-"""What prompts cost, and what an agent's own step costs: the same real NetHack episode under every switch.
+"""The cost of prompts and of an agent's own step: the same real NetHack episode under every switch.
 
     python benchmarks/prompts.py [--steps 500]
 
-Tokens are counted by OpenAI's o200k_base, whose data LiteLLM's package carries; prices are LiteLLM's for
-gpt-5-mini. A prompt's common prefix with the one before is what a provider's cache can take over.
+Tokens are counted with OpenAI's o200k_base, whose data LiteLLM's package includes; prices are LiteLLM's for
+gpt-5-mini. A provider's cache can reuse the prefix that a prompt shares with the previous one.
 """
 
 import argparse
@@ -45,7 +45,7 @@ WEIGHTS = (*[8] * 8, *[2] * 8, 3, 1, 4, 1, 1, 2, 2)
 
 
 class Episode(NamedTuple):
-    """A real game: what the agent is told, what it sees, what it does."""
+    """A real game: the task, the observations and the actions."""
 
     view: TaskView
     moments: list[Observation]
@@ -53,7 +53,7 @@ class Episode(NamedTuple):
 
 
 async def play(steps: int, seed: int) -> Episode:
-    """A game of that many steps by a seeded wanderer; another game goes on where one ends."""
+    """A game of this many steps with seeded random moves; if it ends, another one follows."""
     chance = random.Random(seed)
     moments: list[Observation] = []
     actions: list[str] = []
@@ -73,7 +73,7 @@ async def play(steps: int, seed: int) -> Episode:
 
 @cache
 def encoding() -> Any:
-    """The tokenizer, from files on this machine."""
+    """The tokenizer, from local files."""
     os.environ["TIKTOKEN_CACHE_DIR"] = str(LITELLM / "litellm_core_utils" / "tokenizers")
     import tiktoken
 
@@ -82,13 +82,13 @@ def encoding() -> Any:
 
 @cache
 def tokens(text: str) -> int:
-    """How many tokens a text is."""
+    """The number of tokens of a text."""
     return len(encoding().encode(text, disallowed_special=()))
 
 
 @cache
 def prices() -> tuple[float, float, float]:
-    """Dollars per token: in, in from the cache, out."""
+    """Dollars per token: input, cached input, output."""
     table = json.loads((LITELLM / "model_prices_and_context_window_backup.json").read_text())[PRICED_AS]
     names = ("input_cost_per_token", "cache_read_input_token_cost", "output_cost_per_token")
     fresh, cached, out = (float(table[name]) for name in names)
@@ -117,7 +117,7 @@ class Handle:
 
 
 class Guide:
-    """A knowledge base that finds three passages of a wiki page's usual length at once."""
+    """A knowledge base that at once finds three passages of a typical length."""
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
         return PASSAGES[:k]
@@ -129,7 +129,7 @@ SUMMARY = "Present state: all is well.\nFrom the passages:\n" + f"- {WORDS}\n" *
 
 
 def stand_in_query(moment: Observation | None) -> str:
-    """What a model might ask: about the nearest thing that is named, else how to explore.
+    """A plausible query of a model: about the nearest named thing, else how to explore.
 
     No model plays here. The paper's model asked about exploring in most steps; so does this rule.
     """
@@ -141,7 +141,7 @@ def stand_in_query(moment: Observation | None) -> str:
 
 
 def perform(episode: Episode, option: str, *overrides: str) -> tuple[Handle, list[dict[str, Any]], float]:
-    """Let an agent see the whole episode; what was asked, its notes, and the seconds it took."""
+    """Run an agent through the whole episode; return its questions, its notes, and the seconds it took."""
     config = compose([f"agent={option}", "model=scripted", *overrides]).agent
     handle = Handle()
     agent = build(config, episode.view, handle, Guide())
@@ -185,7 +185,7 @@ def overhead(episode: Episode) -> None:
 
 
 class Cost(NamedTuple):
-    """A prompt on average: its characters and tokens, and with how many of them the one before began too."""
+    """An average prompt: its characters and tokens, and how many it shares with the previous one's start."""
 
     chars: float
     tokens: float
@@ -194,7 +194,7 @@ class Cost(NamedTuple):
 
     @property
     def dollars(self) -> float:
-        """For the input of one step, with a cache that never misses what it could hit."""
+        """Dollars for the input of one step, with a cache that never misses."""
         fresh, cached, _ = prices()
         return (self.tokens - self.shared) * fresh + self.shared * cached
 
@@ -210,7 +210,7 @@ def cost(requests: Sequence[Request]) -> Cost:
 
 
 def same_head(one: str, other: str) -> str:
-    """What two texts begin with alike."""
+    """The common beginning of two texts."""
     length = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
@@ -218,7 +218,7 @@ def same_head(one: str, other: str) -> str:
 
 
 def common(last: Request, request: Request, measure: Callable[[str], int]) -> int:
-    """How much of a prompt's head is the same as in the one before."""
+    """The length of a prompt's beginning that equals the previous one's."""
     total = 0
     for old, new in zip(last.messages, request.messages, strict=False):
         if old.role == new.role and old.text == new.text:

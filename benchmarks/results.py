@@ -1,4 +1,4 @@
-"""Ten thousand episodes summarised and reported: seconds and memory, beside the targets.
+"""Summarise and report ten thousand episodes: seconds and memory, beside the targets.
 
 python benchmarks/results.py [--episodes 10000] [--steps 30]
 """
@@ -24,7 +24,7 @@ REASONING = "The corridor leads east and nothing is in sight, so I go on explori
 
 
 def write_run(run: Path, agent: str, episodes: int, steps: int) -> int:
-    """A run folder of journals as a retrieval agent writes them; returns their bytes."""
+    """Write a run folder of journals as a retrieval agent writes them; return their size in bytes."""
     settings = {"name": agent, "retrieval": {"enabled": True}}
     config = {"env": {"tasks": [TASK], "episodes": episodes}, "agent": settings, "model": {"name": "m"}}
     run_folder.write_json(run / "config.json", {"digest": config_digest(config), "config": config})
@@ -32,7 +32,7 @@ def write_run(run: Path, agent: str, episodes: int, steps: int) -> int:
 
 
 def write_journal(run: Path, config: dict, number: int, steps: int) -> int:
-    """One episode: a query, a search, a summary and an answer at every step."""
+    """Write one episode: a query, a search, a summary and an answer at every step."""
     name = f"{TASK}/{number:02d}"
     player = PlayerSpec(config["agent"], config["model"], {})
     spec = EpisodeSpec(name, GameSpec("nle", "NetHackChallenge-v0", Seeds(number, number)), player)
@@ -51,7 +51,7 @@ def write_journal(run: Path, config: dict, number: int, steps: int) -> int:
 
 
 def step_lines(n: int, number: int) -> list:
-    """What a step of the paper's agent leaves in the journal."""
+    """The journal lines of a step of the paper's agent."""
     passages = tuple(
         Passage(f"p{n % 9}-{k}", "Newt", "" if n > 8 else "A newt bites. " * 60, 0.5) for k in range(3)
     )

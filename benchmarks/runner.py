@@ -33,7 +33,7 @@ MEGABYTE = 1 << 20
 
 
 class Played:
-    """A run that was watched from outside."""
+    """A run observed from outside."""
 
     def __init__(
         self, folder: Path, words: list[str], meddle: Callable[["Played"], None] | None = None
@@ -72,7 +72,7 @@ class Played:
             self.seen = event["steps"]
 
     def workers(self) -> list[psutil.Process]:
-        """The processes that hold the games."""
+        """The processes that host the games."""
         children = psutil.Process(self.process.pid).children()
         return [child for child in children if "balrog_rag.workers.worker" in child.cmdline()]
 
@@ -98,7 +98,7 @@ def used(process: psutil.Process) -> float:
 
 
 def held(kind: str, *processes: int) -> int:
-    """Bytes of that kind of memory that these processes hold."""
+    """Bytes of anonymous memory that these processes use."""
     maps = (Path(f"/proc/{process}/smaps_rollup").read_text() for process in processes)
     found = (re.search(rf"^{kind}: +(\d+) kB", text, re.MULTILINE) for text in maps)
     return sum(int(match[1]) * 1024 for match in found if match)
@@ -152,7 +152,7 @@ def latency(folder: Path) -> None:
 
 
 async def bare_seconds(address: str, at_once: int, calls: int) -> float:
-    """What the server and the machine take for as many calls of that size by themselves."""
+    """The time that the server and the machine alone need for as many calls of that size."""
     host, _, port = address.removeprefix("http://").partition(":")
     prompt = json.dumps({"messages": [{"role": "user", "content": "a corridor " * 2200}]}).encode()
     sent = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(prompt) + prompt
@@ -171,7 +171,7 @@ async def bare_seconds(address: str, at_once: int, calls: int) -> float:
 
 
 def over_ideal(folder: Path, words: list[str], ideal: float) -> tuple[Played, float]:
-    """A run, and its play over the seconds that the model's latency alone takes."""
+    """A run, and its duration relative to the model's latency alone."""
     folder.mkdir()
     played = Played(folder, words)
     assert played.code == 0, played.code
@@ -179,7 +179,7 @@ def over_ideal(folder: Path, words: list[str], ideal: float) -> tuple[Played, fl
 
 
 def many(folder: Path) -> None:
-    """256 episodes at once at 1 s; memory an episode is the difference to a run of 16."""
+    """256 episodes at once at 1 s; memory per episode is the difference to a run of 16."""
     words, steps = ["runner.concurrency=256"], 60
     with server("--latency", "1") as address:
         few = ["env.episodes=16", f"limits.steps={steps}", *words, *asks(address)]
@@ -225,7 +225,7 @@ def speed(folder: Path) -> None:
 
 
 def presses(folder: Path) -> None:
-    """A program that plays by itself, journaled: 40 games of up to 2,500 key presses in one worker."""
+    """A journaled program that plays by itself: 40 games of up to 2,500 key presses in one worker."""
     words = [
         "agent=random",
         "env.episodes=40",
@@ -241,7 +241,7 @@ def presses(folder: Path) -> None:
 
 
 def faults(folder: Path) -> None:
-    """100 episodes; four workers are killed and two stopped (which is a hang) while they play."""
+    """100 episodes; four workers are killed and two stopped (like a hang) while they play."""
     kill, hang = signal.SIGKILL, signal.SIGSTOP
 
     def meddle(played: Played) -> None:
@@ -261,7 +261,7 @@ def faults(folder: Path) -> None:
 
 
 def soak(folder: Path, steps: int) -> None:
-    """A long run of 16 at once: does memory grow, and what does a step weigh on disk?"""
+    """A long run of 16 at once: whether memory grows, and the size of a step on disk."""
     words = [
         "agent=robust_cot",
         "model=scripted",
@@ -278,7 +278,7 @@ def soak(folder: Path, steps: int) -> None:
 
 
 def growth(samples: list[tuple[int, int, int]], column: int) -> str:
-    """Of the straight line through these samples that fits best."""
+    """The slope of the best straight line through these samples."""
     from numpy import polyfit
 
     if len(samples) < 3:
@@ -288,7 +288,7 @@ def growth(samples: list[tuple[int, int, int]], column: int) -> str:
 
 
 def ray(folder: Path) -> None:
-    """60 episodes on two nodes of this machine, one killed under way."""
+    """60 episodes on two nodes of this machine, one of which is killed during the run."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
     from ray.cluster_utils import Cluster
 
@@ -311,7 +311,7 @@ def ray(folder: Path) -> None:
 
 
 def watching(folder: Path) -> None:
-    """What the dashboard takes from play: a few assignments an event, and a drawing now and then."""
+    """The dashboard's share of time: a few assignments per event, and a drawing from time to time."""
     from balrog_rag.config.compose import compose
     from balrog_rag.contracts.data import Decision, Reply, Request, Transition
     from balrog_rag.display.dashboard_view import DashboardView, lines

@@ -1,9 +1,9 @@
-"""How long NetPlay's skills think: for each key on levels that are largely known, and for each description.
+"""The computing time of NetPlay's skills: per key on well-known levels, and per description.
 
-python benchmarks/skills.py [--games 10] [--seed 0] [--calls 60]
+    python benchmarks/skills.py [--games 10] [--seed 0] [--calls 60]
 
-What is timed is our own code alone, the skill's choice of a key and the tracker's look at what it did, not
-NetHack's step. Seconds are the processor's, so that a loaded machine does not show.
+Only our own code is timed: a skill's choice of a key and the tracker's processing of the result, not
+NetHack's step. Seconds are processor time, so that other load does not matter.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from balrog_rag.envs.nethack.world import describe
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
 FULL = 350
-"""Squares known from which on a level counts as full."""
+"""Number of known squares from which a level counts as well known."""
 SKILLS = {kind.name: kind for kind in skills(others=True)}
 MOST_PRESSES = 400
 
@@ -43,7 +43,7 @@ class Timed:
 
 
 def call(game: NLEGame, look: Timed, name: str, **arguments: int) -> list[float]:
-    """Play one skill; seconds for each of its keys."""
+    """Play one skill; return the seconds of each of its keys."""
     kind = SKILLS[name]
     program, seconds, screen = kind.make(Begin(game.screen, arguments, game.view, 0, {})), [], None
     for _ in range(MOST_PRESSES):
@@ -64,12 +64,12 @@ def call(game: NLEGame, look: Timed, name: str, **arguments: int) -> list[float]
 
 
 def squares(tracker: Tracker) -> int:
-    """How much of the level is known."""
+    """The number of known squares of the level."""
     return sum(code >= 0 for code in tracker.player.level.terrain)
 
 
 def play(seed: int, calls: int) -> tuple[list[float], list[float], list[int]]:
-    """Seconds a key, seconds a description, and squares known at each."""
+    """Seconds per key, seconds per description, and the number of known squares at each."""
     options = {"actions": "skills", "character": "val-hum-neu-fem", "no_progress": 0}
     game = make(GameSpec("nle", "NetHackChallenge-v0", Seeds(seed, seed), 10**6, options))
     game.reset()

@@ -1,7 +1,7 @@
 """The first steps of many games of NetHack: `python benchmarks/starts.py [--seeds 20000] [--from 0]`.
 
-Each seed's game is started and played by random actions for a few steps. Printed are how many began, what a
-start takes, and every seed whose game cannot begin, fails, or begins with a question.
+Each seed's game is started and played with random actions for a few steps. Printed are the number of games
+that began, the time of a start, and every seed whose game cannot begin, fails, or begins with a question.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ASKING = slice(1, 4)
 
 
 def play(spec, seed, steps):
-    """What is wrong with the first steps of that seed's game, and the seconds that its start took."""
+    """The problem in the first steps of a seed's game, if any, and the seconds of its start."""
     begun = time.perf_counter()
     try:
         game = make(spec)
@@ -45,7 +45,7 @@ def play(spec, seed, steps):
 
 
 def main():
-    """Print what was found."""
+    """Print the findings."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -31,7 +31,7 @@ SEARCHED = 10_000_000
 
 
 def play(top: Path, name: str, steps: int, *words: str) -> Path:
-    """A run of one long episode; a game that ends early is no measure, so the seed is tried on."""
+    """A run of one long episode; a seed whose game ends early is replaced by the next one."""
     for seed in range(1, 40):
         run = top / f"{name}{seed}"
         done = subprocess.run(
@@ -63,7 +63,7 @@ def retrieving(top: Path) -> list[str]:
 
 
 def size(top: Path) -> None:
-    """Bytes of a page of 1,000 steps, three calls a step."""
+    """Bytes of a page of 1,000 steps with three calls per step."""
     out = top / "short.html"
     bundle.write(listed([play(top, "short", SHORT, *retrieving(top))]), out)
     bare = sum(map(len, page()))
@@ -73,7 +73,7 @@ def size(top: Path) -> None:
 
 
 def long_page(top: Path) -> tuple[Path, Path]:
-    """A page of 10,000 steps, and its run; how long it takes to make."""
+    """A page of 10,000 steps and its run, and the time to create it."""
     out, run = top / "long.html", play(top, "long", LONG, *retrieving(top))
     begun = time.perf_counter()
     rebuilt = RebuiltEpisode(journals(run)[0])
@@ -146,7 +146,7 @@ def browse(top: Path) -> None:
 
 
 def from_server(browser, run: Path) -> None:
-    """The same of the served page, right after its server has started: it waits for the rebuild."""
+    """The same for the served page, right after its server has started, when it waits for the rebuild."""
     from tests.viewer.support import until
 
     server, address = serve(run)
@@ -164,7 +164,7 @@ def from_server(browser, run: Path) -> None:
 
 
 def serve(run: Path) -> tuple["subprocess.Popen[str]", str]:
-    """A server of a run, and its address."""
+    """A server for a run, and its address."""
     command = [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser", "--port", "0"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -172,7 +172,7 @@ def serve(run: Path) -> tuple["subprocess.Popen[str]", str]:
 
 
 def search(browser, address: str, where: str = "") -> None:
-    """A word in everything that the model read and wrote."""
+    """Search for a word in everything that the model read and wrote."""
     from tests.viewer.support import until
 
     note = "document.querySelector('.search [role=status]')?.textContent"
@@ -192,7 +192,7 @@ def search(browser, address: str, where: str = "") -> None:
 
 
 def live(top: Path) -> None:
-    """A run of many episodes with and without somebody following one of them; the share that it costs."""
+    """A run of many episodes with and without a viewer following one of them; returns the viewer's share."""
     words = ["model=scripted", "agent=cot", "env.episodes=16", "env.no_progress=0", "limits.steps=100"]
     words += ["model.options.latency=0.1"]  # as a fast provider answers
     alone, watched = [], []
@@ -231,7 +231,7 @@ def timed(top: Path, name: str, words: list[str], watch: bool) -> float:
 
 
 async def follow(run: Path, process: "subprocess.Popen[bytes]") -> None:
-    """Ask as a page does, once a second, until the run has ended."""
+    """Poll as a page does, once a second, until the run has ended."""
     import aiohttp
 
     server, address = await asyncio.to_thread(serve, run)

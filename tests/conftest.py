@@ -1,4 +1,4 @@
-"""What every test may use: configurations, specs, and players of episodes in this process."""
+"""Fixtures of all tests: configurations, specs, and players of episodes in this process."""
 
 import os
 import signal
@@ -23,26 +23,26 @@ from balrog_rag.util.fetch import cache_folder
 from balrog_rag.workers.inline import InlineGames
 from tests.parts import Part
 
-# Whatever is made in tests, the user's own state is left alone, and nothing stays in the temporary folder:
-# what a killed session leaves goes with the next.
+# Tests must not change the user's own state, and leave nothing in the temporary folder:
+# files of a killed session are removed by the next one.
 os.environ["TMPDIR"] = scratch.folder()
 os.environ["XDG_STATE_HOME"] = os.path.join(scratch.folder(), "state")
 
-# What tests print into pipes is as wide as for anybody; xdist would have it as wide as its own terminal.
+# Output into pipes has the default width; xdist would give it the width of its own terminal.
 os.environ.pop("COLUMNS", None)
 
-# Where the user's own cache cannot be written, what is fetched goes there, too.
+# If the user's cache is read-only, downloads go there as well.
 try:
     cache_folder().mkdir(parents=True, exist_ok=True)
-except (OSError, RuntimeError):  # a home that is read-only, or none
+except (OSError, RuntimeError):  # a home that is read-only, or missing
     os.environ["BALROG_RAG_CACHE"] = os.path.join(scratch.folder(), "cache")
 
-# Hundreds of processes begin in these tests; each would compile the whole package anew if none kept it.
+# Hundreds of processes start in these tests; without a shared cache each would compile the whole package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# What is started in the background of a script may ignore Ctrl-C, and so would every process of a test.
+# Background jobs of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# The same for a terminal that hangs up: what nohup starts ignores it, and so would every process of a test.
+# The same for a terminal that hangs up: programs under nohup ignore SIGHUP.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 Specs = Callable[..., list[EpisodeSpec]]
@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @cache
 def caps(words: str) -> LimitsConfig:
-    """The limits that these words set."""
+    """The limits that these overrides set."""
     return compose(["model=scripted", *words.split()]).limits
 
 
@@ -88,7 +88,7 @@ def specs() -> Specs:
 
 @pytest.fixture
 def player(tmp_path: Path) -> Callable[..., EpisodePlayer]:
-    """A player of episodes into tmp_path/run, in this process."""
+    """Plays episodes into tmp_path/run, in this process."""
 
     def make(
         services: LiveServices | None = None,

@@ -1,4 +1,4 @@
-"""A suite that takes long is run in parts, one after the other or one a day."""
+"""Run a long test suite in parts, for example one per day."""
 
 import argparse
 import re
@@ -8,9 +8,9 @@ from balrog_rag.contracts.data import digest
 
 
 class Part(NamedTuple):
-    """The `number`-th of `of` parts, from 1 on.
+    """Part number `number` of `of`, counted from 1.
 
-    The part of a test depends on its name alone, so that a new test does not move others to another day.
+    The part of a test depends on its name only, so that a new test does not move others to another day.
     """
 
     number: int
@@ -18,12 +18,12 @@ class Part(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The part that is written K/N."""
+        """Parse a part written as K/N."""
         found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
         if found is None or int(found[1]) > int(found[2]):
             raise argparse.ArgumentTypeError(f"expected K/N with 1 <= K <= N, got {text!r}")
         return cls(int(found[1]), int(found[2]))
 
     def __contains__(self, name: object) -> bool:
-        """Whether the test of that name is in this part."""
+        """Whether the test with that name is in this part."""
         return int(digest(str(name)), 16) % self.of == self.number - 1

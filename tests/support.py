@@ -1,4 +1,4 @@
-"""Whole commands, run as a user runs them."""
+"""Run whole commands as a user does."""
 
 import os
 import re
@@ -19,7 +19,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 
 def own_cache(cache: Path) -> Path:
-    """A cache of its own for what is built; fetched weights are shared with the user's."""
+    """A separate cache for built files; downloaded weights are shared with the user's."""
     fetched = cache_folder() / "files"
     fetched.mkdir(parents=True, exist_ok=True)
     cache.mkdir(exist_ok=True)
@@ -28,7 +28,7 @@ def own_cache(cache: Path) -> Path:
 
 
 def plug_in(site: Path, group: str, name: str, code: str) -> str:
-    """A package installed in `site` that registers its `Plugged`; returns the PYTHONPATH that finds it."""
+    """Install a package in `site` that registers its `Plugged`; return the PYTHONPATH that finds it."""
     module = f"plugged_{name}"
     info = site / f"{module}-1.dist-info"
     info.mkdir(parents=True)
@@ -41,7 +41,7 @@ def plug_in(site: Path, group: str, name: str, code: str) -> str:
 def command(
     module: str, *words: str, cwd: Path, timeout: float | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m module words...`, to its end. The time limit of the test itself ends what hangs."""
+    """Run `python -m module words...` to its end. The test's own time limit ends a hanging one."""
     return subprocess.run(
         [sys.executable, "-m", module, *words],
         cwd=cwd,
@@ -61,7 +61,7 @@ def evaluate(
 
 
 def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], object], at: int = 0) -> None:
-    """Change the journal's entry of this kind, the first or the one at that place, and forge the chain."""
+    """Change the journal's entry of this kind, the first or the one at that position, and forge the chain."""
     lines = path.read_bytes().splitlines(keepends=True)
     found = [place for place, line in enumerate(lines) if line.startswith(b'{"t":"%s"' % kind.encode())]
     entry = msgspec.json.decode(lines[found[at]])
@@ -71,7 +71,7 @@ def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], objec
 
 
 def rechained(data: bytes) -> bytes:
-    """Lines with or without a chain, as a forger chains them; what is no JSON object stays as it is."""
+    """Lines with a new chain, as a forger computes it; lines that are not JSON objects are kept."""
     made, link = [], chain.START
     for line in data.splitlines(keepends=True):
         bare = re.sub(rb',"chain":"[0-9a-f]*"}$', b"}", line.rstrip(b"\n"))
@@ -87,5 +87,5 @@ def unchained(data: bytes) -> bytes:
 
 
 def numbers(**moved: int) -> dict[str, int]:
-    """The numbers of a moment of NetHack, 0 where nothing else is said."""
+    """The numbers of a moment of NetHack, 0 by default."""
     return dict.fromkeys(NUMBERS, 0) | moved

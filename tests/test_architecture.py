@@ -1,4 +1,4 @@
-"""The walls of the games: who may import whom, and what nobody may do."""
+"""The import rules of the packages, and other rules of the architecture."""
 
 import ast
 import re
@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "viewer": {*LOW, "workers", "results", "run", "dataset"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
-"""Who may import whom; `cli` may import all, and nobody imports `cli`."""
+"""Which packages each may import; `cli` may import all, and no package imports `cli`."""
 
 
 def modules() -> list[Path]:
@@ -96,7 +96,7 @@ INSIDE: dict[str, set[str]] = {
     "bots/nethack/netplay": {*NETHACK, "envs/minihack", "bots/nethack/skills"},
     "bots/nethack/guests": {*NETHACK, "envs/nethackers"},
 }
-"""Who may import whom inside `envs/` and `bots/`."""
+"""The same inside `envs/` and `bots/`."""
 
 
 def _part(path: Path) -> str:
@@ -135,12 +135,12 @@ GAMES_WORDS = re.compile(
     r"\b(nle|nethack|minihack|babyai|babaisai|crafter|textworld|dlvl|blstats|hunger|amulet|dungeon|xlogfile)\b",
     re.I,
 )
-"""Words of single games. Only some packages may use them; anywhere else they mean that something specific to
-a game has left its kind."""
+"""Words of single games. Only some packages may use them; elsewhere they mean that game-specific code is
+outside of its kind."""
 OF_GAMES = {
     "results/leaderboard/submission.py",  # BALROG's board names its six environments
 }
-"""Files that name games."""
+"""Files that may name games."""
 NO_GAMES = {*ALLOWED} - {"envs", "bots", "knowledge", "studies", "dataset"}
 
 

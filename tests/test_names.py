@@ -1,4 +1,4 @@
-"""No name with two meanings: file names, public classes, and functions that many modules would define."""
+"""No name has two meanings: file names, public classes, and functions that many modules would define."""
 
 import ast
 from collections import defaultdict
@@ -18,7 +18,7 @@ GAMES = ("envs/", "bots/")
 """Folders in which each game may have classes of its own under a name that games share, such as `World`."""
 
 SHARED_FUNCTIONS = {"gate", "ending", "endings", "tidy", "collecting", "judging"}
-"""Names that once meant several things each: at most one public function each."""
+"""Names that used to have several meanings: at most one public function each."""
 
 
 def modules() -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""The slow tests in parts: nothing is left out, and CI comes round to every part."""
+"""The slow tests in parts: none is left out, and CI reaches every part."""
 
 import os
 import re

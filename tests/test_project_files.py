@@ -1,4 +1,4 @@
-"""Files about the project itself: they can be read, and say what is true of it."""
+"""Files about the project itself: they are valid, and true."""
 
 import json
 import re

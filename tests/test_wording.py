@@ -1,4 +1,4 @@
-"""The wording lint finds its phrases, and no folder has more of them than its baseline."""
+"""The wording lint finds its phrases, and no folder has more than its baseline."""
 
 import pytest
 

@@ -24,7 +24,7 @@ PATTERNS = {
 }
 WORDING = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in PATTERNS.items()]
 WRAP = re.compile(r"\s*\n\s*(?:#:?|//|\*)?\s*|[ \t]+")
-"""Lines of a paragraph or of a comment are joined, so that a line break hides nothing."""
+"""Lines of a paragraph or of a comment are joined, so that a line break cannot hide a phrase."""
 
 ALLOWED: tuple[tuple[str, str], ...] = (
     ("balrog_rag/agents/skill_answers.py", "is no JSON object; it must begin"),
@@ -63,7 +63,7 @@ def files() -> Iterator[Path]:
 
 
 def matches(file: str, text: str) -> Iterator[Match]:
-    """Yield what should be reworded in a text."""
+    """Yield the phrases of a text that should be reworded."""
     starts: list[int] = []
     joined = []
     position = 0
@@ -83,7 +83,7 @@ def matches(file: str, text: str) -> Iterator[Match]:
 
 
 def read(path: Path) -> str:
-    """Return what is checked of a file: all of it, or a changelog's unreleased section."""
+    """Return the part of a file to check: all of it, or a changelog's unreleased section."""
     text = path.read_text(encoding="utf-8")
     if path.name == "CHANGELOG.md":
         text = "".join(re.split(r"^(?=## )", text, flags=re.MULTILINE)[:2])

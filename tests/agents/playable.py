@@ -1,4 +1,4 @@
-"""What each agent plays, as agents and kinds of game declare it, and the files that it needs for that."""
+"""Which games each agent plays, as agents and kinds of game declare it, and the files needed for that."""
 
 from dataclasses import replace
 from functools import cache
@@ -30,7 +30,7 @@ SEEDS = ["env.seeding=list", "env.seeds=[0,1,2]"]
 
 
 def games_of(option: str) -> list[str]:
-    """Overrides that choose one game of each kind that the agent plays and this machine has."""
+    """Overrides that select one game of each kind that the agent plays and this machine has."""
     agent = compose([f"agent={option}"]).agent.name
     games = [game for kind in registry.environments.names() if (game := _game(agent, kind_of(kind)))]
     tasks = ",".join(f"{game.env}/{game.task}" for game in games)
@@ -54,7 +54,7 @@ def _action_sets(kind: EnvironmentKind) -> list[str]:
 
 @cache
 def _ready(env: str, actions: str) -> GameSpec | None:
-    """The first game of the kind whose files and libraries are on this machine."""
+    """The first game of the kind whose files and libraries are installed."""
     config, options = _default(), {env: {"actions": actions}} if actions else {}
     for task in kind_of(env).sampling.listed or kind_of(env).tasks():
         chosen = replace(config.env, tasks=[f"{env}/{task}"], options=options)
@@ -73,7 +73,7 @@ def _default() -> Config:
 
 
 def needed(agent: str, folder: Path) -> list[str]:
-    """Overrides that name the agent, and the files it plays from; skips where its extra is missing."""
+    """Overrides that select the agent and its files; skips if its extra is missing."""
     if agent == "autoascend":
         _skip_without_autoascend()
     if agent == "checkpoint":
@@ -99,7 +99,7 @@ def _skip_without_autoascend() -> None:
 
 
 def _checkpoint(folder: Path) -> Path:
-    """What two short games teach."""
+    """A checkpoint trained on two short games."""
     if find_spec("torch") is None or find_spec("safetensors") is None:
         pytest.skip("the extra [learn] (torch, safetensors) is not installed")
     game = ["env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=2", "limits.steps=20", "runner.workers=1"]

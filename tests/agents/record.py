@@ -1,4 +1,4 @@
-"""Record the real games that the golden prompts are made of, and write those prompts anew.
+"""Record the real games behind the golden prompts, and write those prompts again.
 
 python -m tests.agents.record      # then read `git diff tests/agents/golden` with care
 """
@@ -25,7 +25,7 @@ GAMES = {
 
 
 async def record(spec: GameSpec, actions: tuple[str, ...]) -> Recorded:
-    """Play the actions and keep what an agent would have seen."""
+    """Play the actions and keep the observations that an agent would get."""
     game = await InlineGames().open(spec)
     transitions = [game.start, *await game.play(actions)]
     await game.close()
@@ -44,7 +44,7 @@ async def record(spec: GameSpec, actions: tuple[str, ...]) -> Recorded:
 
 
 def main() -> None:
-    """Write everything."""
+    """Write all files."""
     for name, (spec, actions) in GAMES.items():
         encoded = msgspec.json.encode(asyncio.run(record(spec, actions)))
         (GOLDEN / f"{name}.json").write_bytes(encoded + b"\n")

@@ -1,4 +1,4 @@
-"""What the tests of the agents share: configurations, a recorded game, and stand-ins for the two effects."""
+"""Shared by the tests of agents: configurations, a recorded game, and substitutes for the two effects."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def agent_config(option: str, *overrides: str) -> AgentConfig:
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """A recorded piece of a real game: how it was made, what the agent is told, and what it sees."""
+    """A recorded part of a real game: how it was made, the task, and the observations."""
 
     game: dict[str, object]
     actions: tuple[str, ...]
@@ -49,7 +49,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
     @property
     def view(self) -> TaskView:
-        """The task as an agent is told of it."""
+        """The task as an agent sees it."""
         return TaskView(
             self.env, self.task, self.goal, self.advertised, frozenset(self.accepted), self.default_action
         )
@@ -61,7 +61,7 @@ def recorded(name: str) -> Recorded:
 
 
 class Script:
-    """A language model that answers by what the question is for, and keeps every question."""
+    """A language model that answers by purpose and records every question."""
 
     def __init__(self, act: str | Callable[[Request], str] = "", query: str = "", summary: str = "") -> None:
         self.answers = {"act": act, "query": query, "summary": summary}
@@ -79,12 +79,12 @@ class Script:
         return [request for request in self.requests if request.purpose == purpose]
 
     def last(self, purpose: Purpose = "act") -> str:
-        """The newest turn of the newest question of that purpose."""
+        """The newest turn of the newest question with that purpose."""
         return self.asked(purpose)[-1].messages[-1].text
 
 
 class Guide:
-    """A knowledge base that finds the same passages for every query, and keeps the queries."""
+    """A knowledge base that finds the same passages for every query and records the queries."""
 
     def __init__(self, *passages: Passage) -> None:
         self.passages = passages
@@ -100,7 +100,7 @@ STAIRS = Passage("2", "Stairs", "Stairs down are shown as >. Go down with the co
 
 
 def made(config: AgentConfig, view: TaskView, script: Script, guide: Guide | None = None) -> Agent:
-    """The agent of this configuration on those effects."""
+    """Create the agent of this configuration with these effects."""
     return build(config, view, script, guide or Guide(NEWT, STAIRS))
 
 
@@ -133,7 +133,7 @@ def moment(
     layout: str = "hybrid",
     notice: str = "",
 ) -> Observation:
-    """A made-up observation; equal arguments make equal ones."""
+    """Make an observation; equal arguments make equal ones."""
     status = f"Agent the Digger St:18\nDlvl:1 HP:{hp}(10) T:{turn}\n"
     parts = (
         Part("message", message),

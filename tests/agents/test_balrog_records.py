@@ -1,4 +1,4 @@
-"""BALROG's records, as its own code would show them; written here by NumPy, as BALROG writes them."""
+"""BALROG's records displayed as by its own code; they are written here with NumPy, as BALROG writes them."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ GOTO = "babyai/BabyAI-MixedTrainLocal-v0/goto"
 
 
 def record(path: Path, actions: list, over: int | None = None, **more: np.ndarray) -> Path:
-    """The record of an episode; `over`: the entry that ended it, not always the last one."""
+    """The record of an episode; `over` is the entry that ended it, not always the last one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     texts = [
         {"long_term_context": f"saw {n}", "short_term_context": f"has {n}"} for n in range(len(actions) + 1)

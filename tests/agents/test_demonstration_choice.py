@@ -1,4 +1,4 @@
-"""Every episode is shown demonstrations of its own task, drawn with its game's seed as BALROG draws them."""
+"""Every episode gets demonstrations of its own task, drawn with its game's seed as in BALROG."""
 
 import asyncio
 from collections import Counter
@@ -45,7 +45,7 @@ def few_shot(*paths: str, more: tuple[str, ...] = ("agent.icl_episodes=null",)) 
 
 
 def shown(config: AgentConfig, env: str, task: str, seed: int = 1) -> list[str]:
-    """What the demonstrations of an episode declare."""
+    """The demonstrations that an episode declares."""
     chosen = for_game(config, env, task, seed)
     return [each.task for each in load(chosen.demonstrations, chosen.demonstrations_digest)]
 

@@ -1,4 +1,4 @@
-"""The pages about agents say what is so."""
+"""The pages about agents are true."""
 
 import re
 from dataclasses import asdict
@@ -19,7 +19,7 @@ KEYS = [key for key, _ in documented_keys(AgentConfig) if key not in ("name", "p
 
 
 def documented() -> dict[str, str]:
-    """Every key of the table of switches, with the default that stands there."""
+    """Every key of the table of switches, with its documented default."""
     rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", OPTIONS.partition("## Every option")[2], re.MULTILINE)
     found = {}
     for names, defaults in rows:

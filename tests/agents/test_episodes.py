@@ -1,4 +1,4 @@
-"""Whole episodes on real games, through the command that users type; then again from the journals alone."""
+"""Whole episodes on real games through the command line, then again from the journals alone."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ WRAPPED = [
 
 
 def command(*words: str) -> str:
-    """What a command prints; it must succeed."""
+    """Run a command, which must succeed, and return its output."""
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

@@ -1,4 +1,4 @@
-"""Demonstrations: made from journals and recordings, shown before every prompt, held to their hash."""
+"""Demonstrations: made from journals and recordings, shown before every prompt, checked by their hash."""
 
 import asyncio
 import re

@@ -1,6 +1,6 @@
-"""Every agent's exact prompts for a recorded piece of a real game, kept as text that was read by a person.
+"""Every agent's exact prompts for a recorded part of a real game, kept as text that a person has read.
 
-After a change of prompts on purpose: `python -m tests.agents.record`, then read the difference.
+After a deliberate change of prompts: `python -m tests.agents.record`, then read the diff.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ ANSWERS = [
 
 
 def asked(name: str) -> list[Request]:
-    """What the agent asks at the last recorded moment."""
+    """The agent's questions at the last recorded moment."""
     game, option, overrides = SWITCHES[name]
     story = recorded(game)
     script = Script(query=ANSWERS[1], summary=ANSWERS[2])
@@ -90,7 +90,7 @@ def asked(name: str) -> list[Request]:
 
 
 def snapshot(name: str) -> str:
-    """The prompts as one readable text; an instruction that has a file of its own is only named."""
+    """The prompts as one readable text; an instruction in a file of its own is only named."""
     if name in INSTRUCTIONS:
         return asked(INSTRUCTIONS[name])[-1].messages[0].text + "\n"
     known = {(GOLDEN / f"{each}.txt").read_text().rstrip("\n"): each for each in INSTRUCTIONS}

@@ -1,4 +1,4 @@
-"""What stays in a prompt from one step to the next."""
+"""What is kept in a prompt from one step to the next."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Text of the game and of the guide informs; it never acts."""
+"""Text of the game and of the guide is data and never becomes an action."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a look-up is worth it: the rule, the gate, and the fit of one."""
+"""When a look-up is worth its cost: the rule, the gate, and a fit."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from balrog_rag.studies.lookup_gate import _changed, logistic
 
 
 def looked_up(worth: LookupWorth, found: list[list[str]], tokens: int = 0) -> list[int]:
-    """The steps at which something is looked up; each takes so many tokens and finds the next of these."""
+    """The steps with a look-up; each costs this many tokens and finds the next of these passages."""
     steps, left = [], iter(found)
     for step in range(1, 40):
         if worth.due(step, 1.0):

@@ -1,4 +1,4 @@
-"""NetPlay's agent: what it asks and remembers, how answers are read, what is told of wrong ones."""
+"""NetPlay's agent: its prompts and memory, how answers are parsed, and the responses to wrong ones."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def said(name: str, speak: str = THOUGHTS["speak"], **arguments: Any) -> str:
 
 
 class Played:
-    """A real game played by the agent, with a script in the place of its model."""
+    """A real game played by the agent, with a script instead of a model."""
 
     def __init__(
         self, *overrides: str, act: str | Callable[[Request], str] = "", agent: str = "netplay"
@@ -45,7 +45,7 @@ class Played:
         self.seen: Observation = self.game.start.observation
 
     def step(self, answer: str) -> Decision:
-        """Let the agent answer so, and the game take it."""
+        """Let the agent give this answer, and the game take it."""
         self.script.answers["act"] = answer
         (decision,) = perform(self.agent, [self.seen])
         taken = decision.action if self.game.view.takes(decision.action) else self.game.view.default_action

@@ -1,4 +1,4 @@
-"""Whole episodes of NetPlay's agent: journaled, verified, resumed in the middle of a skill's game."""
+"""Whole episodes of NetPlay's agent: journaled, verified, resumed in the middle of a skill."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SKILLS = ("agent=netplay", "env.tasks=[nle/NetHackChallenge-v0]", "env.actions=s
 def played(
     specs: Callable, player: Callable, tmp_path: Path, steps: int, *words: str, episodes: int = 1
 ) -> list[Path]:
-    """Journals of episodes that were played to their ends."""
+    """Journals of episodes that were played to the end."""
     paths = []
     for spec in specs(*SKILLS, *words, steps=steps, episodes=episodes):
         asyncio.run(player()(spec))

@@ -1,4 +1,4 @@
-"""What counts as a thing: every noun that the game's language has, but terrain and pets."""
+"""Which nouns count as things: every noun of the observation language except terrain and pets."""
 
 import pytest
 

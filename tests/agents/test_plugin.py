@@ -1,4 +1,4 @@
-"""An agent from another package, installed as users install it, plays without a change to this repository."""
+"""An agent from another package, installed with pip, plays without a change to this repository."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "plugin_package"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that pip has installed the plug-in into."""
+    """A folder into which pip has installed the plug-in."""
     source = tmp_path_factory.mktemp("source") / "plugin"
     target = tmp_path_factory.mktemp("site")
     subprocess.run(["cp", "-r", str(PACKAGE), str(source)], check=True)

@@ -1,4 +1,4 @@
-"""Every stage of retrieval, and every way it can come to nothing."""
+"""Every stage of retrieval, and every way in which it can find nothing."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ SUMMARY = "Present state: fine.\nFrom the passages:\n- Newts are harmless."
 
 
 class Trial:
-    """An agent with retrieval, and what it asked of the model and the guide."""
+    """An agent with retrieval, and its questions to the model and the guide."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Trial:
         self.agent = made(config, VIEW, self.script, self.guide)
 
     def play(self, *moments: object) -> list[str]:
-        """How the look-up of each step went; empty where none was due."""
+        """The outcome of each step's look-up; empty if none was due."""
         return [str(each.notes.get("lookup", "")) for each in perform(self.agent, list(moments))]  # type: ignore[arg-type]
 
     def purposes(self) -> list[str]:
@@ -77,7 +77,7 @@ def test_the_truth_knows_the_last_prayer() -> None:
 
 
 class Metered(Script):
-    """A model of which a call for look-ups takes seven tokens, and any other a great many."""
+    """A model whose calls for look-ups cost seven tokens, and all others many."""
 
     async def complete(self, messages, purpose="act", answer=None):  # type: ignore[no-untyped-def]
         reply = await super().complete(messages, purpose, answer)

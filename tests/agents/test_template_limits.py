@@ -1,4 +1,4 @@
-"""Templates of a configuration, which may be another person's: none takes the machine or holds a command."""
+"""Templates of an untrusted configuration: none can exhaust the machine or block a command."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.support import edit_journal, evaluate
 
 LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 CALLS = "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(40) }}"
-"""No loop, so that only the limit on time ends it."""
+"""Without a loop, so that only the time limit ends it."""
 BOMBS = {
     LOOPS: "loops more than 100,000 times",
     "{% for a in range(90) %}{{ 'x' * 20000 }}{% endfor %}": "makes more than 1,000,000 characters",
@@ -107,7 +107,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bombed(run: Path, place: Path, bomb: str) -> Path:
-    """The run as somebody hands it on who means harm: a template in its configuration and its journal."""
+    """A malicious run folder: a template in its configuration and its journal exhausts resources."""
     theirs = shutil.copytree(run, place / "theirs")
     config = json.loads((theirs / "config.json").read_text())["config"]
     config["agent"]["prompts"] = {"answer_naive": bomb}

@@ -1,4 +1,4 @@
-"""Batches with their guard, the notebook, and loop detection, alone and together."""
+"""Batches and their checks, the notebook, and loop detection, alone and combined."""
 
 import asyncio
 from itertools import cycle

@@ -41,7 +41,7 @@ SHORT = (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> balrog_rag.Run:
-    """A short run, played from Python."""
+    """A short run played from Python."""
     return balrog_rag.evaluate(*SHORT, folder=tmp_path_factory.mktemp("api") / "run")
 
 
@@ -49,7 +49,7 @@ LOADED_AT_ONCE = (
     *("builtins", "contracts", "contracts.registry", "contracts.errors"),
     *("util", "util.interpreter"),
 )
-"""The names of the built-in plug-ins, where they are kept, and the check of the interpreter."""
+"""Modules that are loaded at once: the names of built-in plug-ins, and the interpreter check."""
 
 
 def test_importing_costs_nothing() -> None:
@@ -159,7 +159,7 @@ def test_in_a_running_loop_a_run_is_awaited(tmp_path: Path) -> None:
 
 
 class Silent:
-    """A model of a notebook, which answers eight times and then no more until it is mended."""
+    """A model defined in a notebook, which answers eight times and then fails until it is repaired."""
 
     name, left = "silent", 8
 
@@ -174,7 +174,7 @@ class Silent:
         return Reply("north")
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing."""
 
 
 def test_a_run_that_was_cut_is_gone_on_with(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_the_knowledge_base_is_searched() -> None:
 
 
 class North:
-    """An agent of a notebook, which asks nobody."""
+    """An agent defined in a notebook, which asks no model."""
 
     asks_model = False
 
@@ -240,7 +240,7 @@ def to_the_end(begin: Begin) -> Program:
 
 
 class Counting:
-    """A game of a notebook: ends at three."""
+    """A game defined in a notebook: ends at three."""
 
     def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
         self.view = TaskView(
@@ -260,7 +260,7 @@ class Counting:
         return self.reset()
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing."""
 
 
 class Thirds:

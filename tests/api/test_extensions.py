@@ -1,4 +1,4 @@
-"""The six examples of extensions: each runs as a script, and installed by a package of its own."""
+"""The six examples of extensions: each runs as a script, and installed from a package."""
 
 import os
 import runpy
@@ -61,7 +61,7 @@ crashes = extend_command:CRASHES
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as pip makes it: the examples as modules, and the entry points of their package."""
+    """A folder as pip makes it: the examples as modules, and their package's entry points."""
     folder = tmp_path_factory.mktemp("site")
     for file in (TOP / "examples").glob("extend_*.py"):
         text = "".join(
@@ -79,7 +79,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commanded(installed: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """`balrog-rag` where that package is installed."""
+    """Run `balrog-rag` where that package is installed."""
     return subprocess.run(
         [sys.executable, "-m", "balrog_rag", *words], capture_output=True, text=True, cwd=installed,
         env={**os.environ, "PYTHONPATH": str(installed)}, timeout=300,

@@ -1,4 +1,4 @@
-"""Plug-ins that do not keep their contract: one line that names them, and every journal can be read back."""
+"""Plug-ins that break their contract: one line that names them, and every journal can be read back."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ SCRIPTED = ("model=scripted", *SHORT)
 
 
 class TooFew:
-    """An agent whose constructor takes too little."""
+    """An agent whose constructor takes too few arguments."""
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -1,4 +1,4 @@
-"""Keyword arguments of `evaluate`: names, classes and objects, beside override strings."""
+"""Keyword arguments of `evaluate`: names, classes and objects, mixed with override strings."""
 
 import asyncio
 import inspect
@@ -31,7 +31,7 @@ def test_keywords_mean_the_same_as_override_strings(tmp_path: Path) -> None:
 
 
 class Walker:
-    """An agent object that alternates, and so shows whether episodes share it."""
+    """An agent object that alternates, which shows whether episodes share it."""
 
     def __init__(self, *actions: str) -> None:
         self.actions, self.turn = actions, 0
@@ -88,7 +88,7 @@ class Canned:
 
 
 class Named(Canned):
-    """A model class, which is given the configuration."""
+    """A model class, which gets the configuration."""
 
     name = "named"
 
@@ -110,7 +110,7 @@ def test_a_model_object_is_shared_and_left_open(tmp_path: Path) -> None:
 
 
 def to_three(begin: Begin) -> Program:
-    """Counts."""
+    """Count to three."""
     while True:
         yield "count"
 

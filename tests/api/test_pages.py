@@ -1,4 +1,4 @@
-"""What the pages and the examples say can be done: every block of Python runs, every command is one."""
+"""What pages and examples claim: every block of Python runs, every command is valid."""
 
 import ast
 import asyncio
@@ -25,11 +25,11 @@ PAGES = sorted([TOP / "README.md", *(TOP / "docs").rglob("*.md")])
 LINKED = [*PAGES, TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?: {4})?balrog-rag (\w+)((?:[^\\\n]|\\\n)*)$", re.MULTILINE)
-"""A command on a line of its own; a backslash at the end of a line continues it."""
+"""A command on a separate line; a backslash at the end of a line continues it."""
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
-"""Signs of a word that stands for others: RUN, KEY=VALUE, <model>, [--json]."""
+"""Signs of a placeholder: RUN, KEY=VALUE, <model>, [--json]."""
 THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest")
-"""What a page has its reader make: an agent or a game of a package, a folder of prompts."""
+"""What readers of a page create themselves: an agent or a game of a package, a folder of prompts."""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard|run\.watch=|not
 def test_every_block_of_python_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One after the other, as the cells of a notebook; nothing may be warned of."""
+    """Run a page's blocks in order, like the cells of a notebook; no warning may be raised."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": f"page_{page.stem}"}
     for block in BLOCK.findall(page.read_text()):
@@ -85,7 +85,7 @@ def understood(verb: str, words: list[str]) -> None:
 
 
 def composed(words: list[str]) -> None:
-    """Compose the words of a run, of a sweep's its first."""
+    """Compose the overrides of a run, or of the first run of a sweep."""
     own = [word for word in words if not word.startswith(("-", "resume=", "hydra"))]
     compose([word.partition(",")[0] if "-m" in words and "[" not in word else word for word in own])
 

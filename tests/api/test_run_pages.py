@@ -1,4 +1,4 @@
-"""What a run shows of itself from Python: a table, a report, the viewer's page, a check by replay."""
+"""A run's displays in Python: a table, a report, the viewer's page, a check by replay."""
 
 import asyncio
 import shutil

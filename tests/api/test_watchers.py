@@ -1,4 +1,4 @@
-"""Watchers of the user's: what they receive, and that none of them disturbs a run."""
+"""User-defined watchers: what they receive, and that none of them disturbs a run."""
 
 import threading
 from collections import defaultdict
@@ -42,7 +42,7 @@ def test_a_watcher_receives_every_event_of_every_episode_in_order(tmp_path: Path
 
 
 class Counter:
-    """Made for each run, and closed at its end."""
+    """Created for each run, and closed at its end."""
 
     made: list["Counter"] = []  # noqa: RUF012
 
@@ -141,7 +141,7 @@ def test_a_watcher_that_falls_behind_is_switched_off(
 
 
 async def asynchronous(event: Event) -> None:
-    """Would only ever make coroutines that nobody awaits."""
+    """Would only create coroutines that are never awaited."""
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_cannot_watch_is_refused_before_the_run(given: Any, said: str, tmp_
 
 
 class Breaking:
-    """A model that breaks down at its fourth answer, once."""
+    """A model that fails once, at its fourth answer."""
 
     def __init__(self) -> None:
         self.answers = 0

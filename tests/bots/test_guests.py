@@ -1,4 +1,4 @@
-"""Programs of others as players: real processes that walk, crash, hang, grow and cheat."""
+"""External programs as players: real processes that walk, crash, hang, grow and cheat."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def make_agent():
 
 
 def guest(folder: Path, misdeed: str) -> Path:
-    """A program that behaves for five actions."""
+    """A program that works for five actions."""
     folder.mkdir(exist_ok=True)
     (folder / "bot.py").write_text(BOT.format(misdeed=misdeed))
     return folder

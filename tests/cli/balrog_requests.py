@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def replace_libraries(given) -> None:
-    """Put empty modules in the place of providers' libraries and of the games themselves."""
+    """Replace providers' libraries and the games themselves with empty modules."""
     module("google", genai=None).__path__ = []
     module("google.genai", types=None)
     module("anthropic", Anthropic=None)

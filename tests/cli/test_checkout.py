@@ -1,4 +1,4 @@
-"""The prompts of a BALROG checkout, to the letter: a made one, in its layouts and in words of our own."""
+"""The prompts of a BALROG checkout, letter for letter: a made one, in its layouts, with texts of our own."""
 
 import asyncio
 import importlib.util
@@ -190,7 +190,7 @@ def module(path: Path) -> ModuleType:
 
 
 def brought(tmp_path: Path, capsys: pytest.CaptureFixture[str], **others: str) -> tuple[str, str]:
-    """The word that plays with a made checkout's prompts, and what the import said."""
+    """The override that plays with a test checkout's prompts, and the output of the import."""
     out = tmp_path / "it's words"
     assert main(["import", str(checkout(tmp_path / "made", **others)), "--out", str(out)]) == 0
     return f"agent.prompts=@{out}", capsys.readouterr().out

@@ -13,7 +13,7 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the user's key nor their .env is found."""
+    """A home where neither the user's key nor their .env is found."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path / "cache"))

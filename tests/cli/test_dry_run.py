@@ -1,4 +1,4 @@
-"""`--dry-run` says what would be played at what cost, refuses what a run refuses, and writes nothing."""
+"""`--dry-run` prints what would be played and its cost, rejects what a run rejects, and writes nothing."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An experiment is played arm by arm into one folder; every output says in what it is not that experiment."""
+"""An experiment is played arm by arm into one folder; every output states how it departs from it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ def test_a_word_that_no_arm_would_heed_is_refused() -> None:
 
 @pytest.fixture
 def papers_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Imports a made file of so many pages in the form of the paper's."""
+    """Imports a file with this many pages in the form of the paper's."""
     monkeypatch.setenv("BALROG_RAG_CACHE", str(own_cache(tmp_path / "cache")))
 
     def bring(pages: int) -> None:
@@ -211,7 +211,7 @@ def test_without_the_papers_file_it_stops_and_says_how_to_get_it(tmp_path: Path)
 
 @pytest.fixture(scope="module")
 def table1(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Table 1, played on another knowledge base."""
+    """Table 1, played with another knowledge base."""
     top = tmp_path_factory.mktemp("table1")
     words = (
         "+experiment=paper_table1",
@@ -256,7 +256,7 @@ def test_what_is_not_the_papers_says_so_in_every_output(
 
 
 class Shelf(BaseHTTPRequestHandler):
-    """Has the paper's file."""
+    """A server with the paper's file."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -264,7 +264,7 @@ class Shelf(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(PAGES, indent=1).encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

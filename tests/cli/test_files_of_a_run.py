@@ -46,7 +46,7 @@ def said_by(command: Any, capsys: Any) -> tuple[int, str]:
 
 
 def sparse(path: Path) -> Path:
-    """A file that claims five gigabytes and takes none of the disk."""
+    """A file that claims five gigabytes and uses no disk space."""
     with path.open("r+b") as file:
         file.truncate(FIVE_GIGABYTES)
     return path

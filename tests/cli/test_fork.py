@@ -1,4 +1,4 @@
-"""Forks as a user makes them: the past is kept, somebody else plays on."""
+"""Forks as a user makes them: the past is kept, and another player continues."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Another Python than that of .venv: one line that says what to do, and no .venv that cannot work."""
+"""Another Python than that of .venv: one line that says what to do, and no broken .venv."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def test_an_import_says_the_same() -> None:
 
 
 def other_python() -> str | None:
-    """A Python that is too old, where there is one."""
+    """A Python that is too old, if there is one."""
     for minor in range(6, 11):
         found = shutil.which(f"python3.{minor}")
         if found and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
@@ -70,7 +70,7 @@ def test_versions_are_those_of_the_project() -> None:
 
 
 def checkout(folder: Path, requires: str) -> Path:
-    """A checkout whose Makefile is ours and that installs nothing, for Pythons of these versions."""
+    """A checkout with our Makefile that installs nothing, for Pythons of these versions."""
     shutil.copy(ROOT / "Makefile", folder)
     (folder / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/install", folder / ".ci")

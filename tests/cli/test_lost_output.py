@@ -1,4 +1,4 @@
-"""Where nobody reads what a command prints: it ends as it would have, and is never a traceback."""
+"""If a command's output is not read, the command ends as usual, without a traceback."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ SHORT = ("env.episodes=1", "limits.steps=3")
 
 @pytest.fixture
 def unread() -> Iterator[int]:
-    """A pipe that nobody reads any more."""
+    """A pipe whose reader has gone."""
     end, pipe = os.pipe()
     os.close(end)
     yield pipe
@@ -71,7 +71,7 @@ def test_a_command_whose_output_is_lost_says_so_in_one_line(tmp_path: Path) -> N
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run `r` of some steps: enough for `show` to print more than a pipe holds."""
+    """A folder with a run `r` that is long enough for `show` to print more than a pipe holds."""
     top = tmp_path_factory.mktemp("played")
     process = started(top, subprocess.DEVNULL, *RUN, "env.episodes=1", "limits.steps=60", "run.folder=.")
     assert process.communicate(timeout=200)[1] == ""
@@ -79,7 +79,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def under(shell: str, top: Path) -> subprocess.CompletedProcess[str]:
-    """What a shell line does in a folder; `$b` is balrog-rag, `$j` a journal."""
+    """Run a shell line in a folder; `$b` is balrog-rag, `$j` a journal."""
     journal = next(top.rglob("*.journal.jsonl"))
     words = {**CLEAN, "b": f"{sys.executable} -m balrog_rag", "j": str(journal)}
     return subprocess.run(["bash", "-c", shell], cwd=top, env=words, capture_output=True, text=True)

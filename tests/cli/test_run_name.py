@@ -1,4 +1,4 @@
-"""Names of runs that no folder should have are refused before anything is written."""
+"""Invalid names of runs are rejected before anything is written."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Run folders made by somebody who means harm: no name in them leads outside, no link is written through."""
+"""Malicious run folders: no name in them leads outside, and no link is followed for writing."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(played: Path, tmp_path: Path) -> Path:
-    """A copy of these folders, and a folder outside of them with a file of the user's own."""
+    """A copy of these folders, beside a folder with a file of the user."""
     shutil.copytree(played, tmp_path / "results")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "file").write_text(SECRET)
@@ -54,7 +54,7 @@ def outside(place: Path) -> dict[str, bytes]:
 
 
 def refused(command: Callable[[], int], place: Path, capsys: Any) -> str:
-    """What a command says that must do nothing outside of the folders it was given."""
+    """The output of a command that must not change anything outside of the given folders."""
     before = outside(place)
     assert command() != 0
     said = capsys.readouterr()
@@ -63,7 +63,7 @@ def refused(command: Callable[[], int], place: Path, capsys: Any) -> str:
 
 
 def reconfigure(run: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Another configuration, with the digest that fits it, in the journals too."""
+    """Replace the configuration, with a matching digest, in the journals too."""
     config = json.loads((run / "config.json").read_text())["config"]
     change(config)
     digest = config_digest(config)
@@ -91,10 +91,10 @@ OUT = [
     f"nle/{TASK}\n/00",
     "/" * 300,
 ]
-"""Names that mean another place than one in a run folder, or none."""
+"""Names that refer to a place outside of a run folder, or are no names."""
 ALWAYS = {OUT[0], OUT[4], OUT[10], OUT[14]}
 OUT_AND_SLOW = [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in OUT]
-"""One name goes through one check, wherever it stands; so a few of each kind are tried every time."""
+"""A name is checked the same way everywhere, so a few of each kind are tried in every place."""
 
 
 @pytest.mark.parametrize("name", OUT_AND_SLOW)

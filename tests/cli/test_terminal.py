@@ -1,4 +1,4 @@
-"""Tables of results on narrow terminals: every column is there, and words stay whole."""
+"""Tables of results on narrow terminals: every column is there, and words are not broken."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Folders that somebody else has made: what they reach is shown first, and gone on with only when trusted."""
+"""Untrusted folders: what they would access is shown first, and used only after confirmation."""
 
 import json
 import os
@@ -29,7 +29,7 @@ SECRET = "canary-0123456789"
 
 
 class Evil(ThreadingHTTPServer):
-    """A stranger's server, which remembers all that it hears."""
+    """An attacker's server, which records all requests."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Listening)
@@ -57,7 +57,7 @@ class Listening(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def evil() -> Iterator[Evil]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's state of its own, and a variable that nobody may have."""
+    """A home with the user's state, and a variable that must not leak."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("DATABASE_PASSWORD", SECRET)
     secrets.known_secrets.cache_clear()
@@ -77,7 +77,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(run: Path, *words: str) -> Path:
-    """A run folder as a start makes it."""
+    """A run folder as a run creates it."""
     small = ["agent=naive", "env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]", "limits.steps=1"]
     run_folder.create(run, plain(resolved(compose([*small, *words]))))
     mark(run)
@@ -85,7 +85,7 @@ def made(run: Path, *words: str) -> Path:
 
 
 def strangers(run: Path, change: Callable[[dict[str, Any]], Any] = lambda config: None) -> Path:
-    """The same folder as it comes from somebody else, with whatever they have put into it."""
+    """The same folder as received from somebody else, with their changes."""
     config = json.loads((run / "config.json").read_text())["config"]
     change(config)
     there = run.with_name(f"{run.name}-theirs")

@@ -66,7 +66,7 @@ Shown = list[tuple[str, str]]
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The checkout's prompts."""
+    """The overrides that use the checkout's prompts."""
     out = tmp_path_factory.mktemp("words")
     assert main(["import", CHECKOUT, "--out", str(out)]) == 0
     return dict(compose([f"agent.prompts=@{out}", "model=scripted"]).agent.prompts)
@@ -95,7 +95,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def view_of(env: str, task: str) -> TaskView:
-    """What an agent knows of a real game; TextWorld's are not built for this."""
+    """An agent's view of a real game; TextWorld's are not built for this."""
     if env == "textworld":
         return TaskView(env, task, "", {}, TEXTWORLDS.accepted, "help")
     config = compose(["+experiment=balrog", "model=scripted", f"env.tasks=[{env}/{task}]"])

@@ -1,4 +1,4 @@
-"""The one command: every verb reaches its command, says so in its usage, and its mistakes are one line."""
+"""The command `balrog-rag`: every verb reaches its command, its usage names it, and mistakes are one line."""
 
 import subprocess
 import sys

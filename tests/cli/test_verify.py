@@ -1,4 +1,4 @@
-"""`episode verify` on a run folder: every journal where it belongs, every line as it was written."""
+"""`verify` on a run folder: every journal in its place, every line as it was written."""
 
 import json
 import shutil

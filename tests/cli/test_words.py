@@ -1,4 +1,4 @@
-"""Wrong words, each with the line that says what to write instead."""
+"""Wrong overrides, each with the message that says what to write instead."""
 
 from pathlib import Path
 

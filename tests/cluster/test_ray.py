@@ -1,4 +1,4 @@
-"""runner=ray on clusters of one machine: the same journals as here, and a node that dies mid-run."""
+"""runner=ray on clusters of one machine: the same journals as without it, and a node that dies mid-run."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Every agent with every game and every model; every switch has its default in conf/ alone."""
+"""Every agent with every game and every model; every switch has its default in conf/ only."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -59,7 +59,7 @@ PAIRS = pairwise(*GROUPS)
 
 @pytest.fixture
 def chess(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kind of game without prompts of its own."""
+    """A kind of game without prompts."""
     kind = EnvironmentKind(
         name="chess",
         title="Chess",

@@ -1,4 +1,4 @@
-"""What a run freezes of its configuration, and what a resume or a fork may change of it."""
+"""The frozen configuration of a run, and what a resume or a fork may change in it."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ PRIOR = "+knowledge.prior={{notes/a.md: {}}}"
 
 
 def made(run: Path, *words: str) -> Path:
-    """A run folder of this configuration, as a start makes it."""
+    """A run folder with this configuration, as a run creates it."""
     run_folder.create(run, plain(resolved(compose(["model=scripted", *words]))))
     return run
 

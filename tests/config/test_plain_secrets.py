@@ -1,4 +1,4 @@
-"""Secrets in plain words: refused before anything is written, and never said again."""
+"""Secrets in plain text: rejected before anything is written, and never repeated."""
 
 import json
 import logging
@@ -59,7 +59,7 @@ FINE = [
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to run in, and variables whose values may never be shown."""
+    """An empty folder to run in, and variables whose values must never be shown."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("CANARY", SECRET)

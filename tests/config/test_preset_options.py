@@ -1,4 +1,4 @@
-"""Options of presets that no chosen game has are left out; those that the user typed are refused."""
+"""Options of presets that no chosen game has are dropped; those typed by the user are rejected."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Games that the tests of this room read: recorded once, copied where they are changed."""
+"""Games for the tests of this folder: recorded once, copied if they are changed."""
 
 import shutil
 from pathlib import Path
@@ -13,7 +13,7 @@ MOVES = ["far east", "far south", "search", "far west", "far north", "i", "esc"]
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory) -> Path:
-    """Six short games, a folder each."""
+    """Six short games, each in its own folder."""
     root = tmp_path_factory.mktemp("played") / "bot"
     for seed in range(6):
         spec = GameSpec("nle", "NetHackChallenge-v0", Seeds(seed, seed), 100, {"no_progress": 0})
@@ -23,12 +23,12 @@ def played(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def root(played, tmp_path) -> Path:
-    """A copy of them."""
+    """A copy of the games."""
     return Path(shutil.copytree(played, tmp_path / "bot"))
 
 
 @pytest.fixture
 def db(root, tmp_path) -> Path:
-    """A database that has them as the dataset `bot`."""
+    """A database that contains them as the dataset `bot`."""
     assert dataset("import", root, "--db", tmp_path / "games.db") == 0
     return tmp_path / "games.db"

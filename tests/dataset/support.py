@@ -17,12 +17,12 @@ from balrog_rag.workers.inline import InlineGame
 
 SCORE = 9
 OUTPUT, INPUT, BELL = 0, 1, b"\a"
-"""Channels of a recording: what the terminal was sent, and keys."""
+"""Channels of a recording: terminal output, and keys."""
 KEYS = ("tty_chars", "tty_colors", "tty_cursor")
 
 
 class Live:
-    """Every frame that a game of this process shows, with the key that was pressed at it."""
+    """Every frame shown by a game of this process, with the key that was pressed at it."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.games: list[list[dict[str, Any]]] = []
@@ -49,7 +49,7 @@ def frame(game: Any) -> dict[str, Any]:
 
 
 def recorded(root: Path) -> list[dict[str, Any]]:
-    """The games under a root as nle's own code brings them in and reads them, with what it knows of them."""
+    """The games below a root as nle's own code imports and reads them, with their metadata."""
     path = str(root.parent / f"{root.name}.db")
     nld.db.create(path)
     nld.add_nledata_directory(str(root), "read", path)
@@ -66,7 +66,7 @@ def game_of(dataset: Any, number: int) -> dict[str, Any]:
 
 
 def differing(live: list[dict[str, Any]], read: dict[str, Any]) -> list[str]:
-    """In what the frames of a recording are not those that were shown; the last ones have no key."""
+    """The differences between a recording's frames and those shown; the last ones have no key."""
     wrong = []
     if len(read["keypresses"]) != len(live) - 1:
         wrong.append(f"{len(live) - 1} frames, {len(read['keypresses'])} recorded")
@@ -82,7 +82,7 @@ def differing(live: list[dict[str, Any]], read: dict[str, Any]) -> list[str]:
 
 
 def same_frames(mine: dict[str, Any], theirs: dict[str, Any]) -> bool:
-    """Whether two recordings hold the same frames; only the time of day may differ."""
+    """Whether two recordings have the same frames; only the time of day may differ."""
     return all(np.array_equal(mine[name], theirs[name]) for name in (*KEYS, "keypresses", "scores"))
 
 
@@ -100,7 +100,7 @@ def press(spec: GameSpec, actions: list[str], ttyrec: Path) -> None:
 
 
 def older(newest: Path, version: int, stem: Path) -> Path:
-    """A recording as older versions hold it: 2 without scores, 1 also without keys, a writing a frame."""
+    """A recording in an older version: 2 has no scores, 1 also no keys and one frame per write."""
     data, at, made, sent = bz2.decompress(newest.read_bytes()), 0, [], b""
 
     def add(channel: int, body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Archives from a real server on loopback: broken off, gone on with, damaged, exchanged."""
+"""Archives from a real server on loopback: interrupted, continued, damaged, replaced."""
 
 import io
 import zipfile
@@ -29,7 +29,7 @@ def archive(seed: int) -> bytes:
 
 
 class Shelf(BaseHTTPRequestHandler):
-    """Serves one archive with ranges; breaks off where it is told to."""
+    """Serves one archive with ranges, and disconnects where it should."""
 
     body, tag, breaks = b"", "1", 0
     asked: ClassVar[list[str | None]] = []
@@ -48,7 +48,7 @@ class Shelf(BaseHTTPRequestHandler):
         self.wfile.write(shelf.body[begin:end])
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

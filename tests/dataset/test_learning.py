@@ -1,4 +1,4 @@
-"""Behavioural cloning on games that were just recorded; where PyTorch is missing, this room is left out."""
+"""Behavioural cloning on games that were just recorded; skipped without PyTorch."""
 
 import json
 from pathlib import Path

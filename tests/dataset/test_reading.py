@@ -1,4 +1,4 @@
-"""Bringing recordings in, choosing, streaming: what nle.dataset does, and one line for each of its traps."""
+"""Import, select and stream recordings: what nle.dataset does, and one line for each of its pitfalls."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Recordings of games as nle.dataset reads them: one file set an episode, a line for every episode."""
+"""Recordings of games as nle.dataset reads them: one set of files per episode, one line for every episode."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from tests.dataset.support import Live, dataset, differing, press, recorded, sam
 from tests.support import CLEAN, command
 
 MENUS = (["i"], ["far east", "i"], ["d"], ["pray"], ["esc", "#"], ["E"], ["count 5", "2", "0"], ["travel"])
-"""What may be open when a limit ends an episode."""
+"""Menus that may be open when a limit ends an episode."""
 
 
 def nethack(seed: int, steps: int = 100_000) -> GameSpec:

@@ -1,4 +1,4 @@
-"""Tables of games: datasets' and runs', side by side."""
+"""Tables of games: of datasets and runs, side by side."""
 
 from pathlib import Path
 

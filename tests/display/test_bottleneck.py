@@ -1,4 +1,4 @@
-"""Limits other than the model's server: said before the run starts, and while they hold it back."""
+"""Limits other than the model's server: reported before the run starts, and while they slow it down."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The dashboard: what it says at any size of terminal, and on a real one what its keys do."""
+"""The dashboard: its content at any terminal size, and its keys on a real terminal."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
 
 def board_of(runs: list[PlannedRun]) -> Scoreboard:
-    """A board of runs that nobody plays."""
+    """A board of runs that are not played."""
 
     async def made() -> Scoreboard:
         gate, backend = EpisodeSlots(1), LocalBackend(runs[0].config.runner, LiveServices())
@@ -55,7 +55,7 @@ def board_of(runs: list[PlannedRun]) -> Scoreboard:
 
 @pytest.fixture
 def board(tmp_path: Path) -> Scoreboard:
-    """Six episodes: one ended, one found ended, three in play, one of them with evil words."""
+    """Six episodes: one ended, one found ended, three in play, one of them with hostile text."""
     config = compose(["model=scripted", "agent=naive", "env.episodes=6", "limits.run.dollars=5"])
     specs = plan(config, player_spec(config))
     board = board_of([PlannedRun(tmp_path / "myrun", config, specs, kinds_in(config))])
@@ -142,7 +142,7 @@ def test_more_episodes_than_lines(board: Scoreboard) -> None:
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Scoreboard:
-    """Two runs of a sweep, an episode of each in play."""
+    """Two runs of a sweep, with an episode of each in play."""
     runs = []
     for label in ("agent=naive,run.seed=1", "agent=robust_cot,run.seed=1"):
         config = compose(["model=scripted", "agent=naive", "env.episodes=2"])

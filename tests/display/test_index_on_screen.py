@@ -1,4 +1,4 @@
-"""An index built at the start of a run, on a real terminal: its bar is never in the dashboard's way."""
+"""An index built at the start of a run, on a real terminal: its bar never disturbs the dashboard."""
 
 import os
 import pty
@@ -24,7 +24,7 @@ class Screen:
         self.drawn = ""
 
     def until(self, text: str | None, seconds: float = 150) -> None:
-        """Read until it is drawn; None: to the run's end."""
+        """Read until a text is drawn; None: to the end of the run."""
         while text is None or text not in self.drawn:
             ready = select.select([self._master], [], [], 0 if self.process.poll() is not None else 0.1)[0]
             if ready:

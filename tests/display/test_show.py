@@ -1,4 +1,4 @@
-"""What `python -m balrog_rag.episode` prints of others' text commands no terminal."""
+"""Untrusted text printed by `balrog-rag show` cannot control a terminal."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_names_of_foreign_journals_are_shown_harmless(
 
 
 def test_a_brief_look_says_how_it_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A game in which a random player soon dies; what of stands in all that tells of the end."""
+    """A game in which a random player soon dies; its cause of death is printed."""
     words = ["agent=random", "env.episodes=1", "env.seeding=fixed", "env.seeds=[190]", "env.no_progress=0"]
     assert evaluate([*words, f"run.folder={tmp_path}", "run.name=r", "runner.log=plain"]) == 0
     told, log = capsys.readouterr().err, (tmp_path / "r/eval.log").read_text()

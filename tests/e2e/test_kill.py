@@ -27,7 +27,7 @@ TIMES = {"latency", "seconds", "attempts", "chain"}
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    """The loopback model server, in a process of its own; its address."""
+    """The loopback model server in a separate process; its address."""
     words = [sys.executable, "-m", "balrog_rag.models", "testserver", "--latency", "0.01"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -62,12 +62,12 @@ def new_run(server: str, name: str, episodes: int, steps: int, players: tuple[st
 
 
 def asked(server: str) -> int:
-    """Requests the server has seen."""
+    """Requests that the server has received."""
     return int(counts(server)["requests"])
 
 
 def asked_in_all(server: str) -> int:
-    """The same, with those of a client that is gone: they lie in its sockets, and a few rounds read them."""
+    """The same with requests of a client that has ended, which stay in its sockets for a few rounds."""
     return [asked(server) for _ in range(10)][-1]
 
 
@@ -81,7 +81,7 @@ def journaled(run: Path) -> int:
 
 
 def timeless(path: Path) -> list[object]:
-    """A journal without what a clock wrote, and the digests that follow from it."""
+    """A journal without times, and without the digests that depend on them."""
 
     def strip(value: object) -> object:
         if isinstance(value, dict):
@@ -125,7 +125,7 @@ def kill_and_resume(
 
 
 def wait_for_answers(server: str, process: subprocess.Popen[bytes], count: int) -> None:
-    """Until the server has seen that many requests, or the run has ended."""
+    """Wait until the server has received that many requests, or the run has ended."""
     deadline = time.monotonic() + 200
     while asked(server) < count and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)

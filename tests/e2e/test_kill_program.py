@@ -1,4 +1,4 @@
-"""`kill -9` while a program plays, of the whole run and of a worker: no game is another for it."""
+"""`kill -9` of a whole run and of a worker while a program plays: every game stays the same."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ GAMES = (
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The games, played undisturbed."""
+    """The games, played without interruption."""
     folder = tmp_path_factory.mktemp("whole")
     done = command("balrog_rag.eval", *GAMES, "run.name=r", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -38,13 +38,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def presses(run: Path) -> int:
-    """Key presses that are safe on disk, of games that go on."""
+    """Key presses of open games that are safe on disk."""
     found = [journal.read(path) for path in journals(run)] if run.exists() else []
     return sum(read.count for read in found if read.end is None)
 
 
 def reached(run: Path, process: subprocess.Popen[str], most: int) -> bool:
-    """Wait until so many presses of open games are journaled; false where the games are over before."""
+    """Wait until this many presses of open games are journaled; false if the games end before."""
     deadline = time.monotonic() + 200
     while presses(run) < most:
         if process.poll() is not None:
@@ -55,7 +55,7 @@ def reached(run: Path, process: subprocess.Popen[str], most: int) -> bool:
 
 
 def kill_at(folder: Path, words: list[str], mark: int, kill: Callable[[subprocess.Popen[str]], None]) -> str:
-    """Play and kill at the mark; what was said. Once more where the games were over before anybody looked."""
+    """Play and kill at the mark; return the output. Repeated once if the games were over too soon."""
     run, before = folder / "results" / "r", folder / "before"
     if run.exists():
         shutil.copytree(run, before)
@@ -75,7 +75,7 @@ def kill_at(folder: Path, words: list[str], mark: int, kill: Callable[[subproces
 
 
 def equal(run: Path, whole: Path) -> None:
-    """The journals of both runs, but for what a clock wrote."""
+    """The journals of both runs without times."""
     names = [path.relative_to(whole) for path in journals(whole)]
     assert [path.relative_to(run) for path in journals(run)] == names
     for name in names:

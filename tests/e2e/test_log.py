@@ -1,4 +1,4 @@
-"""What a run says while it goes on, to a person and to a program."""
+"""The progress messages of a run, for people and for programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The example notebook runs from top to bottom in a real kernel: progress, tables, pages in place."""
+"""The example notebook runs from top to bottom in a real kernel: progress, tables, embedded pages."""
 
 import json
 from pathlib import Path

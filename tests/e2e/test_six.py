@@ -1,4 +1,4 @@
-"""BALROG's six environments, all 255 episodes in a few steps each: killed, resumed, verified, handed in."""
+"""BALROG's six environments, all 255 episodes in a few steps each: killed, resumed, verified, submitted."""
 
 import json
 import os
@@ -34,7 +34,7 @@ FORKED = {
 
 @pytest.fixture
 def cache(tmp_path: Path) -> str:
-    """Boxoban's levels in small, and the user's games of TextWorld."""
+    """A small set of Boxoban's levels, and the user's games of TextWorld."""
     if missing():
         pytest.skip("the games of TextWorld are not built: balrog-rag envs build textworld")
     cache = own_cache(tmp_path / "cache")
@@ -74,9 +74,9 @@ def test_everything_is_played_killed_resumed_verified_and_handed_in(
 
 
 def recounted(submission: Path) -> None:
-    """What the board's keepers count from the episodes' records is what the submission says.
+    """The figures that the board's maintainers compute from the episodes' records equal the submission's.
 
-    Theirs add in the order in which a folder happens to list its files, so the last digit may be another.
+    Theirs are summed in the order in which a folder lists its files, so the last digit may differ.
     """
     said = json.loads((submission / "summary.json").read_text())
     errors = []
@@ -96,7 +96,7 @@ def recounted(submission: Path) -> None:
 
 
 def forked(folder: Path, cache: str) -> None:
-    """An episode of each small game is gone on with by another player."""
+    """Another player continues an episode of each small game."""
     for env, stem in FORKED.items():
         out = folder / "results" / f"fork_{env}"
         path = folder / "results/r" / f"{stem}.journal.jsonl"

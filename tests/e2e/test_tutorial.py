@@ -1,4 +1,4 @@
-"""Every command of the tutorial works as it stands there, with a model that costs nothing and short games."""
+"""Every command of the tutorial works as written, with a model that costs nothing and short games."""
 
 import glob
 import re
@@ -21,7 +21,7 @@ def commands() -> list[list[str]]:
 
 
 def shortened(words: list[str]) -> list[str]:
-    """The same for nothing, and in a few steps."""
+    """The same command without costs, in a few steps."""
     if words[0] not in ("run", "sweep"):
         return words
     more = SHORT["balrog"] if "+experiment=balrog" in words else SHORT["sweep"]

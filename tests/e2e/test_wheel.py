@@ -1,4 +1,4 @@
-"""The wheel alone, without the checkout: data files travel in it, and an episode plays from it."""
+"""The wheel without the checkout: it contains the data files, and an episode plays from it."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Plays a game and prints the digest of every observation: `python determinism.py ENV TASK SEED STEPS`."""
+"""Play a game and print the digest of every observation: `python determinism.py ENV TASK SEED STEPS`."""
 
 import asyncio
 import json

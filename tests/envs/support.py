@@ -1,4 +1,4 @@
-"""Games for the tests of this room."""
+"""Games for the tests of this folder."""
 
 import asyncio
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def _game(env: str, task: str, seed: int, rest: dict[str, Any]) -> GameSpec:
 
 
 def play(spec: GameSpec, actions: Iterable[str], ttyrec: str | None = None) -> list[Transition]:
-    """The start and what each action led to, up to the game's end."""
+    """The start and the result of each action, up to the game's end."""
 
     async def run() -> list[Transition]:
         game = InlineGame(spec, ttyrec)

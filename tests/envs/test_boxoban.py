@@ -27,7 +27,7 @@ LEVEL = """; {number}
 
 
 def archive(**extra):
-    """A zip like the one the levels are published in."""
+    """A zip like the one in which the levels are published."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
         levels = "".join(LEVEL.format(number=number) for number in range(3))
@@ -56,7 +56,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def server():
-    """Serves what is put under `content`, by path."""
+    """Serves the files in `content`, by path."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):

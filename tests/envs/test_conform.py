@@ -1,4 +1,4 @@
-"""Our engines hold against recordings of BALROG's own games."""
+"""Our engines agree with recordings of BALROG's own games."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ RECORDINGS = Path(__file__).parents[1] / "data" / "recordings"
 
 
 def changed(tmp_path, **fields):
-    """The first recorded episode of BabyAI, with something else in its fourth state."""
+    """The first recorded episode of BabyAI, with a different fourth state."""
     with gzip.open(RECORDINGS / "babyai.jsonl.gz") as file:
         episode = json.loads(next(file))
     episode["steps"][2].update(fields)

@@ -44,7 +44,7 @@ def test_beyond_the_east_edge_the_view_is_cut_off():
 
 
 def play(pictures, actions):
-    """What is seen over a day and into the night."""
+    """The observations over a day and into the night."""
     game = make("default", 1112)
     moments = [game.reset()]
     for number, action in enumerate(actions):

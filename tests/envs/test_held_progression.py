@@ -1,4 +1,4 @@
-"""Progression held: a level counts if the hero lives on, comes back up, or holds a deeper one."""
+"""Held progression: a level counts if the hero survives there, comes back up, or holds a deeper one."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from balrog_rag.envs.nethack.progression import table
 
 
 def held(*moments: tuple[int, int], level: int = 1, gap: bool = False) -> float | None:
-    """What is held after these depths and turns."""
+    """The held progression after these depths and turns."""
     counted = HeldProgression()
     for depth, turn in [(1, 1), *moments]:
         counted.see({"depth": depth, "turn": turn, "experience_level": level}, gap)

@@ -1,4 +1,4 @@
-"""The language observation equals the recorded one, and obeys its rule on states nobody recorded."""
+"""The language observation equals the recorded one, and follows its rule in unrecorded states."""
 
 import json
 import lzma

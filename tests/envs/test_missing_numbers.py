@@ -1,4 +1,4 @@
-"""Observations that lack numbers or parts: what wrappers and displays make of them in every kind of game."""
+"""Observations without numbers or parts: wrappers and displays cope in every kind of game."""
 
 import pytest
 

@@ -47,7 +47,7 @@ def spec(identity: str = MONK, number: int = 0) -> GameSpec:
 
 
 def theirs(identity: str, number: int):
-    """A game in the package's own environment, free of the wall clock as ours is; begun."""
+    """A game in the package's own environment, with a pinned clock as in ours; begun."""
     environment = package("nethackers.arena.environment")
     seeds = package("nethackers.arena.seeds")
     made = environment.make_environment(1_000_000, 10_000, identity)

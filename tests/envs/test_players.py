@@ -1,4 +1,4 @@
-"""The players without a model: each far above one that acts at random."""
+"""The players without a model: each far better than random actions."""
 
 import random
 from importlib import import_module
@@ -13,7 +13,7 @@ from balrog_rag.envs.crafter.player import Scene
 
 
 def progression(name, task, seed, limit=2000):
-    """What the player of a game comes to."""
+    """The progression that the player of a game reaches."""
     game = import_module(f"balrog_rag.envs.{name}.game").make(task, seed)
     moment = game.reset()
     player = import_module(f"balrog_rag.envs.{name}.player").play(game.goal, moment)
@@ -27,7 +27,7 @@ def progression(name, task, seed, limit=2000):
 
 
 def by_chance(module, task, seed, limit=2000):
-    """What actions at random come to."""
+    """The progression that random actions reach."""
     game, dice = module.make(task, seed), random.Random(seed)
     moment = game.reset()
     for _ in range(limit):

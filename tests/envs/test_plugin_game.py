@@ -1,4 +1,4 @@
-"""A kind of game and a program from another package, installed as users install them."""
+"""A kind of game and a program from another package, installed with pip."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ ORCHARD = ("env.tasks=[orchard/small-v0]", "model=scripted")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that pip has installed the package into."""
+    """A folder into which pip has installed the package."""
     source, target = tmp_path_factory.mktemp("source") / "plugin", tmp_path_factory.mktemp("site")
     subprocess.run(["cp", "-r", str(PACKAGE), str(source)], check=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]

@@ -1,4 +1,4 @@
-"""Several presses a step: each is scored by itself, as the same presses are when an agent makes them."""
+"""Several presses per step: each is scored separately, like the same presses made by an agent."""
 
 import asyncio
 from collections.abc import Callable, Mapping

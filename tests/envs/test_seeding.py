@@ -23,7 +23,7 @@ NETHACK = ("nle", "NetHackChallenge-v0")
 
 @cache
 def played(env, task, seed, steps, date="", zone=""):
-    """What another process saw, under a system date if one is given."""
+    """The observations of another process, under a system date if one is given."""
     environment = dict(os.environ)
     if date:
         environment |= {"LD_PRELOAD": str(FAKETIME), "FAKETIME": date}

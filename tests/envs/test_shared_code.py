@@ -1,4 +1,4 @@
-"""Games of one process share NetHack's code, and are the same games."""
+"""Games of one process share NetHack's code, and play the same as without sharing."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not clock_pinned(), reason="the library is not b
 
 
 def own_memory() -> int:
-    """Bytes that this process shares with nobody, memory behind files in memory among them."""
+    """Bytes that this process shares with no other, including memory-backed files."""
     told = Path("/proc/self/smaps_rollup").read_text()
     return sum(
         int(size) * 1024 for size in re.findall(r"^(?:Private_Dirty|Private_Clean): +(\d+)", told, re.M)

@@ -1,4 +1,4 @@
-"""Programs in environments that only take steps: they see observations, and play all the same."""
+"""Programs in environments that only take steps: they see observations, and can play as well."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,14 +15,14 @@ from tests.envs.support import minihack
 
 
 class Hidden:
-    """A real game that shows its text alone."""
+    """A real game that exposes its text only."""
 
     def __init__(self, game: Any) -> None:
         self.reset, self.step, self.close, self.view = game.reset, game.step, game.close, game.view
 
 
 def stroll(begin: Begin) -> Program:
-    """Walk west until the game says something."""
+    """Walk west until the game shows a message."""
     screen = begin.screen
     for _ in range(30):
         screen = yield "west"

@@ -1,4 +1,4 @@
-"""TextWorld's games: built from their seeds, played, and held against recordings of BALROG's."""
+"""TextWorld's games: built from their seeds, played, and compared with recordings of BALROG's."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ def coin(cache):
 
 
 def recorded(path, task):
-    """The recordings of one task alone."""
+    """The recordings of one task."""
     with gzip.open(RECORDINGS) as file:
         lines = [line for line in file if json.loads(line)["task"] == task]
     path.write_bytes(gzip.compress(b"".join(lines)))

@@ -1,4 +1,4 @@
-"""The call in a decision: taken as it is where the task has it, else the decision's text is read."""
+"""The call in a decision: used unchanged if the task has it, otherwise the decision's text is parsed."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The chain of a journal's lines: any flipped bit is found, by its line, whatever it says."""
+"""The hash chain of a journal's lines: any flipped bit is found, with its line."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ from tests.support import edit_journal, unchained
 
 FLIPS = 2000
 played: dict[str, bytes] = {}
-"""The journal, once for all tests."""
+"""The journal, created once for all tests."""
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def flipped(data: bytes, place: int, bit: int) -> bytes:
 
 
 def refused_at(data: bytes) -> int:
-    """The line by whose number a journal is refused; 0 where it is not."""
+    """The number of the line at which a journal is rejected; 0 if it is accepted."""
     try:
         journal.parse(data, Path("j"))
     except JournalError as error:
@@ -79,7 +79,7 @@ EDITS: dict[str, tuple[str, Callable[[dict], object]]] = {
     "seconds": ("end", lambda line: line.update(seconds=1e6)),
     "a version": ("header", lambda line: line["versions"].update(nle="9")),
 }
-"""What no replay notices, since nothing that is played depends on it."""
+"""Edits that no replay notices, since nothing in the game depends on them."""
 
 
 @pytest.mark.parametrize("what", EDITS)

@@ -1,4 +1,4 @@
-"""Journals: what is read back, what is dropped, what is refused, at every byte."""
+"""Journals: what is read back, what is dropped and what is rejected, at every byte."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The play loop on real NetHack: resumed at any entry, verified, refused where anything differs."""
+"""The play loop on real NetHack: resumed at any entry, verified, rejected if anything differs."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ TIMES = ("latency", "seconds", "chain")
 
 
 class CountingServices(LiveServices):
-    """A services whose model counts what it is asked, by request digest."""
+    """Services whose model counts its requests by digest."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class CountingServices(LiveServices):
 
 
 def timeless(path: Path) -> list[object]:
-    """A journal without what a clock wrote, and the digests that follow from it."""
+    """A journal without times, and without the digests that depend on them."""
 
     def strip(value):
         if isinstance(value, dict):
@@ -54,7 +54,7 @@ def timeless(path: Path) -> list[object]:
 
 @pytest.fixture
 def journaled(specs, player, tmp_path):
-    """Plays one episode and gives its spec and journal."""
+    """Play one episode; return its spec and journal."""
 
     def play(*overrides: str, steps: int = 40):
         (spec,) = specs("env.tasks=[nle/NetHackChallenge-v0]", *overrides, steps=steps)

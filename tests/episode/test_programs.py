@@ -22,7 +22,7 @@ TASKS = "env.tasks=[nle/NetHackChallenge-v0]"
 
 
 def rest(begin: Begin) -> Program:
-    """Search for so many turns."""
+    """Search for this number of turns."""
     for _ in range(int(begin.arguments["turns"])):
         yield "search"
     return f"rested for {begin.arguments['turns']} turns"

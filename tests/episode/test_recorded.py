@@ -28,14 +28,14 @@ from balrog_rag.workers.inline import InlineGames
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "recorded").glob("*.jsonl.gz"))
 DEMONSTRATION = Path(__file__).parents[1] / "data" / "recorded" / "demonstration.json"
 THEN = {path.stem: path.read_text() for path in (DEMONSTRATION.parent / "prompts").glob("*.j2")}
-"""The words of prompts whose wording has changed since."""
+"""Prompts of that version whose wording has changed since."""
 
 OPTIONS = ("character", "actions", "layout", "skip_more", "no_progress", "autopickup")
 """Fields of a game's spec that have become options of its kind."""
 
 
 def completed(old: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Settings of then, with those that have been added since as they are by default."""
+    """Settings of that version, completed with the defaults of newer keys."""
     found = {**now, **old}
     for name, value in old.items():
         if isinstance(value, dict) and isinstance(now.get(name), dict) and now[name]:
@@ -44,7 +44,7 @@ def completed(old: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
-    """The journal as today's version would have written it: its header says the same in today's fields."""
+    """The journal as the current version would have written it: the same header in today's fields."""
     header: dict[str, Any] = json.loads(lines[0])
     game = header["spec"]["game"]
     old = {name: game.pop(name) for name in OPTIONS}
@@ -66,7 +66,7 @@ def as_written_now(lines: list[bytes], tmp_path: Path) -> bytes:
 
 
 def with_todays_names(line: bytes) -> bytes:
-    """An entry with the names that have changed since."""
+    """An entry with today's names."""
     entry = json.loads(line)
     if "stats" in entry:
         entry["numbers"] = entry.pop("stats")
@@ -75,12 +75,12 @@ def with_todays_names(line: bytes) -> bytes:
 
 @cache
 def defaults(agent: str) -> Config:
-    """What an agent's configuration is today."""
+    """The current default configuration of an agent."""
     return compose([f"agent={agent}", "model=scripted"])
 
 
 PROGRAMS = ("nle_random", "mh_random", "nle_dummy")
-"""Recorded a press a line, when these players were policies; programs are journaled a burst at a time."""
+"""Recorded with one press per line, when these players were policies; programs now journal bursts."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -100,7 +100,7 @@ def test_a_program_presses_what_it_pressed_before(name: str, tmp_path: Path) -> 
 
 
 async def played(spec: EpisodeSpec, path: Path) -> journal.Recording:
-    """The episode played anew."""
+    """The episode played again."""
     game = await InlineGames().open(spec.game)
     with journal.Writer(path) as writer:
         writer.append(journal.Header(journal.VERSION, spec, spec.digest, "", {}))

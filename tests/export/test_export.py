@@ -1,4 +1,4 @@
-"""Episodes written for other programs: every event with its prompts and screens, by replay."""
+"""Episodes exported for other programs: every event with its prompts and screens, by replay."""
 
 from pathlib import Path
 

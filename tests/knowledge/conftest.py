@@ -1,4 +1,4 @@
-"""A cache of its own for each test session: fetched weights are shared with the user's, nothing built is."""
+"""A cache for each test session: downloaded weights are shared with the user's, built files are not."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ PAGES = {
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Indexes and imported corpora of these tests go to a folder of theirs."""
+    """A separate folder for indexes and imported corpora of these tests."""
     cache = support.own_cache(tmp_path_factory.mktemp("cache"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BALROG_RAG_CACHE", str(cache))
@@ -43,7 +43,7 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every eighth passage of the embedded corpus: much like it, and quicker to index."""
+    """Every eighth passage of the embedded corpus: similar, and quicker to index."""
     lines = assembly.encoded().splitlines(keepends=True)
     file = tmp_path_factory.mktemp("some") / "some.jsonl"
     file.write_bytes(b"".join(lines[::8]))

@@ -1,4 +1,4 @@
-"""The maps of nle's own Sokoban level file, the guide's solutions of them, and Sokoban's rules."""
+"""The maps of nle's own Sokoban level file, the guide's solutions, and Sokoban's rules."""
 
 import re
 from collections import defaultdict
@@ -20,7 +20,7 @@ CORNERS = {
     "soko1-1": (26, 4),
     "soko1-2": (26, 4),
 }
-"""Where each map's first column and row stand on the screen, as seen in NetHack's wizard mode."""
+"""The screen position of each map's first column and row, as seen in NetHack's wizard mode."""
 
 
 class Level(NamedTuple):
@@ -105,7 +105,7 @@ class Game:
         return target
 
     def walk(self, goal: Place) -> list[str]:
-        """The straight steps that lead there, and the player there."""
+        """The straight steps that lead there; moves the player."""
         ways: dict[Place, list[str]] = {self.player: []}
         todo = [self.player]
         for x, y in todo:
@@ -118,7 +118,7 @@ class Game:
         return ways[goal]
 
     def reached(self) -> set[Place]:
-        """Where the player can walk; never over a hole, never diagonally between two boulders or walls."""
+        """The cells that the player can reach, not over holes or diagonally between two boulders or walls."""
         seen, todo = {self.player}, [self.player]
         while todo:
             x, y = todo.pop()

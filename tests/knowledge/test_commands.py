@@ -1,4 +1,4 @@
-"""`python -m balrog_rag.knowledge` as a user meets it."""
+"""`balrog-rag knowledge` as a user sees it."""
 
 import json
 import os

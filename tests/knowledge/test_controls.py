@@ -1,4 +1,4 @@
-"""The lower bounds: as many passages of the same length, that do not bear on the query."""
+"""The control conditions: as many passages of the same length that are irrelevant to the query."""
 
 from balrog_rag.contracts.data import Passage
 from balrog_rag.envs.nethack.questions import carried

@@ -1,4 +1,4 @@
-"""Corpora from elsewhere: read whole, or refused in one line with the old one untouched."""
+"""Imported corpora: read completely, or rejected in one line with the old one unchanged."""
 
 import bz2
 import gzip

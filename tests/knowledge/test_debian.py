@@ -1,4 +1,4 @@
-"""Corpora out of Debian packages, made here byte by byte; versions of the game that passages speak of."""
+"""Corpora from Debian packages, built here byte by byte; game versions that passages describe."""
 
 import gzip
 import io
@@ -37,7 +37,7 @@ GUIDEBOOK = b"""          1.  Introduction
 
 
 def ciphered(text: str) -> bytes:
-    """As the game's own tools write it; the cipher undoes itself."""
+    """Encrypt as the game's own tools do; the cipher is its own inverse."""
     return dlb.deciphered(text.encode("latin-1")).encode("latin-1")
 
 

@@ -1,4 +1,4 @@
-"""The embedded corpus says what NetHack's tables say, and is what its builder builds."""
+"""The embedded corpus agrees with NetHack's tables, and with the output of its builder."""
 
 import ctypes
 import re
@@ -192,14 +192,14 @@ def test_globs_are_no_corpses() -> None:
 
 
 def span(dice: str) -> tuple[int, int]:
-    """The least and the most of `d6+2d4` or `d8+1`."""
+    """The minimum and maximum of `d6+2d4` or `d8+1`."""
     parts = [re.fullmatch(r"(\d*)d(\d+)|(\d+)", part) for part in dice.split("+")]
     least = sum(int(part[3] or part[1] or 1) for part in parts if part)
     return least, sum(int(part[3] or int(part[1] or 1) * int(part[2])) for part in parts if part)
 
 
 def struck(number: int, kind: int, target: tables.MonsterEntry) -> tuple[int, int]:
-    """The least and the most of many blows with an object, as the game's own function says."""
+    """The minimum and maximum of many blows with an object, by the game's own function."""
     weapon, victim = (ctypes.c_ubyte * 256)(), (ctypes.c_ubyte * 512)()
     ctypes.c_short.from_buffer(weapon, 30).value = number
     ctypes.c_ubyte.from_buffer(weapon, 49).value = kind
@@ -209,7 +209,7 @@ def struck(number: int, kind: int, target: tables.MonsterEntry) -> tuple[int, in
 
 
 BLOWS = 700
-"""The rarest sum is one in 216."""
+"""The rarest sum has a probability of 1 in 216."""
 
 
 def test_weapons_do_what_the_game_deals() -> None:

@@ -1,4 +1,4 @@
-"""The scores are right by example, the queries are sound, and the default is as good as the docs say."""
+"""The scores are correct by example, the queries are valid, and the default is as good as documented."""
 
 from collections.abc import Callable
 from pathlib import Path

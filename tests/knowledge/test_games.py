@@ -1,4 +1,4 @@
-"""The pages about other games than NetHack: whole, short enough, and found by what a player would ask."""
+"""The pages about games other than NetHack: complete, short enough, and found by players' questions."""
 
 import pytest
 

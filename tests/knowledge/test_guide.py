@@ -1,4 +1,4 @@
-"""The guide is large, whole, and says what nle's tables say where they hold it."""
+"""The guide is large, complete, and agrees with nle's tables."""
 
 import re
 from collections import Counter

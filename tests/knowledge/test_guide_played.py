@@ -1,4 +1,4 @@
-"""What the guide says of Elbereth and of doorways, played in the game."""
+"""The guide's statements on Elbereth and on doorways, played in the game."""
 
 import re
 
@@ -36,7 +36,7 @@ NEXT = {
 
 
 def press(game: MadeGame, keys: str) -> str:
-    """Type, and read on to the last page; all that was shown."""
+    """Type keys and turn all pages; return everything shown."""
     shown = ""
     for key in keys:
         game._game.step(ord(key))

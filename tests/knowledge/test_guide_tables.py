@@ -1,4 +1,4 @@
-"""The guide's lists of numbers, each against the table of nle that holds it."""
+"""The guide's lists of numbers, each compared with nle's table."""
 
 import re
 from importlib.util import find_spec
@@ -31,7 +31,7 @@ def things(kind: int) -> dict[str, tables.Object]:
 
 
 def one_of(plural: str, known: dict[str, tables.MonsterEntry]) -> str:
-    """`wolves` for wolf, `jellies` for jelly: a plural's name in the table, or nothing."""
+    """`wolves` for wolf, `jellies` for jelly: the singular in the table, or nothing."""
     plural = plural.strip().removeprefix("the globs of ")
     forms = (plural, plural[:-1], f"{plural[:-3]}y", f"{plural[:-3]}f", f"{plural[:-1]}us", plural[:-2])
     return next((form for form in forms if form in known), "")

@@ -1,4 +1,4 @@
-"""Index folders: whole or not there, refused when they do not fit, embedding only what changed."""
+"""Index folders: complete or absent, rejected if they do not match, embedding only what changed."""
 
 import json
 import os
@@ -214,7 +214,7 @@ def test_a_file_that_was_added_to_an_index_is_refused(
 
 
 def _reopen(config: KnowledgeConfig) -> None:
-    """Give the folder a manifest that fits its files, as somebody who changes one by hand may; open it."""
+    """Write a manifest that matches changed files, as a person could by hand, and open the folder."""
     assert config.folder is not None
     place = IndexFolder(Path(config.folder))
     sealed = msgspec.structs.replace(place.manifest(), files=records(place.path))

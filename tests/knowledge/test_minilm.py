@@ -1,4 +1,4 @@
-"""The default embedder says what sentence-transformers says, alone or in company."""
+"""The default embedder agrees with sentence-transformers, alone or in a batch."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Embedding and reranking through LiteLLM, asked of a real server on loopback; every failure is one line."""
+"""Embedding and reranking through LiteLLM with a real server on loopback; every failure is one line."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ Asked = list[dict[str, Any]]
 
 
 class Provider(ThreadingHTTPServer):
-    """Embeds a text as its length and a one, finds later texts more relevant; or fails as it is told."""
+    """Embeds a text as its length and 1, ranks later texts higher; or fails as configured."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Endpoint)
@@ -45,7 +45,7 @@ class Endpoint(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def good(body: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every index finds, and finds the same in any company."""
+"""Every index finds passages, and the same ones alone or in a batch."""
 
 from collections.abc import Callable
 from dataclasses import replace

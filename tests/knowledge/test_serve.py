@@ -1,4 +1,4 @@
-"""The search over HTTP, asked by a real client on loopback."""
+"""The search over HTTP, used by a real client on loopback."""
 
 import asyncio
 import socket
@@ -23,7 +23,7 @@ Settings = Callable[..., KnowledgeConfig]
 
 @contextmanager
 def serving(service: Service, waiting: int = MOST_WAITING) -> Iterator[int]:
-    """The service's port; it runs in a thread with a loop of its own."""
+    """The service's port; it runs in a thread with an event loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
 
@@ -125,7 +125,7 @@ def test_an_empty_query_and_unknown_entries(client: httpx.Client) -> None:
 
 
 async def all_at_once(port: int, clients: int) -> Counter[tuple[int, str | None]]:
-    """How often each status and Retry-After came, of so many searches on a connection each."""
+    """Count each status and Retry-After of this many searches, each on its own connection."""
 
     async def one(number: int) -> tuple[int, str | None]:
         async with aiohttp.ClientSession() as session:

@@ -33,7 +33,7 @@ def test_the_maps_are_all_there_and_the_rules_hold() -> None:
 
 
 class Played:
-    """The game itself on one of the maps, its player led by the model of it; nobody else is there."""
+    """The game itself on one of the maps, without other creatures; the model of it controls the player."""
 
     def __init__(self, task: Any, level: Level, corner: Place) -> None:
         self._game, self._corner, self.model = task.nethack, corner, Game(level)
@@ -47,7 +47,7 @@ class Played:
         return self.model.push(boulder, way)
 
     def seen(self, sign: str) -> set[Place]:
-        """Where this sign stands on the screen, counted from the map's corner."""
+        """The screen positions of this symbol, relative to the map's corner."""
         left, top = self._corner
         rows = [bytes(row).decode("latin-1") for row in self._arrays["tty_chars"]][1:22]
         found = ((x, y) for y, row in enumerate(rows, 1) for x, each in enumerate(row) if each == sign)
@@ -73,7 +73,7 @@ class Played:
 
 @contextmanager
 def played(name: str) -> Iterator[Played]:
-    """The map with its boulders and holes, without its monsters, things and doors, in the game itself."""
+    """The map in the game itself, with boulders and holes, without monsters, items and doors."""
     level = levels()[name]
     with opened(described(level), "arc-dwa-law-fem", 1) as task:
         yield Played(task, level, CORNERS[name])

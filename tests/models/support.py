@@ -1,4 +1,4 @@
-"""What the tests of the model rooms share: configurations of conf/model, and questions to ask."""
+"""Shared by the tests of models: configurations of conf/model, and questions."""
 
 from typing import Any
 
@@ -28,5 +28,5 @@ ASK = "Current Observation:\nA newt.\n\nYou must output it strictly as `<|ACTION
 
 
 def question(number: int = 0, last: str = ASK) -> Request:
-    """A question like an agent's; another number, another question."""
+    """A question like an agent's; another number gives another question."""
     return Request((Message("system", RULES, stable=True), Message("user", f"Turn {number}.\n{last}")))

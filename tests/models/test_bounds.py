@@ -1,4 +1,4 @@
-"""Bodies without bound or sense: so much is read and no more, and an answer or a failure comes of it."""
+"""Unbounded or invalid response bodies: reading is limited, and the result is an answer or a failure."""
 
 import asyncio
 import zlib
@@ -25,7 +25,7 @@ def key(monkeypatch):
 
 
 class Hostile:
-    """A server that answers with those bytes, the last of them for ever if so wished; counts what it sent."""
+    """A server that answers with these bytes, optionally repeating the last of them; counts what it sent."""
 
     def __init__(self, *parts, endless=False):
         self.parts, self.endless, self.sent, self.requests = parts, endless, 0, 0
@@ -50,7 +50,7 @@ class Hostile:
 
 
 def asked(server, way="vllm", **changes):
-    """What one attempt brings."""
+    """The result of one attempt."""
 
     async def run():
         listening = await asyncio.start_server(server, "127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""Every fault of a provider, against a real server on loopback: what is asked again, and what is not."""
+"""Every fault of a provider, with a real server on loopback: what is retried, and what is not."""
 
 import asyncio
 
@@ -56,7 +56,7 @@ def client(server, **changes):
 
 
 def patience(fault):
-    """Seconds an attempt may take: short only where the fault is that no answer comes."""
+    """Seconds that an attempt may take: short only if the fault is a missing answer."""
     return 1.0 if fault in ("hang", "drip") else 120
 
 

@@ -1,4 +1,4 @@
-"""What is left out of a prompt that is too long: the oldest turns, always the same ones."""
+"""Trimming of a prompt that is too long: the oldest turns, always the same ones."""
 
 import pytest
 from hypothesis import given

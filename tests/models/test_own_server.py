@@ -1,4 +1,4 @@
-"""Our own client beside LiteLLM's way to the same server: the same is sent, and the same comes of it."""
+"""Our own client and LiteLLM's with the same server: the same requests and the same results."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ UNLIKE = {"content-length", "connection", "host", "user-agent", "accept", "accep
 
 
 async def answered(call, messages):
-    """What one attempt brings: an answer, or why there is none."""
+    """The result of one attempt: an answer, or the failure."""
     try:
         return await call(messages)
     except FailedCall as failed:
@@ -55,7 +55,7 @@ async def answered(call, messages):
 
 
 def both(messages, **changes):
-    """What the server saw of each way, and what each way read of its answer."""
+    """What the server received from each client, and what each read of its answer."""
 
     async def run():
         async with TestServer(tokens=(100, 10, 40)) as server:
@@ -110,7 +110,7 @@ def test_content_is_sent_as_a_list_of_parts_where_wanted():
 
 
 async def outcomes(url, asked=None, patience=120, **changes):
-    """What becomes of one attempt each way: the answer, or the failure."""
+    """The result of one attempt with each client."""
     config = model_config("vllm", base_url=url, **changes)
     seen = []
     for call in (OwnServer(config), LiteLLMCall(config)):
@@ -125,7 +125,7 @@ async def outcomes(url, asked=None, patience=120, **changes):
 
 
 def gist(outcome):
-    """What follows from an outcome, but for the words of an error."""
+    """The essence of a result, without the words of an error."""
     if isinstance(outcome, Failure):
         return outcome.kind, outcome.status, outcome.retry_after
     return outcome.reply if isinstance(outcome, Answer) else outcome
@@ -152,7 +152,7 @@ def test_both_ways_make_the_same_of_every_fault(fault):
 
 @contextmanager
 def deaf():
-    """The address of a machine that lets nobody in: its queue of connections is full."""
+    """The address of a machine that accepts no connection: its queue is full."""
     with ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))
@@ -285,7 +285,7 @@ def test_a_redirect_that_leads_nowhere_is_one_line(location, words):
 
 
 class Forgetful:
-    """A server that closes a connection when it is used again, or every connection at once."""
+    """A server that closes a connection when it is reused, or every connection at once."""
 
     def __init__(self, every):
         self._every, self._known, self.requests = every, set(), 0

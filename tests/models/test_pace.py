@@ -1,4 +1,4 @@
-"""Calls and tokens a minute, kept over every window; places in order; nothing lost when a caller goes."""
+"""Calls and tokens per minute, limited in every window; fair order; nothing lost when a caller leaves."""
 
 import asyncio
 from itertools import pairwise
@@ -9,7 +9,7 @@ MINUTE = 0.3
 
 
 def run_through(pace, calls, tokens=10):
-    """When each call was let through."""
+    """The time at which each call was admitted."""
 
     async def one(times):
         async with pace.slot(tokens) as slot:

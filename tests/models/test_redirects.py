@@ -1,4 +1,4 @@
-"""A server that sends calls on to another one: what that one gets to see."""
+"""A server that redirects calls to another one: what that one receives."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ CHAT = {
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every call, or sends it on to the server at `there`."""
+    """Answers every call, or redirects it to the server at `there`."""
 
     def __init__(self, status: int = 200, there: str = "") -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def first(request: pytest.FixtureRequest, other: Server, monkeypatch) -> Iterato
 
 
 def asked(option: str, server: Server) -> Reply | str:
-    """The answer of such a model at this server, or why there is none."""
+    """The answer of such a model at this server, or the failure."""
     headers = {"authorization-x": "env:CANARY_HEADER", "x-team": "env:CANARY_HEADER"}
     config = model_config(
         option,

@@ -1,4 +1,4 @@
-"""Retry-After as a date: measured against the reply's own Date, since a clock here or there may be wrong."""
+"""Retry-After as a date: measured relative to the reply's own Date, since either clock may be wrong."""
 
 import asyncio
 import threading
@@ -32,7 +32,7 @@ class Busy(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A whole run against the test server: each prompt answered once, its cost right, no key left behind."""
+"""A whole run with the test server: each prompt answered once, the right cost, no key left behind."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ KEYS = {
 
 
 def evaluate(url, folder, *words):
-    """`python -m balrog_rag.eval` with the test server as its model and canaries all around."""
+    """Run `python -m balrog_rag.eval` with the test server as its model and canary secrets everywhere."""
     command = [
         *(
             sys.executable,
@@ -38,7 +38,7 @@ def evaluate(url, folder, *words):
 
 
 def resume(folder, *words):
-    """The same for a run folder that is there."""
+    """Resume an existing run folder in the same way."""
     return run_it(folder, [sys.executable, "-m", "balrog_rag.eval", *words])
 
 

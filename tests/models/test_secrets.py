@@ -1,4 +1,4 @@
-"""Canary keys of every kind, planted wherever text comes from, and none found where text goes."""
+"""Canary keys of every kind, placed wherever text comes from, and none found where text goes."""
 
 import asyncio
 import base64
@@ -91,7 +91,7 @@ def test_the_environments_own_secrets_are_known_in_any_spelling(spelling, monkey
 
 
 def decoded(text):
-    """What the base64 runs of a text say, at each of the four places where a letter may begin."""
+    """Decode the base64 runs of a text, at each of the four possible offsets."""
     for run in re.findall(r"[A-Za-z0-9+/_-]{4,}", text):
         for begin in range(4):
             data = run[begin:].replace("-", "+").replace("_", "/")

@@ -1,4 +1,4 @@
-"""The test server as another program uses it: in a process of its own, over HTTP."""
+"""The test server as another program uses it: in a separate process, over HTTP."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What reaches the provider, as the server saw it; what the reply says of it."""
+"""What the provider receives, as recorded by the server, and what the reply contains."""
 
 import asyncio
 import base64

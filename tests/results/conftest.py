@@ -1,4 +1,4 @@
-"""Run folders made of real journal lines, a few of them or thousands."""
+"""Run folders made from real journal lines, a few or thousands."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ ENCODE = msgspec.json.Encoder().encode
 class RunBuilder:
     """Writes a run folder episode by episode.
 
-    Its plan is empty, so whatever is written is all of it, unless episodes of NetHack are `planned`.
+    Its plan is empty, so whatever is written is complete, unless episodes of NetHack are `planned`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class RunBuilder:
         death: str = "killed by a newt",
         cost: float | None = 0.001,
     ) -> str:
-        """An episode of NetHack with one step for each set of numbers that moves."""
+        """Write an episode of NetHack with one step for each set of changed numbers."""
         name = f"{task}/{number:02d}"
         steps = []
         for n, moved in enumerate(climbs):
@@ -66,14 +66,14 @@ class RunBuilder:
         return self.write(name, [*steps, End(outcome, count, facts, 2.5)], seed=seed, character=character)
 
     def minihack(self, task: str, number: int, solved: bool, steps: int = 3) -> str:
-        """An episode of a MiniHack task."""
+        """Write an episode of a MiniHack task."""
         name = f"minihack/{task}/{number:02d}"
         entries: list[Any] = [Step(n, "north", "north", "o", reward=-0.01) for n in range(steps - 1)]
         entries.append(Step(steps - 1, "east", "east", "o", reward=1.0 if solved else -0.01))
         return self.write(name, [*entries, End("solved" if solved else "steps", steps)])
 
     def write(self, name: str, entries: Iterable[Any], seed: int | None = None, character: str = "@") -> str:
-        """Any journal at all."""
+        """Write any journal."""
         self.journal(name).parent.mkdir(parents=True, exist_ok=True)
         lines = [self.header(name, seed, character), self.start(), *entries]
         self.journal(name).write_bytes(rechained(b"".join(ENCODE(line) + b"\n" for line in lines)))
@@ -107,11 +107,11 @@ class RunBuilder:
 
 @pytest.fixture
 def builder(tmp_path: Path) -> RunBuilder:
-    """One empty run folder."""
+    """An empty run folder."""
     return RunBuilder(tmp_path / "run")
 
 
 @pytest.fixture
 def new_run(tmp_path: Path) -> Any:
-    """Makes run folders by name."""
+    """Creates run folders by name."""
     return lambda name, **settings: RunBuilder(tmp_path / name, **settings)

@@ -1,4 +1,4 @@
-"""Which runs belong together, what is never counted twice, and that a fork never hides who played."""
+"""Which runs form one arm, what is never counted twice, and that a fork never hides who played."""
 
 import shutil
 
@@ -18,7 +18,7 @@ SHORT = ["agent=naive", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=1",
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Plays the same game under other words, each in a run folder of its own."""
+    """Plays the same game under other settings, each in its own run folder."""
     top = tmp_path_factory.mktemp("played")
 
     def play(name, *words):
@@ -129,7 +129,7 @@ def test_what_lies_in_no_episodes_place_fills_no_hole(new_run):
 
 @pytest.fixture(scope="module")
 def forked(played):
-    """One of three games, played on from its third step by another agent."""
+    """One of three games, continued from its third step by another agent."""
     run = played("parent", "limits.steps=6", "env.episodes=3")
     journal = run_folder.journal_path(run, "nle/NetHackChallenge-v0/01")
     done = command(

@@ -1,4 +1,4 @@
-"""The leaderboard's rows: who is ranked with whom, by what, beside which published figures."""
+"""The leaderboard's rows: who is ranked with whom, by which measure, beside which published figures."""
 
 import pytest
 
@@ -38,7 +38,7 @@ NLE = RowOrder("nle")
 
 @pytest.fixture
 def arm(new_run):
-    """An arm of its own agent that reached these experience levels; more games by hand."""
+    """An arm of a separate agent that reached these experience levels; further games are added by hand."""
 
     def made(name, levels=(1, 2), rooms=(), more=None, **settings):
         run = new_run(name, agent=name, **settings)

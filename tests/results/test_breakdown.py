@@ -1,4 +1,4 @@
-"""Counts of ends and killers, and what retrieval was used for: zero of nothing, ties, unknown prices."""
+"""Counts of ends and killers, and of uses of retrieval: zero of zero, ties, unknown prices."""
 
 import pytest
 

@@ -19,7 +19,7 @@ def limits(steps=None, **caps):
 
 @pytest.fixture
 def play(new_run):
-    """Makes a run whose games reach these levels."""
+    """Creates a run whose games reach these levels."""
 
     def made(name, levels=(1, 2, 3), character="@", **settings):
         run = new_run(f"runs/{name}", **settings)

@@ -1,4 +1,4 @@
-"""Two runs compared: settings, verdict, tasks, where pairs part."""
+"""Two runs compared: settings, verdict, tasks, where pairs first differ."""
 
 import pytest
 

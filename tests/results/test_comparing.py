@@ -1,4 +1,4 @@
-"""What is compared with what: common tasks, finished games, withheld verdicts, families of tests."""
+"""Which episodes are compared: common tasks, finished games, withheld verdicts, families of tests."""
 
 from math import isnan
 
@@ -29,7 +29,7 @@ ROOM = "MiniHack-Room-5x5-v0"
 
 @pytest.fixture
 def arm(new_run):
-    """An arm of its own agent: levels by game, `open_` games that have not ended, a plan of so many."""
+    """An arm of a separate agent: levels by game, `open_` games that are unfinished, and the plan's size."""
 
     def made(name, levels, open_=(), planned=0, partial=False, **settings):
         run = new_run(name, agent=name, planned=planned, **settings)

@@ -1,4 +1,4 @@
-"""Did retrieval change the action? Asked of a real run, whose model answers by the prompt alone."""
+"""Did retrieval change the action? Asked for a real run, whose model answers by the prompt alone."""
 
 import subprocess
 import sys

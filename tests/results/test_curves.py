@@ -1,4 +1,4 @@
-"""Curves over the course of episodes, by hand."""
+"""Curves over the course of episodes, computed by hand."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A run folder with damaged journals: each is reported by its name, the rest is summarised."""
+"""A run folder with damaged journals: each is reported by name, and the rest is summarised."""
 
 import io
 import re
@@ -19,7 +19,7 @@ NAME = "nle/NetHackChallenge-v0/NetHackChallenge-v0_run_01"
 
 @pytest.fixture
 def run(builder):
-    """Three sound episodes; the tests damage the middle one."""
+    """Three valid episodes; the tests damage the middle one."""
     for number in range(3):
         builder.nethack(number, [{"depth": 2}, {"depth": 3}])
     return builder
@@ -86,7 +86,7 @@ BROKEN = {
     "a blank last line": (lambda whole: b"".join(whole) + b"\n", "line 14 is not a journal entry"),
 }
 CHAINED = ("step twice", "step lost", "end miscounts", "a negative cost", "negative tokens")
-"""What is refused however well its chain was forged."""
+"""Damage that is detected however well the chain was forged."""
 
 
 @pytest.mark.parametrize("case", BROKEN)

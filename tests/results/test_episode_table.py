@@ -1,4 +1,4 @@
-"""The table of episodes: the same columns for all, blank where a kind has no such figure, safe to open."""
+"""The table of episodes: the same columns for all, blank if a kind lacks a figure, safe to open."""
 
 import csv
 import io

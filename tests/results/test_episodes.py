@@ -1,4 +1,4 @@
-"""An episode's derived figures: names, measures, totals, and what counts as which kind of end."""
+"""An episode's derived figures: names, measures, totals, and the classification of ends."""
 
 from math import isnan
 

@@ -1,4 +1,4 @@
-"""Every experiment's arms compose, differ, and are what their names say."""
+"""Every experiment's arms compose, differ, and match their names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The measures that suicide cannot win: read from journals, old ones too, reported, and ranked by."""
+"""Measures that reward survival: read from journals, also old ones, reported, and used for ranking."""
 
 import json
 
@@ -21,7 +21,7 @@ WALK = [{"depth": 3, "turn": 400}, {"depth": 4, "turn": 900}, {"depth": 2, "turn
 
 @pytest.fixture
 def arms(new_run):
-    """One that falls to its death, and one that walks; four games each."""
+    """One arm that falls to its death, and one that walks; four games each."""
     diver = new_run("diver", agent="diver")
     walker = new_run("walker", agent="walker")
     for number in range(4):

@@ -1,4 +1,4 @@
-"""Names of models and folders with control characters in them: no table, report or board holds one."""
+"""Names of models and folders with control characters: no table, report or board contains one."""
 
 import shutil
 from pathlib import Path
@@ -27,7 +27,7 @@ def evil_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def acted_on(path: Path) -> set[str]:
-    """What a terminal would act on in a file."""
+    """The characters in a file that a terminal would act on."""
     text = path.read_text("utf-8")
     return {sign for sign in text if category(sign) in ("Cc", "Cf") and sign not in "\n\r\t"}
 

@@ -1,4 +1,4 @@
-"""The index of a run folder: it saves time, and nobody else's is believed."""
+"""The index of a run folder: it saves time, and only the user's own is trusted."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from balrog_rag.util.files import MEGABYTE
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key of its own."""
+    """A home with its own key."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
@@ -32,7 +32,7 @@ def depths(run: Path) -> list[int]:
 
 
 def forged(run: Path) -> bytes:
-    """The rows of the index with other scores, which fit the journals' sizes and times."""
+    """The rows of the index with other scores, matching the journals' sizes and times."""
     rows = msgspec.msgpack.decode((run / ".episodes").read_bytes()[SEAL_BYTES:])
     for row in rows["journals"].values():
         row["episode"]["most"]["depth"] = 50

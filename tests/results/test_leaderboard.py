@@ -1,4 +1,4 @@
-"""Ranks that admit ties, submissions as BALROG wants them, and proof by replay of real games."""
+"""Ranks with ties, submissions as BALROG requires them, and verification by replay of real games."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ from tests.support import command, edit_journal, evaluate, rechained
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory, monkeypatch):
-    """What is verified here is noted here."""
+    """A separate cache for records of verification."""
     monkeypatch.setenv("BALROG_RAG_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
@@ -122,12 +122,12 @@ def played(tmp_path_factory):
 
 @pytest.fixture
 def run(played, tmp_path):
-    """A copy to do anything to."""
+    """A copy that a test may change."""
     return shutil.copytree(played, tmp_path / "run")
 
 
 def shown(run, out):
-    """What the board says of this run."""
+    """The row of this run on the board."""
     assert main(["build", str(run), "--partial", "--out", str(out)]) == 0
     rows = msgspec.json.decode((out / "leaderboard.json").read_bytes())
     (row,) = [row for row in rows if row["own"]]
@@ -135,7 +135,7 @@ def shown(run, out):
 
 
 def rebuilt(run):
-    """What a forger does last: make every file follow from the forged journals."""
+    """The last step of a forgery: recompute every file from the forged journals."""
     write_all(run, use_index=False)
 
 
@@ -192,7 +192,7 @@ def journal_of(run, number=0):
 
 
 def retell(run, number, change):
-    """Another spec in a journal's header, with the digest that fits it."""
+    """Replace the spec in a journal's header, with a matching digest."""
 
     def changed(header):
         change(header["spec"])
@@ -202,7 +202,7 @@ def retell(run, number, change):
 
 
 def reconfigure(run, change):
-    """Another configuration, with every journal's header made to fit."""
+    """Replace the configuration, with matching journal headers."""
     config = msgspec.json.decode((run / "config.json").read_bytes())["config"]
     change(config)
     digest = config_digest(config)

@@ -1,4 +1,4 @@
-"""A run folder read back: what is complete, what is open, what is missing, what does not belong."""
+"""Loading a run folder: what is complete, open, missing or foreign."""
 
 import os
 import shutil

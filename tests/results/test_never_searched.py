@@ -1,4 +1,4 @@
-"""Runs whose retrieval was on and never searched: a warning wherever their scores are shown."""
+"""Runs with retrieval that never searched: a warning wherever their scores are shown."""
 
 from pathlib import Path
 

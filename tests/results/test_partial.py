@@ -1,4 +1,4 @@
-"""A run that was stopped against its complete twin: no output may conclude from the part that has ended."""
+"""A run that was stopped, compared with its complete twin: no output draws conclusions from the part."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def words(twins: Path) -> str:
-    """'partial: 3 of 12', or as many as had ended when the signal came."""
+    """'partial: 3 of 12', or as many as had ended when the signal arrived."""
     found = load(twins / "results/part")
     assert found.unfinished
     assert 3 <= len(found.episodes) < 12

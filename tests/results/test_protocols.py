@@ -1,4 +1,4 @@
-"""Scores by others' protocols, and what episodes were made of, by hand."""
+"""Scores by other publications' protocols, and the parts of episodes, computed by hand."""
 
 from math import sqrt
 from statistics import stdev

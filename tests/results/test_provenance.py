@@ -1,4 +1,4 @@
-"""What run.json says about a run, whatever state it is in: unknown is said, never guessed."""
+"""What run.json says about a run in any state: unknown facts are reported as unknown."""
 
 import msgspec
 import pytest

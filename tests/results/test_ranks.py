@@ -1,4 +1,4 @@
-"""Ranks of a board: narrow where scores allow it, and honest about shared games and worlds."""
+"""Ranks of a board: narrow if scores allow it, and correct for shared games and worlds."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def texts(rows):
 
 
 def board(seed, count=25):
-    """Six rows that play more and more of their games like a strong model."""
+    """Six rows that play an increasing share of their games like a strong model."""
     rng = np.random.default_rng(seed)
     weak = [0.0, 0.0, 0.0, 1.8, 1.8, 2.1]
     strong = [1.8, 2.1, 2.9, 3.7, 5.1, 7.0, 9.8, 12.6, 17.9]

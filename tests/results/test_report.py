@@ -1,4 +1,4 @@
-"""The report: verdicts first, every hostile word harmless, nothing asked of the network."""
+"""The report: verdicts first, hostile text harmless, no network access."""
 
 import base64
 import csv
@@ -26,7 +26,7 @@ EVIL = "<script>alert(1)</script><img src=//evil.example/x onerror=alert(2)>"
 
 @pytest.fixture
 def sweep(new_run, tmp_path):
-    """Two arms of eight shared games each, the second one better; words of the game are hostile."""
+    """Two arms of eight shared games each, the second one better; the game's text is hostile."""
     for name, levels in (("plain", [1, 1, 1, 2, 1, 1, 1, 2]), ("rag", [3, 3, 4, 3, 5, 3, 3, 4])):
         run = new_run(f"sweep/{name}", agent=name)
         for number, level in enumerate(levels):
@@ -296,7 +296,7 @@ BROWSERS_OWN = re.compile(r"https?://([\w.-]*\.)?(google|googleapis|gstatic|gvt1
 
 
 def browse(page, folder):
-    """Open a page in headless Chromium: what its console said, and which addresses it asked for."""
+    """Open a page in headless Chromium; return its console messages and the addresses it requested."""
     log, asked = folder / "chrome.log", folder / "net.json"
     subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",

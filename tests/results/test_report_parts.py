@@ -1,4 +1,4 @@
-"""What a report's tables say of odd arms: nothing played, all alike, unknown, cut off, hostile."""
+"""A report's tables for unusual arms: nothing played, all equal, unknown, cut off, hostile."""
 
 import csv
 from math import nan
@@ -39,7 +39,7 @@ from tests.results.conftest import NETHACK
 
 @pytest.fixture
 def arm(new_run):
-    """An arm that reached these levels in games of these seeds, with `more` by hand."""
+    """An arm that reached these levels in games with these seeds, with `more` added by hand."""
 
     def made(name, levels=(1, 2, 1, 2), more=None, cost=0.001, partial=False, **settings):
         run = new_run(name, agent=name, **settings)

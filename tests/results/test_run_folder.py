@@ -1,4 +1,4 @@
-"""Names become paths in one place, and no name or file of a foreign folder leads out of it."""
+"""Names are converted to paths in one place, and nothing in an untrusted folder leads outside."""
 
 import os
 from pathlib import Path

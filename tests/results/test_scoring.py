@@ -1,4 +1,4 @@
-"""Episodes as scores: which measures there are, their bounds, and what a run alone could show."""
+"""Episodes as scores: the available measures, their bounds, and what a single run could show."""
 
 from math import inf, isnan, nan
 

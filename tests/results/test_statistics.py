@@ -1,4 +1,4 @@
-"""Tests of the tests: exact where they can be, right where they are simulated, and never too sure."""
+"""Tests of the statistics: exact where possible, correct where simulated, and never overconfident."""
 
 import numpy as np
 import pytest

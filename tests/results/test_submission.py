@@ -1,4 +1,4 @@
-"""What may be handed in, what is said of it, and which settings the harness card names."""
+"""What may be submitted, what is said about it, and which settings the harness card lists."""
 
 import shutil
 
@@ -31,7 +31,7 @@ PROTOCOL = {"env": {"tasks": [NETHACK, "minihack/A", "minihack/B"], "episodes": 
 
 
 def planned(run):
-    """The specs that the journals themselves have, as if the configuration planned them."""
+    """The specs that the journals contain, as if the configuration planned them."""
     return [journal.read(path).header.spec for path in journals(run.folder)]
 
 
@@ -199,7 +199,7 @@ def configs():
 
 @pytest.fixture
 def whole(tmp_path, configs):
-    """A run folder of that configuration with one made-up episode, and the protocol."""
+    """A run folder of that configuration with one synthetic episode, and the protocol."""
     config, protocol = configs
     run = RunBuilder(tmp_path / "real", agent="naive", retrieval={"enabled": False})
     run.digest = config_digest(config)

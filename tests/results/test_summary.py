@@ -1,4 +1,4 @@
-"""Every figure of summary.json is BALROG's, on the same episodes."""
+"""Every figure of summary.json equals BALROG's on the same episodes."""
 
 import asyncio
 import csv
@@ -29,7 +29,7 @@ PAPER = [
     [{"experience_level": 2}],
     [{"score": 4}],
 ]
-"""What the paper's five episodes reached, by its own files."""
+"""The achievements of the paper's five episodes, from its own files."""
 
 
 def read(path: Path):
@@ -37,7 +37,7 @@ def read(path: Path):
 
 
 def balrog(values):
-    """BALROG's mean and standard error in percent, written down independently of ours.
+    """BALROG's mean and standard error in percent, implemented independently.
 
     The last digits of its sums depend on the order in which the file system lists episodes.
     """

@@ -1,4 +1,4 @@
-"""Statistics of the user's: where they appear, and that one which fails spoils nothing."""
+"""User-defined statistics: where they appear, and that a failing one does no harm."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The verdict on anybody's numbers, from Python and from two files."""
+"""The verdict on plain numbers, from Python and from two files."""
 
 import subprocess
 import sys
@@ -182,10 +182,10 @@ LONG_TAIL = {
     "mostly zero": lambda dice, size: (dice.random(size) < 0.3) * dice.exponential(1 / 0.3, size),
     "one in five": lambda dice, size: dice.choice([2.08, 2.08, 2.12, 6.96, 20.61], size) / 6.77,
 }
-"""Of mean 1, as the steady arm is."""
+"""Has mean 1, like the steady arm."""
 REPEATS = 300
 MOST = 0.06 + 3 * (0.06 * 0.94 / REPEATS) ** 0.5
-"""Six in a hundred, and three standard errors of so many repeats."""
+"""Six percent plus three standard errors for this number of repeats."""
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def test_five_against_five_can_be_decided():
 
 
 def named(design):
-    """Populations of which both claims must not be made too often."""
+    """Populations for which neither claim may be made too often."""
     normal = lambda spread: lambda dice, size: dice.normal(0, spread, size)  # noqa: E731
     lumps = lambda dice, size: dice.choice([0, 0, 0, 1.5, 1.8, 2.1, 4.8], size)  # noqa: E731
     zeros = lambda dice, size: (dice.random(size) < 0.3) * dice.exponential(1, size)  # noqa: E731

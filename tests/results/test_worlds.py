@@ -16,7 +16,7 @@ WORLDS, TASKS = 15, 12
 
 
 def arm(dice, first=0, world=True, spread=4.0):
-    """A score for each task in each world; a world's games are alike."""
+    """A score for each task in each world; a world's games have equal scores."""
     level = 25 + spread * dice.normal(size=WORLDS)
     return [
         Score(float(value), "board", f"task{task}", f"{first + n}/{task}", str(first + n) if world else "")

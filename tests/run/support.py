@@ -1,4 +1,4 @@
-"""Runs in processes of their own against a real model server, and what their journals must say."""
+"""Runs in separate processes with a real model server, and checks of their journals."""
 
 import json
 import os
@@ -37,9 +37,9 @@ TIMES = {"latency", "seconds", "attempts", "chain"}
 
 
 def quiet_port() -> int:
-    """A port that nobody is given unasked, so that it is still free when a server comes back to it.
+    """A port outside of the range that the system assigns, so that a server can come back to it.
 
-    Systems hand out those from 32768 on, even to a client of that very port, which then hears itself.
+    Systems assign ports from 32768 on, even to a client of that very port, which then connects to itself.
     """
     for port in random.SystemRandom().sample(range(20_000, 32_000), 1000):
         with socket.socket() as tried:
@@ -51,14 +51,14 @@ def quiet_port() -> int:
 
 
 def counts(root: str) -> dict[str, Any]:
-    """What the model server there has counted; httpx would read every certificate of the system for each."""
+    """The counts of the model server; httpx would read every certificate of the system for each request."""
     with urlopen(f"{root}/counts", timeout=60) as answer:
         counted: dict[str, Any] = json.load(answer)
     return counted
 
 
 class Server:
-    """The loopback model server in a process of its own."""
+    """The loopback model server in a separate process."""
 
     def __init__(self, *words: str) -> None:
         command = [sys.executable, "-m", "balrog_rag.models", "testserver", *words]
@@ -73,7 +73,7 @@ class Server:
         return counts(self.root)
 
     def kill(self) -> None:
-        """As a server dies that nobody stops."""
+        """End it like a crash."""
         self._process.kill()
         self._process.wait(60)
 
@@ -83,18 +83,18 @@ class Server:
 
 
 def model_of(server: Server) -> list[str]:
-    """The words that make a run ask it."""
+    """The overrides that make a run use it."""
     return ["model=vllm", "model.name=hosted_vllm/test", f"model.base_url={server.root}/v1"]
 
 
 def scripted(seconds: float) -> list[str]:
-    """A model in the run's own process, that takes its time."""
+    """A model in the run's own process, with a delay."""
     return ["model=scripted", f"model.options.latency={seconds}"]
 
 
 @contextmanager
 def running(folder: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """`python -m balrog_rag.eval words...` in a process group of its own, killed if still there."""
+    """Run `python -m balrog_rag.eval words...` in a process group, which is killed if still running."""
     process = subprocess.Popen(
         [sys.executable, "-m", "balrog_rag.eval", *words],
         cwd=folder,
@@ -114,7 +114,7 @@ def running(folder: Path, *words: str, **environment: str) -> Iterator[subproces
 
 
 def game_workers(process: int) -> list[psutil.Process]:
-    """The processes that hold the games of a run, the oldest first."""
+    """The processes that host the games of a run, the oldest first."""
     children = psutil.Process(process).children()
     workers = [child for child in children if "balrog_rag.workers.worker" in child.cmdline()]
     return sorted(workers, key=psutil.Process.create_time)
@@ -131,13 +131,13 @@ def completions(run: Path) -> list[str]:
 
 
 def asked_once(run: Path, server: Server, in_flight: int = 0) -> None:
-    """The server was asked as often as answers are journaled, but for calls in flight when something died."""
+    """Assert that the server was asked as often as answers are journaled, except for calls lost in flight."""
     extra = int(server.counts()["requests"]) - len(completions(run))
     assert 0 <= extra <= in_flight
 
 
 def timeless(path: Path) -> list[Any]:
-    """A journal without what a clock wrote, and the digests that follow from it."""
+    """A journal without times, and without the digests that depend on them."""
 
     def strip(value: Any) -> Any:
         if isinstance(value, dict):
@@ -148,7 +148,7 @@ def timeless(path: Path) -> list[Any]:
 
 
 def same_journals(one: Path, other: Path) -> None:
-    """Both runs hold the same episodes, equal in everything but times."""
+    """Assert that both runs have the same episodes, equal except for times."""
     names = [path.relative_to(one) for path in journals(one)]
     assert names
     assert names == [path.relative_to(other) for path in journals(other)]

@@ -1,4 +1,4 @@
-"""A run on a real pseudo-terminal: what it draws, and keys pressed at it."""
+"""A run on a real pseudo-terminal: its output, and keys pressed in it."""
 
 import os
 import pty
@@ -34,7 +34,7 @@ class Terminal:
         )
 
     def until(self, pattern: str, seconds: float = 150) -> str:
-        """What is drawn from now until a text appears."""
+        """Read until a text appears; return everything drawn."""
         drawn, deadline = "", time.monotonic() + seconds
         while time.monotonic() < deadline:
             if select.select([self.master], [], [], 0.1)[0]:

@@ -1,4 +1,4 @@
-"""Runs and sweeps begun in the same moment: each has a folder of its own."""
+"""Runs and sweeps started at the same moment: each has its own folder."""
 
 import json
 import time
@@ -20,7 +20,7 @@ AT_ONCE = 8
 
 
 def together(work: Callable[[int], object]) -> list[object]:
-    """What so many threads bring that begin at once; an error of the product's is something brought."""
+    """The results of threads that start together; our own errors are results, too."""
     gate = Barrier(AT_ONCE)
 
     def one(number: int) -> object:

@@ -1,4 +1,4 @@
-"""What settings may ask of a machine, whoever wrote them. Nothing here starts what it asks for."""
+"""What settings may demand of a machine. No test here starts what the settings demand."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_a_plan_of_too_many_episodes_is_refused_before_it_is_made(tmp_path: Path
 
 
 def theirs(tmp_path: Path, *words: str) -> tuple[Path, Config]:
-    """A run folder from somebody else."""
+    """An untrusted run folder."""
     run = tmp_path / "theirs"
     run_folder.create(run, plain(resolved(compose([*SMALL, *words]))))
     return run, resumed_config(read_run(run), [])

@@ -1,4 +1,4 @@
-"""BALROG's CSV of an episode: its columns as BALROG writes them, its texts harmless to whoever opens it."""
+"""BALROG's CSV of an episode: columns as in BALROG, texts harmless in spreadsheets."""
 
 import asyncio
 import csv

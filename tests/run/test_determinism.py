@@ -1,4 +1,4 @@
-"""However many episodes are in play, and in whatever order they come to their turns: the same journals."""
+"""Any number of episodes in play, in any order of turns, gives the same journals."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What breaks while a run goes on: workers killed and hung, a model that is away for a while."""
+"""Failures during a run: workers killed and hung, a model that is unavailable for a while."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def wait_for_words(log: Path, words: str) -> None:
 
 
 def settled(run: Path) -> int:
-    """How many answers are journaled, once no more come."""
+    """The number of journaled answers, once it no longer changes."""
     before = -1
     while before < (now := len(completions(run))):
         before = now

@@ -1,4 +1,4 @@
-"""Which runs a sweep's words make."""
+"""Which runs the overrides of a sweep make."""
 
 import pytest
 

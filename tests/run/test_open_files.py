@@ -1,4 +1,4 @@
-"""More episodes at once than the shell lets a process open files for."""
+"""More episodes at once than the limit of open files allows."""
 
 import resource
 import subprocess
@@ -11,7 +11,7 @@ from tests.support import CLEAN
 
 
 def played(folder: Path, episodes: int, soft: int, hard: int) -> subprocess.CompletedProcess[str]:
-    """A run of so many episodes, all wanted at once, under these limits of open files."""
+    """A run with this number of concurrent episodes, under these limits of open files."""
     words = [f"env.episodes={episodes}", f"runner.concurrency={episodes}", "limits.steps=1", "agent=naive"]
     command = [sys.executable, "-m", "balrog_rag.eval", "model=scripted", "run.name=r", "--log", "plain"]
     return subprocess.run(

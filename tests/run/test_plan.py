@@ -1,4 +1,4 @@
-"""In what order a run's episodes begin."""
+"""The order in which a run's episodes begin."""
 
 from balrog_rag.config.compose import compose
 from balrog_rag.run.plan import plan

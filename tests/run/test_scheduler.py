@@ -1,4 +1,4 @@
-"""The gate: who is let in, and when."""
+"""The scheduler: which episodes are admitted, and when."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from balrog_rag.run.scheduler import EpisodeSlots
 
 
 async def arrivals(gate: EpisodeSlots, ranks: list[int]) -> tuple[list[asyncio.Task[bool]], list[int]]:
-    """Somebody of each rank comes to the gate; the ranks that were let in, in their order."""
+    """The order in which one waiter of each rank is admitted."""
     inside: list[int] = []
 
     async def come(rank: int) -> bool:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM on real runs: what they end with, and that nothing answered is lost or asked again."""
+"""Ctrl-C and SIGTERM on real runs: exit codes, and no answer lost or asked again."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ def wait_for_steps(run: Path, steps: int) -> None:
 
 
 def stop_twice(process: "subprocess.Popen[str]") -> str:
-    """Ctrl-C, which waits for what is under way, and again, which does not; what was said meanwhile."""
+    """Press Ctrl-C, which waits for calls in flight, and again, which does not; return the output between."""
     os.kill(process.pid, signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)

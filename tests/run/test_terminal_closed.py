@@ -1,4 +1,4 @@
-"""A terminal that is closed during a run, as when an SSH connection drops: SIGHUP reaches the whole group."""
+"""A terminal that closes during a run, as when an SSH connection drops: SIGHUP reaches the whole group."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""Deaths that knowledge prevents: games that are over, walked through by the real wrapper and search."""
+"""Deaths that knowledge prevents: finished games, replayed with the real wrapper and search."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Queries drawn, passages judged by hand and by a model, figures and agreement."""
+"""Drawn queries, passages judged by hand and by a model, figures and agreement."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A download from a real server on loopback: whole at its place, or one line and nothing left."""
+"""Downloads from a real server on loopback: a complete file in place, or one error line and no file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ FILE = b'{"wikipedia_title": "Newt", "text": ["A newt."]}' * 50_000
 
 
 class Shelf(BaseHTTPRequestHandler):
-    """Has one file; another breaks off in the middle."""
+    """Serves one file completely, and disconnects in the middle of another."""
 
     def do_GET(self) -> None:
         self.send_response(404 if self.path == "/nothing" else 200)
@@ -25,10 +25,10 @@ class Shelf(BaseHTTPRequestHandler):
         try:
             self.wfile.write(FILE[:1000] if self.path == "/cut" else FILE)
         except OSError:
-            """Whoever asked has heard enough."""
+            """None: the client has disconnected."""
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")

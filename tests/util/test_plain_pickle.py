@@ -1,4 +1,4 @@
-"""Arrays that NumPy pickled are read as NumPy would; whatever else a pickle can do is refused, never done."""
+"""Arrays that NumPy pickled are read as by NumPy; everything else in a pickle is rejected, never executed."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Temporary folders of processes that were killed: the next process removes them, and no living one's."""
+"""Temporary folders of killed processes: the next process removes them, but none of a living process."""
 
 import os
 import signal

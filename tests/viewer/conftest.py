@@ -1,4 +1,4 @@
-"""A run with retrieval whose model and wiki write hostile texts, and a browser to look at it with."""
+"""A run with retrieval whose model and wiki write hostile texts, and a browser for it."""
 
 from collections.abc import Iterator
 from pathlib import Path

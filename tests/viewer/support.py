@@ -22,13 +22,13 @@ ANSWERS = (
     "Query: newt",
     "east",
 )
-"""What the scripted model says."""
+"""The scripted model's answers."""
 
 PAGES = {
     "newt": f"# newt {HOSTILE}\n\nWhat there is to know about north, south and east {HOSTILE}.\n",
     "link": "# [here](javascript:alert(1))\n\nThe stairs down: javascript:document.title='owned'\n",
 }
-"""What the wiki says."""
+"""The wiki's pages."""
 
 _BLOCK = re.compile(rb'<script type="text/plain" id="block ([^"]*)">([A-Za-z0-9+/=]*)</script>')
 
@@ -40,7 +40,7 @@ def documents(page: Path) -> dict[str, Any]:
 
 
 class Browser:
-    """A page under headless Chromium, with what it complained of and asked for."""
+    """A page in headless Chromium, with its console messages and requests."""
 
     def __init__(self, chromium: str, driver: str) -> None:
         from selenium import webdriver
@@ -55,25 +55,25 @@ class Browser:
         self.driver.set_script_timeout(120)
 
     def size(self, width: int, height: int = 900, scheme: str = "light") -> None:
-        """How wide the window is, and whether the system is dark."""
+        """Set the window's width, and whether the system's theme is dark."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
     def open(self, address: str, ready: str = "document.querySelector('.screen pre, .list')") -> None:
-        """Open a page and wait until it is there; what earlier pages logged is forgotten."""
+        """Open a page and wait until it is ready; logs of earlier pages are discarded."""
         self.driver.get("about:blank")
         self.logs()
         self.driver.get(address)
         self.wait(ready)
 
     def js(self, code: str) -> Any:
-        """What a piece of script says."""
+        """The result of a script."""
         return self.driver.execute_script(f"return {code}")
 
     def wait(self, code: str, seconds: float = 150) -> Any:
-        """Wait until it says something."""
+        """Wait until a script returns true."""
         return until(lambda: self.js(code), code, seconds)
 
     def press(self, *keys: str) -> None:
@@ -84,7 +84,7 @@ class Browser:
             ActionChains(self.driver).send_keys(key).perform()
 
     def logs(self) -> tuple[list[str], list[str]]:
-        """What the page complained of, and the addresses it asked for."""
+        """The page's console messages, and the addresses it requested."""
         complaints = [entry["message"] for entry in self.driver.get_log("browser")]
         asked = [
             found.group(1)
@@ -95,12 +95,12 @@ class Browser:
         return complaints, asked
 
     def close(self) -> None:
-        """End it."""
+        """Close the browser."""
         self.driver.quit()
 
 
 def new_browser() -> Browser:
-    """Headless Chromium that has opened nothing yet; the test is skipped where it or Selenium is missing."""
+    """Start headless Chromium; the test is skipped if it or Selenium is missing."""
     pytest.importorskip("selenium", reason="Selenium is not installed: pip install selenium")
     found = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if not all(found):
@@ -109,7 +109,7 @@ def new_browser() -> Browser:
 
 
 def until(holds: Callable[[], Any], what: str, seconds: float = 150) -> Any:
-    """Wait until something holds, and return it."""
+    """Wait until a condition holds, and return its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := holds():

@@ -1,4 +1,4 @@
-"""The page in a real browser, from a file: it opens, seeks, jumps, and takes no text for markup."""
+"""The page in a real browser, from a file: it opens, seeks, jumps, and never treats text as markup."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def quiet(browser: Browser) -> None:
-    """No complaint, and nothing asked for but the page itself."""
+    """Assert that the console is empty and nothing but the page was requested."""
     complaints, asked = browser.logs()
     assert complaints == []
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:", "blob:"))] == []
@@ -112,7 +112,7 @@ WORST = f"{HOSTILE}</script><a href='javascript:document.title=1'>x</a>\x1b[2J\x
 
 
 def worst(document: Any, name: str = "") -> Any:
-    """The same with every text of a game, a wiki or a model as hostile as can be."""
+    """The same with every text of a game, a wiki or a model as hostile as possible."""
     if isinstance(document, dict):
         return {key: worst(value, key) for key, value in document.items()}
     if isinstance(document, list):
@@ -165,7 +165,7 @@ def test_nothing_hostile_is_ever_markup(browser: Browser, page: Path, tmp_path: 
 
 BROKEN = """[...document.querySelectorAll('#top *, main *')].filter((each) => !each.children.length
     && !each.textContent.isWellFormed()).map((each) => each.outerHTML.toWellFormed().slice(0, 200))"""
-"""Elements with half a character in them."""
+"""Elements that contain half a character."""
 TABS = ("step", "prompt", "costs", "marks", "notes", "settings")
 
 
@@ -186,7 +186,7 @@ CURVE = """(() => {
     const { data } = canvas.getContext('2d').getImageData(Math.round(canvas.width * 0.75), 26, 1, 25);
     return [...Array(25).keys()].filter((row) => data[4 * row + 3] > 0);
 })()"""
-"""Rows of the first curve that are inked at three quarters of the timeline, without its base line."""
+"""Rows of the first curve that are drawn at three quarters of the timeline, without its base line."""
 
 
 def test_a_small_loss_of_health_is_not_drawn_like_death(browser: Browser, page: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The list of episodes in a real browser while a real run is played: it grows without a reload."""
+"""The list of episodes in a real browser during a real run: it grows without a reload."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def live(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def address(live: Path) -> Iterator[str]:
-    """Where `balrog-rag view` serves that folder."""
+    """The address at which `balrog-rag view` serves that folder."""
     process = subprocess.Popen(
         [sys.executable, "-m", "balrog_rag", "view", str(live), "--no-browser"],
         cwd=live, env=CLEAN, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,

@@ -1,4 +1,4 @@
-"""Episodes that are only BALROG's CSV and record, and recordings of a range of steps."""
+"""Episodes that consist of BALROG's CSV and record only, and recordings of a range of steps."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ from tests.viewer.support import documents
 
 @pytest.fixture
 def submission(runs: Path, tmp_path: Path) -> Path:
-    """The run as BALROG's board would hold it: no journal, no configuration."""
+    """The run as on BALROG's leaderboard: no journal, no configuration."""
     left_out = shutil.ignore_patterns("*.journal.jsonl", "config.json", "run.json", ".*")
     return Path(shutil.copytree(runs / "told", tmp_path / "20260101_told", ignore=left_out))
 
@@ -57,7 +57,7 @@ def test_a_record_that_is_none_is_one_line(submission: Path, tmp_path: Path) -> 
 
 
 class Terminal:
-    """So much of a terminal as a recording uses."""
+    """The part of a terminal that a recording needs."""
 
     def __init__(self, width: int, height: int) -> None:
         self.cells = [[" "] * width for _ in range(height)]

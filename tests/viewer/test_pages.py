@@ -1,4 +1,4 @@
-"""A page holds exactly what a replay shows: every screen, prompt, answer, passage and action."""
+"""A page contains exactly what a replay shows: every screen, prompt, answer, passage and action."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ from tests.viewer.support import HOSTILE, documents
 
 
 class Watched:
-    """Keeps the events."""
+    """Records the events."""
 
     def __init__(self) -> None:
         self.events: list[Any] = []
@@ -50,7 +50,7 @@ def found(page: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def watched(runs: Path) -> list[Any]:
-    """The first episode's events, as a replay tells of them."""
+    """The first episode's events, from a replay."""
     watcher = Watched()
     asyncio.run(replay(journals_of(runs / "told")[0], watcher))
     return watcher.events
@@ -61,7 +61,7 @@ def chunks(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def looks(found: dict[str, Any]) -> list[list[str]]:
-    """Every screen, as the page makes it: the first of a chunk, and what changed."""
+    """Every screen as the page reconstructs it: the first of a chunk, and the changes."""
     made = []
     for chunk in chunks(found):
         rows: list[str] = []

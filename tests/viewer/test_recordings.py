@@ -1,4 +1,4 @@
-"""Recordings of a terminal in the pages: what they hold beside the same run's journal, and what they lack."""
+"""Recordings of a terminal in the pages, compared with the same run's journal."""
 
 from pathlib import Path
 from typing import Any

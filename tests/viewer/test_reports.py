@@ -1,4 +1,4 @@
-"""Reports in a browser: tables that sort and filter, ways to episodes, phones, the dark."""
+"""Reports in a browser: tables that sort and filter, links to episodes, phones, dark mode."""
 
 import io
 import shutil
@@ -17,7 +17,7 @@ EPISODE = "nle/NetHackChallenge-v0/00"
 
 @pytest.fixture(scope="module")
 def report(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report on both runs, of which the one with retrieval has a page of its own."""
+    """A report on both runs; the one with retrieval has its own page."""
     top = tmp_path_factory.mktemp("reported")
     for name in ("told", "plain"):
         shutil.copytree(runs / name, top / name)

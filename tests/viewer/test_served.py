@@ -1,4 +1,4 @@
-"""The served page in a new browser, right after the server has started: the same answers as from a file."""
+"""The served page in a new browser, right after the server has started: the same results as from a file."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ Serve = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of more and longer episodes than are rebuilt at once, or within a moment."""
+    """A run with more and longer episodes than can be rebuilt at once, or within a moment."""
     top = tmp_path_factory.mktemp("served")
     still = ",".join(["look", "inventory", "overview", "attributes"] * 4)
     done = evaluate(
@@ -71,7 +71,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture
 def fresh() -> Iterator[Browser]:
-    """A browser that has opened nothing yet."""
+    """A browser that has not opened any page."""
     opened = new_browser()
     opened.size(1200)
     yield opened
@@ -79,7 +79,7 @@ def fresh() -> Iterator[Browser]:
 
 
 def hits(browser: Browser, address: str, words: str) -> str:
-    """How many texts a search finds when it is the first that is opened, and at how many steps."""
+    """The number of texts that a search finds in a newly opened page, and at how many steps."""
     browser.driver.get(f"{address}#search={words}")
     note = browser.wait(f"document.querySelector('.search') && {FOUND}.test({NOTE}) && {NOTE}")
     return str(note).partition(", of ")[0]
@@ -91,7 +91,7 @@ def actions(found: dict[str, Any], place: int) -> list[str]:
 
 
 def first_difference(one: list[str], other: list[str]) -> int | None:
-    """The first step at which they are not the same."""
+    """The first step at which they differ."""
     longest = max(len(one), len(other))
     padded = [[*each, *[""] * (longest - len(each))] for each in (one, other)]
     return next((step for step in range(longest) if padded[0][step] != padded[1][step]), None)

@@ -1,4 +1,4 @@
-"""The served page: loopback and its own page only, the same documents as a file, episodes followed, notes."""
+"""The served page: loopback and its own page only, the same documents as a file, live episodes, notes."""
 
 import asyncio
 import re
@@ -52,7 +52,7 @@ async def served(*paths: Path, memory: int = MEMORY, token: str = TOKEN) -> Asyn
 
 @pytest.fixture
 def run(runs: Path, tmp_path: Path) -> Path:
-    """A copy of the run, to write into."""
+    """A copy of the run that may be written to."""
     return Path(shutil.copytree(runs / "told", tmp_path / "told"))
 
 

@@ -23,7 +23,7 @@ WALK = ["north", "search", "west", "search", "pray", "y", "kick", "esc"]
 
 
 def with_pool(scenario, **options):
-    """Run a scenario with a pool that is closed behind it."""
+    """Run a scenario with a pool, which is closed afterwards."""
 
     async def run():
         pool = WorkerPool(**{"workers": 2, "step_deadline": 30, **options})
@@ -37,7 +37,7 @@ def with_pool(scenario, **options):
 
 
 def gone(pid):
-    """Whether a process has ended (a zombie that nobody has waited for yet has, too)."""
+    """Whether a process has ended, including as a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"
@@ -53,7 +53,7 @@ def wait_until(condition, seconds=120):
 
 
 async def until(condition):
-    """The same, while the pool goes on; the scenario's own limit ends it."""
+    """Wait until it has, while the pool runs; the scenario's own limit ends it."""
     while not condition():
         await asyncio.sleep(0.02)
 

@@ -1,4 +1,4 @@
-"""Made levels played by skills through the whole host: MiniHack's level descriptions."""
+"""Levels written for tests, as MiniHack's level descriptions, played with skills through the whole host."""
 
 from typing import Any
 
@@ -28,14 +28,14 @@ BRANCH:(1,1,1,1),(0,0,0,0)
 
 
 class Played:
-    """A game on a made level, and what its last action led to."""
+    """A game on such a level, and the result of its last action."""
 
     def __init__(self, spec: GameSpec) -> None:
         self.game = HostedGame(spec)
         self.last: Transition = self.game.start
 
     def do(self, action: str) -> str:
-        """Take an action; why it stopped."""
+        """Take an action; return why it stopped."""
         assert self.game.view.takes(action), action
         self.last = self.game.step(action)
         return self.last.stopped
@@ -51,7 +51,7 @@ class Played:
         return self.number("x"), self.number("y")
 
     def at(self, word: str) -> tuple[int, int]:
-        """Where the description says that something is."""
+        """The position of something according to the description."""
         lines = [
             line
             for part in ("rooms", "close monsters", "distant monsters")
@@ -63,7 +63,7 @@ class Played:
 
 
 def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1, **options: Any) -> Played:
-    """A game on the level of this description, at its start; closed when the test's process ends."""
+    """Start a game on the level of this description; it is closed when the test process ends."""
     chosen = {
         "actions": "skills",
         "character": character,

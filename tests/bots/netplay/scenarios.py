@@ -1,4 +1,4 @@
-"""The scenarios as games of the host, and players who solve them by skills."""
+"""The scenarios as games of the host, and players that solve them with skills."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ SEEDS = (779726, 474862, 151437, 10518, 380261)
 
 
 class Scene(Played):
-    """A scenario being played; keeps what was done."""
+    """A scenario in play; records the actions."""
 
     def __init__(self, task: str, seed: int, **options: object) -> None:
         kind = kind_of("netplay")
@@ -69,13 +69,13 @@ class Scene(Played):
         self.go(self.made.square(column, row))
 
     def take(self, place: int) -> None:
-        """Take everything on a square."""
+        """Pick up everything on a square."""
         self.go(place)
         self.do("pickup")
         self.close_menu()
 
     def close_menu(self) -> None:
-        """Choose everything of a menu, page by page."""
+        """Select everything in a menu, page by page."""
         for _ in range(4):
             if "menu" not in self.part("popup"):
                 return
@@ -145,7 +145,7 @@ def unordered(scene: Scene) -> None:
 
 
 def seek(scene: Scene, word: str) -> bool:
-    """Explore until something is in reach, fighting on the way."""
+    """Explore until something is reachable, fighting on the way."""
     for _ in range(60):
         if scene.last.ended or scene.part("popup"):
             return False
@@ -190,7 +190,7 @@ def carry(scene: Scene) -> None:
 
 
 def boulder(scene: Scene) -> None:
-    """With the pick-axe from the left, by teleportation from the right."""
+    """With the pick-axe from the left, or by teleportation from the right."""
     if scene.tracker.player.here in scene.made.squares(1):
         wand = min(scene.things(), key=lambda place: t.xy(place)[0])
         scene.take(wand)

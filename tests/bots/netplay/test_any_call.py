@@ -15,7 +15,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ$-*?#,.<>:;_"
 
 
 def argument(dice: Random, parameter: Parameter) -> str:
-    """One that is right, or nearly."""
+    """An argument that is valid, or almost."""
     if parameter.choices:
         return dice.choice(parameter.choices)
     if parameter.kind == "integer":
@@ -27,7 +27,7 @@ def argument(dice: Random, parameter: Parameter) -> str:
 
 
 def call(dice: Random, action: Action) -> str:
-    """A call that the view takes."""
+    """A call that the view accepts."""
     needed = [each for each in action.parameters if not each.optional]
     others = [each for each in action.parameters if each.optional]
     given = [*needed, *(others[: dice.randint(0, len(others))])]
@@ -35,7 +35,7 @@ def call(dice: Random, action: Action) -> str:
 
 
 def play(seed: int, calls: int) -> int:
-    """So many random calls in one game, or fewer where it ends; how many had a reason."""
+    """Play random calls in one game until it ends or the number is reached; count those with a reason."""
     dice = Random(seed)
     character = dice.choice(characters())
     game = HostedGame(

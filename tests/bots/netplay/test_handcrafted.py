@@ -1,4 +1,4 @@
-"""NetPlay's handcrafted player: its rules in real games, its one bug, and episodes that are verified."""
+"""NetPlay's handcrafted player: its rules in real games, its known bug, and verified episodes."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from tests.envs.support import nethack
 
 
 def played(presses: int, seed: int = 5, character: str = "val-hum-neu-fem", **options: bool) -> HostedGame:
-    """A game of NetHack after so many presses of the player."""
+    """A game of NetHack after this many presses of the player."""
     game = HostedGame(nethack(seed, character, no_progress=0))
     for _ in range(100):
         done = game.run(ProgramPlayer("handcrafted", options, 0), presses)

@@ -1,4 +1,4 @@
-"""Every scenario solved by skills through the whole harness, and wrong endings that its judge refuses."""
+"""Every scenario solved with skills through the whole harness, and wrong endings that its judge rejects."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from balrog_rag.run.services import player_spec, resolved
 from tests.bots.netplay.scenarios import SEEDS, SOLVERS, Scene, carry, fight, seek, symbol
 
 SEED = SEEDS[4]
-"""On this one, everything is solved quickly; `ordered` takes another."""
+"""With this seed everything is solved quickly; `ordered` uses another."""
 
 
 def seed_of(task: str) -> int:
@@ -47,7 +47,7 @@ def test_the_sixteen_are_declared_alike() -> None:
 
 
 def answers(scene: Scene) -> list[str]:
-    """What a model would have said to do the same."""
+    """The answers of a model that does the same."""
     said = []
     for action in [*scene.done, "finish_task"]:
         call = scene.game.view.call(action)
@@ -90,7 +90,7 @@ def test_each_is_solved_through_the_whole_harness(task: str, player: Callable, t
 
 
 def planned(task: str, said: list[str], run: Path) -> EpisodeSpec:
-    """The one episode of a run in this folder whose model says this."""
+    """The only episode of a run in this folder whose model gives these answers."""
     agent = "netplay_guided" if task.startswith("guided") else "netplay"
     words = [f"agent={agent}", "env=netplay_scenarios", f"env.tasks=[netplay/{task}]"]
     words += ["env.episodes=1", f"env.seeds=[{seed_of(task)}]", "env.no_progress_calls=0"]
@@ -102,11 +102,11 @@ def planned(task: str, said: list[str], run: Path) -> EpisodeSpec:
 
 
 MORE_WORDS = ("guided", "focused")
-"""How the names of scenarios begin that share another's level and judge."""
+"""Prefixes of scenarios that share another's level and judge."""
 
 
 def shared(task: str, *rest: object) -> object:
-    """A parameter that is slow where the same is tested under another name."""
+    """A parameter that is slow if the same is tested under another name."""
     return pytest.param(task, *rest, marks=[pytest.mark.slow] if task.startswith(MORE_WORDS) else [])
 
 
@@ -123,7 +123,7 @@ def test_finishing_at_once_is_premature(task: str) -> None:
 
 
 def without_the_last_thing(scene: Scene) -> None:
-    """One thing is left on the floor."""
+    """One item is left on the floor."""
     while wanted := [place for place in scene.things() if symbol(scene, place) != "?"]:
         scene.take(wanted[0])
     put_in(scene)
@@ -136,7 +136,7 @@ def put_in(scene: Scene) -> None:
 
 
 def into_the_pack_alone(scene: Scene) -> None:
-    """Everything was taken, nothing is in the bag."""
+    """Everything was picked up, nothing is in the bag."""
     while scene.things():
         scene.take(scene.things()[0])
 

@@ -14,7 +14,7 @@ def letter_of(game: Played, word: str) -> str:
 
 
 def take(game: Played) -> None:
-    """Pick everything up where the player stands."""
+    """Pick everything up at the player's position."""
     for action in ("pickup", "press_key ,", "press_key ENTER"):
         if action == "pickup" or game.part("popup"):
             game.do(action)

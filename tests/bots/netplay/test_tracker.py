@@ -1,4 +1,4 @@
-"""Every event that is told, and every one that stops a skill, in real games on made levels."""
+"""Every event that is reported, and every one that stops a skill, in real games on test levels."""
 
 import pytest
 

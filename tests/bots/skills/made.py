@@ -1,4 +1,4 @@
-"""Made levels for skills to be tried on: MiniHack's level descriptions, played key by key."""
+"""Levels written for tests of skills, as MiniHack's level descriptions, played key by key."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ ENDMAP
 
 
 class MadeGame:
-    """A game on a made level, and a player who looks at it."""
+    """A game on such a level, and a player that observes it."""
 
     def __init__(self, task: Any) -> None:
         self._game = task.nethack
@@ -40,7 +40,7 @@ class MadeGame:
         self.pressed: list[int] = []
 
     def run(self, skill: Callable[..., Generator[int, Any, Any]], *args: Any, limit: int = 5000) -> Any:
-        """Play a skill to its end, and return what it said."""
+        """Play a skill to its end and return its result."""
         program = skill(self.player, *args)
         try:
             key = next(program)
@@ -55,7 +55,7 @@ class MadeGame:
 
 @contextmanager
 def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1) -> Iterator[MadeGame]:
-    """A game on the level of this description."""
+    """Start a game on the level of this description."""
     with opened(HEAD + description, character, seed) as task:
         yield MadeGame(task)
 

@@ -1,4 +1,4 @@
-"""What the first levels take: stairs under things, whom to strike, where to fight, when to be gone."""
+"""Situations of the first levels: stairs under items, whom to attack, where to fight, when to leave."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def look_under_all(player):
 
 
 def at_once(rule):
-    """What a rule says that must not press any key."""
+    """The result of a rule that must not press any key."""
     return next(rule, None)
 
 

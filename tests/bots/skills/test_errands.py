@@ -1,4 +1,4 @@
-"""What is taken along, bought, left behind and fled with: each provoked on a made level."""
+"""What is picked up, bought, dropped and used to escape: each provoked on a test level."""
 
 import pytest
 
@@ -40,7 +40,7 @@ BRANCH:(1,1,1,1),(0,0,0,0)
 
 
 def lift(player, name):
-    """Go and take a thing that is hard to carry."""
+    """Go and pick up an item that is hard to carry."""
     table = glyph_kinds.kinds()
     places = [place for place, glyph in player.level.objects.items() if table.name[glyph] == name]
     yield from moving.go_to(player, places)

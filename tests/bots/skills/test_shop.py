@@ -1,4 +1,4 @@
-"""In the middle of a shop with a pick-axe, as after a fall: what lies underfoot is for sale."""
+"""In the middle of a shop with a pick-axe, as after a fall: items underfoot are for sale."""
 
 import pytest
 
@@ -19,7 +19,7 @@ ROBBED = ("worth of goods", "grabs your", "You stole", "thief", "Thief", "Usage 
 
 
 def fall(player, heard):
-    """Play until the next level is reached, and note all that is said."""
+    """Play until the next level is reached, and collect all messages."""
     program = play(Bot(player, Plan(dive_turn=0)))
     key = next(program)
     while player.body.depth == 1:

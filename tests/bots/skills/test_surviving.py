@@ -1,4 +1,4 @@
-"""Dwarves, prayer, hunger, shops, and what keeps one from going anywhere: each provoked on a made level."""
+"""Dwarves, prayer, hunger, shops and obstacles: each provoked on a test level."""
 
 from balrog_rag.bots.nethack.delver import journey
 from balrog_rag.bots.nethack.delver.state import Bot
@@ -35,7 +35,7 @@ def take(player, name):
 
 
 def wait(player, until):
-    """Let time pass in great strides, until hunger has come so far."""
+    """Let time pass quickly until hunger has reached this state."""
     for _ in range(200):
         if player.body.hunger >= until:
             return "waited"

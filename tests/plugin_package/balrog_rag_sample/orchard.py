@@ -1,4 +1,4 @@
-"""A small game for balrog_rag: an orchard, a goose, and four things to have done once."""
+"""A small game for balrog_rag: an orchard, a goose, and four achievements."""
 
 from collections.abc import Mapping
 from random import Random
@@ -25,7 +25,7 @@ BASKET = 3
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What may be said of an orchard."""
+    """Options of an orchard."""
 
     size: Annotated[int, msgspec.Meta(ge=3, le=20, description="cells along each side")] = 5
     goose: Annotated[bool, msgspec.Meta(description="whether a goose walks about")] = True
@@ -68,11 +68,11 @@ class Orchard:
         return Transition(self.seen(), reward=float(len(self.done) - before), ended=ended)
 
     def event(self) -> str:
-        """What interrupts a program."""
+        """Return what interrupts a program."""
         return self.said
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Release nothing."""
 
     def walk_the_goose(self) -> None:
         if self.options.goose:
@@ -98,7 +98,7 @@ class Orchard:
 
 
 class Achieved:
-    """Progression: the share of the achievements."""
+    """Progression: the share of the achievements reached."""
 
     def __init__(self) -> None:
         self.value, self.reached = 0.0, ""

@@ -1,4 +1,4 @@
-"""A program for balrog_rag: walk one way for so many steps, picking apples, until something happens."""
+"""A program for balrog_rag: walk a number of steps, picking apples, until something happens."""
 
 from balrog_rag.contracts.data import Parameter
 from balrog_rag.contracts.programs import Begin, Program, ProgramFailed, ProgramKind
@@ -7,7 +7,7 @@ WAYS = ("north", "south", "east", "west")
 
 
 def wander(begin: Begin) -> Program:
-    """Its screens are observations, since the orchard shows programs nothing else."""
+    """Its screens are observations, since the orchard offers programs nothing else."""
     way, steps = str(begin.arguments["way"]), int(begin.arguments["steps"])
     screen, picked = begin.screen, 0
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""A small program of the contract: it walks by its dice, prints, and looks at what it is shown."""
+"""A small program that fulfils the contract: it walks randomly, prints, and checks its observations."""
 
 import random
 
