@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from balrog_rag import __version__
+from balrog_rag.config import user_presets
 from balrog_rag.config.compose import as_hydra_wants, compose
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.schema import documented_keys
@@ -91,15 +92,17 @@ def _hydra_says(words: list[str]) -> int:
     """Let Hydra answer, with our configuration; invalid overrides are still one line."""
     import hydra
 
+    given = [word for word in words if word.startswith(f"{user_presets.KEY}=")]
+    folder, words = user_presets.split(words)
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
     if "--shell-completion" not in words and overrides:
-        name = compose(overrides).model.name
+        name = compose([*given, *overrides]).model.name
         words = [f"model.name='{name}'" if word.startswith("model.name=") else word for word in words]
     register_schema()
 
     def nothing(config: Any) -> None:
         """Never called: these flags end before a job runs."""
 
-    sys.argv = ["balrog-rag run", *map(as_hydra_wants, words)]
+    sys.argv = ["balrog-rag run", *user_presets.search_path(folder), *map(as_hydra_wants, words)]
     hydra.main(config_path=str(data("conf")), config_name="config", version_base="1.3")(nothing)()
     return 0

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from balrog_rag.config import user_presets
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain, value_at
 from balrog_rag.config.groups import group_options
@@ -18,6 +19,7 @@ Play language-model agents in text games and report their progression.
   balrog-rag run resume=results/RUN               resume an interrupted run
   balrog-rag run -m agent=naive,robust_star_rag   a sweep: one run per combination
   balrog-rag run +experiment=paper_figure3        an experiment (docs/reference/experiments.md)
+  balrog-rag run conf_dir=my_conf agent=mine      presets of your own: my_conf/agent/mine.yaml
 
 flags:
   --version             print the version
@@ -32,9 +34,9 @@ flags:
 def text(words: list[str]) -> str:
     """Return the whole help; it shows the values that result from these overrides."""
     values = plain(compose(words))
-    groups = [
-        f"  {name + '=':<12} {' '.join(options)}" for name, options in group_options().items() if options
-    ]
+    with user_presets.found_in(user_presets.split(words)[0]):
+        found = group_options()
+    groups = [f"  {name + '=':<12} {' '.join(options)}" for name, options in found.items() if options]
     keys = [f"  {key:<34} {_short(value_at(values, key)):<22} {doc}" for key, doc in documented_keys()]
     return "\n".join(
         [USAGE, "groups (folders in conf/):", *groups, "", "keys, with their current values:", *keys]

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.config import schema
+from balrog_rag.config import schema, user_presets
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
@@ -19,6 +19,12 @@ from balrog_rag.util.paths import data
 
 def compose(overrides: list[str]) -> schema.Config:
     """Compose conf/ with these overrides into a typed, checked Config."""
+    folder, overrides = user_presets.split(overrides)
+    with user_presets.found_in(folder):
+        return _composed(overrides, user_presets.search_path(folder))
+
+
+def _composed(overrides: list[str], search: list[str]) -> schema.Config:
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from omegaconf import flag_override
@@ -29,7 +35,7 @@ def compose(overrides: list[str]) -> schema.Config:
     refuse_mistakes(overrides)
     words = [as_hydra_wants(word) for word in overrides]
     with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
-        composed = hydra_compose("config", overrides=words, return_hydra_config=True)
+        composed = hydra_compose("config", overrides=[*search, *words], return_hydra_config=True)
         chosen = composed.hydra.runtime.choices
         with flag_override(composed, ["struct", "readonly"], False):
             del composed["hydra"]

@@ -4,7 +4,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-from balrog_rag.config import schema
+from balrog_rag.config import schema, user_presets
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.programs import plays
 from balrog_rag.util.paths import data
@@ -18,6 +18,8 @@ def group_options() -> dict[str, list[str]]:
         for folder in sorted(root.iterdir())
         if folder.is_dir()
     }
+    for group, names in found.items():
+        names |= user_presets.options(group)
     found["agent"] |= set(plugged_agents())
     found["model"] |= set(registry.models.plugged())
     return {group: sorted(options) for group, options in found.items()}

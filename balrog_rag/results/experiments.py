@@ -78,15 +78,22 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Names of all described experiments."""
+    """Names of all built-in experiments."""
     return sorted(path.stem for path in folder().glob("*.yaml"))
 
 
-def find(name: str) -> Experiment | None:
-    """Return the experiment of that name; None if it is not described (a plain preset of settings)."""
-    if name not in names():
+def find(name: str, theirs: Path | None = None) -> Experiment | None:
+    """Return the experiment of that name; None if it is not described (a plain preset of settings).
+
+    `theirs`: a folder of the user's with further descriptions.
+    """
+    own = theirs / f"{name}.yaml" if theirs is not None and _NAME.fullmatch(name) else None
+    if name in names():
+        path = folder() / f"{name}.yaml"
+    elif own is not None and own.is_file():
+        path = own
+    else:
         return None
-    path = folder() / f"{name}.yaml"
     try:
         read = msgspec.yaml.decode(path.read_bytes(), type=_File)
     except (OSError, msgspec.DecodeError) as error:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from balrog_rag import agents, knowledge
+from balrog_rag.config import user_presets
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import CHANGEABLE_ON_RESUME, differing_keys, leaf_items, plain
 from balrog_rag.config.preset_options import known_options
@@ -16,14 +17,23 @@ from balrog_rag.results.experiments import Experiment, ExperimentArm, find
 FILLED_IN = ("run.experiment", "run.departures")
 FREE = (*CHANGEABLE_ON_RESUME, "run.")
 """Key prefixes outside an experiment's definition: where to run, how fast, and for how long."""
-FREE_OVERRIDES = ("experiment=", "runner=", "model=", "model.name=", "model.backend=", "model.options.")
+FREE_OVERRIDES = (
+    "experiment=",
+    "conf_dir=",
+    "runner=",
+    "model=",
+    "model.name=",
+    "model.backend=",
+    "model.options.",
+)
 """Prefixes of further overrides allowed in every experiment: any model may play it."""
 
 
 def experiment_of(words: Sequence[str]) -> Experiment | None:
     """Return the described experiment that the overrides name, if any."""
     names = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("experiment=")]
-    return find(names[-1]) if names else None
+    folder, _ = user_presets.split(words)
+    return find(names[-1], folder and folder / user_presets.ARMS) if names else None
 
 
 class ResolvedArms(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from balrog_rag.config import user_presets
 from balrog_rag.config.mistakes import one_line_errors
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
@@ -25,6 +26,8 @@ class Combination(msgspec.Struct, frozen=True):
     words: list[str]
     arm: str = ""
     """The arm of the experiment; its overrides come last."""
+    optional: bool = False
+    """Whether the experiment is complete without it."""
 
 
 def combinations(words: list[str]) -> list[Combination]:
@@ -35,7 +38,8 @@ def combinations(words: list[str]) -> list[Combination]:
 
 def of_values(words: list[str]) -> list[Combination]:
     """Every combination of the swept values; the last key varies fastest."""
-    fixed: dict[str, list[str]] = {}
+    folder, words = user_presets.split(words)  # an absolute path, which Hydra's grammar need not parse
+    fixed: dict[str, list[str]] = {user_presets.KEY: [f"{user_presets.KEY}={folder}"]} if folder else {}
     swept: dict[str, list[str]] = {}
     for override in _parsed(words):
         key = override.get_key_element()
@@ -63,7 +67,12 @@ def _arms(run: Combination, alone: bool) -> list[Combination]:
         name = _safe(",".join(varied(experiment, run.words))) if alone else run.name
         return [Combination(name, separate_arm(experiment, run.words))]
     return [
-        Combination(arm.name if alone else f"{arm.name},{run.name}", [*run.words, *arm.overrides], arm.name)
+        Combination(
+            arm.name if alone else f"{arm.name},{run.name}",
+            [*run.words, *arm.overrides],
+            arm.name,
+            arm.name in experiment.optional,
+        )
         for arm in arms
     ]
 

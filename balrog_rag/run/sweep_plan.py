@@ -70,10 +70,7 @@ def checked_sweep(words: list[str], prepare: Prepare = ready) -> tuple[list[Comb
 
 
 def _marked(run: PlannedRun, combination: Combination) -> PlannedRun:
-    """Mark a run as optional if its experiment says so of its arm."""
-    experiment = experiment_of(combination.words)
-    optional = experiment is not None and combination.arm in experiment.optional
-    return msgspec.structs.replace(run, optional=optional)
+    return msgspec.structs.replace(run, optional=combination.optional)
 
 
 def _made(top: Path, sweep: PlannedSweep) -> bool:

@@ -18,7 +18,7 @@ def names(*words: str) -> list[str]:
          ["agent=cot,run.seed=1", "agent=cot,run.seed=2", "agent=few,run.seed=1", "agent=few,run.seed=2"]),
         (["run.seed=range(0,3)"], ["run.seed=0", "run.seed=1", "run.seed=2"]),
         (["agent=glob(robust_[cn]*)"], None),
-        (["agent=glob(naive*)"], ["agent=naive", "agent=naive_rag"]),
+        (["agent=glob(naive*)"], ["agent=naive", "agent=naive_append", "agent=naive_rag"]),
         (["run.seed=choice(5,7)", "env.episodes=3"], ["run.seed=5", "run.seed=7"]),
         (["env.tasks=[nle/A],[minihack/B,minihack/C]"],
          ["env.tasks=_nle_A", "env.tasks=_minihack_B,minihack_C"]),

@@ -1,0 +1,87 @@
+"""`conf_dir=DIR`: a user's own agents, games and experiments, found like the built-in ones."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.cli.main import main
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.errors import ConfigError
+from tests.support import command, evaluate
+
+FILES = {
+    "agent/mine.yaml": "defaults: [cot, _self_]\nmax_text_history: 3\n",
+    "env/short.yaml": "defaults: [corridor, _self_]\nepisodes: 1\n",
+    "experiment/study.yaml": "# @package _global_\ndefaults: [override /env: short]\nlimits: {steps: 2}\n",
+    "arms/study.yaml": "title: Mine\nquestion: Is mine better?\nbaseline: cot\n"
+    "arms: {cot: [agent=cot], mine: [agent=mine]}\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder whose name has to be quoted."""
+    top = tmp_path / "my conf, it's"
+    for name, text in FILES.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+    return top
+
+
+def test_presets_are_found_beside_the_built_in_ones(folder: Path) -> None:
+    config = compose([f"conf_dir={folder}", "agent=mine", "env=short", "model=scripted"])
+    assert (config.agent.name, config.agent.max_text_history, config.env.episodes) == ("cot", 3, 1)
+    assert config.env.tasks == compose(["env=corridor"]).env.tasks
+
+
+def test_without_the_folder_they_are_unknown(folder: Path) -> None:
+    compose([f"conf_dir={folder}", "agent=mine"])
+    with pytest.raises(ConfigError, match="agent=mine: no such agent"):
+        compose(["agent=mine"])
+    with pytest.raises(ConfigError, match=r"agent=mien: no such agent; did you mean mine\?"):
+        compose([f"conf_dir={folder}", "agent=mien"])
+
+
+def test_an_experiment_plays_its_arms_and_can_be_resumed_elsewhere(folder: Path, tmp_path: Path) -> None:
+    done = evaluate(f"conf_dir={folder.name}", "+experiment=study", "run.name=s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "results/s/sweep.csv").open() as file:
+        assert {row["run"]: row["ended"] for row in csv.DictReader(file)} == {"cot": "1", "mine": "1"}
+    (tmp_path / "other").mkdir()
+    again = command("balrog_rag.eval", f"resume={tmp_path / 'results/s'}", cwd=tmp_path / "other")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("agent/cot.yaml", "agent=cot is built in; choose another name"),
+        ("agents/mine.yaml", "no such group; use agent, debug, env, experiment"),
+    ],
+)
+def test_a_file_that_would_not_be_found_is_refused(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).touch()
+    with pytest.raises(ConfigError, match=said):
+        compose([f"conf_dir={tmp_path}"])
+
+
+@pytest.mark.parametrize(("made", "said"), [(False, "no such folder"), (True, "contains no preset")])
+def test_a_folder_without_presets_is_refused(made: bool, said: str, tmp_path: Path) -> None:
+    if made:
+        (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match=said):
+        compose([f"conf_dir={tmp_path / 'empty'}"])
+
+
+def test_a_wrong_key_in_a_preset_is_one_line(folder: Path) -> None:
+    (folder / "agent/mine.yaml").write_text("defaults: [cot, _self_]\nmax_txt_history: 3\n")
+    with pytest.raises(ConfigError, match=r"^[^\n]*max_txt_history[^\n]*$"):
+        compose([f"conf_dir={folder}", "agent=mine"])
+
+
+def test_help_lists_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"conf_dir={folder}", "agent=mine", "--help"]) == 0
+    agents = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  agent= "))
+    assert " mine " in agents
