@@ -40,6 +40,26 @@ class FrozenConfig(msgspec.Struct, frozen=True):
     config: dict[str, Any]
 
 
+class _Plan(msgspec.Struct):
+    tasks: list[str] = []
+    episodes: int | None = None
+
+
+class _Caps(msgspec.Struct):
+    episode: dict[str, int | float | None] = {}
+
+
+class _Sections(msgspec.Struct):
+    """What results read in a configuration: anybody may have written it, and its digest proves nothing."""
+
+    env: _Plan = msgspec.field(default_factory=_Plan)
+    limits: _Caps = msgspec.field(default_factory=_Caps)
+    agent: dict[str, Any] = {}
+    model: dict[str, Any] = {}
+    knowledge: dict[str, Any] = {}
+    run: dict[str, Any] = {}
+
+
 _PART = r"(?!\.)[^/\\\x00-\x1f\x7f]{1,200}"
 _EPISODE = re.compile(rf"{_PART}(?:/{_PART})+/[0-9]{{1,9}}")
 
@@ -158,6 +178,7 @@ def decoded_config(path: Path, data: bytes) -> FrozenConfig:
     """Return the configuration in the content of config.json."""
     try:
         frozen = msgspec.json.decode(data, type=FrozenConfig)
+        msgspec.convert(frozen.config, _Sections)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: not a frozen configuration ({error})") from error
     if frozen.digest != config_digest(frozen.config):

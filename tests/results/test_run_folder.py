@@ -29,6 +29,7 @@ from balrog_rag.results.run_folder import (
     write_json,
     write_new_json,
 )
+from balrog_rag.results.runs import load
 
 CONFIG = {"env": {"tasks": []}}
 
@@ -183,6 +184,31 @@ def test_a_configuration_that_is_missing_damaged_or_edited_is_one_clear_error(tm
         (tmp_path / "config.json").write_bytes(content)
     with pytest.raises(RunFolderError, match=problem):
         frozen_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"env": []}, "env"),
+        ({"env": {"tasks": "nle/T"}}, "env.tasks"),
+        ({"env": {"tasks": [5]}}, "env.tasks[0]"),
+        ({"env": {"tasks": [], "episodes": "5"}}, "env.episodes"),
+        ({"agent": "cot"}, "agent"),
+        ({"model": None}, "model"),
+        ({"limits": {"episode": 5}}, "limits.episode"),
+        ({"limits": {"episode": {"tokens": [5]}}}, "limits.episode[...]"),
+        ({"run": 1}, "run"),
+        ({"anything": {"else": 1}}, None),
+    ],
+)
+def test_a_configuration_of_another_shape_is_refused_however_good_its_digest(tmp_path, config, place):
+    write_json(tmp_path / "config.json", {"digest": config_digest(config), "config": config})
+    if place is None:
+        assert load(tmp_path).episodes == []
+        return
+    with pytest.raises(RunFolderError, match="not a frozen configuration") as raised:
+        load(tmp_path)
+    assert f"`$.{place}`" in str(raised.value)
 
 
 def test_a_configuration_that_is_a_folder_is_not_called_missing(tmp_path):
