@@ -328,6 +328,22 @@ def test_corridors_turn_aslant_and_rooms_do_not():
     assert [rooms.kinds[number] for number in new] == [ROOM, ROOM]
 
 
+@pytest.mark.parametrize(
+    ("row", "kinds"),
+    [
+        ("#.:", [CORRIDOR, ROOM, ROOM]),  # beside both the ground of a room decides
+        ("#.#", [CORRIDOR] * 3),
+        ("#.o", [CORRIDOR, CORRIDOR, None]),  # a door's ground belongs to neither
+        (" .|", [None, ROOM, None]),
+        ("<.#", [ROOM, ROOM, CORRIDOR]),
+    ],
+)
+def test_plain_floor_is_of_a_room_or_of_a_corridor_by_what_is_around_it(row, kinds):
+    rooms, _ = rooms_of(level(row))
+    numbers = [rooms.number(at(x, 0)) for x in range(3)]
+    assert [rooms.kinds[number] if number >= 0 else None for number in numbers] == kinds
+
+
 def test_two_rooms_that_turn_out_to_be_one_keep_the_lower_number():
     shown = Drawn("..  ..")
     known = Level(HERE)

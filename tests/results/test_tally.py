@@ -123,7 +123,7 @@ def test_notes_are_counted_by_their_word_and_nothing_but_words_and_true(told):
         {"read": "strict", "lookup": "reused", "loop": 1},
         {"read": 3, "lookup": None, "loop": "yes"},
         {"read": "none", "lookup": "no passages", "loop": False},
-        {"other": "strict"},
+        {"other": "strict", "loop": False},
     ]
     episode = told(*[step(n, notes=each) for n, each in enumerate(notes)])
     assert episode.readings == {"strict": 2, "none": 1}
