@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from balrog_rag.agents.program_agent import ProgramAgent
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
 from balrog_rag.contracts.data import GameSpec, ProgramPlayer, TaskView

@@ -12,7 +12,7 @@ from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.conversation import Conversation
 from balrog_rag.agents.prompts.history import History
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Role, TaskView
 from balrog_rag.contracts.kinds import kind_of

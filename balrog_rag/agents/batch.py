@@ -8,7 +8,7 @@ from balrog_rag.agents.answers import read
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import danger
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.config.schema import BatchConfig
+from balrog_rag.config.agent_schema import BatchConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
 
 

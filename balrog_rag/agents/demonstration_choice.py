@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from balrog_rag.agents.demonstration_files import DemonstrationFile, content_digest, listed
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.config.schema import LoopsConfig
+from balrog_rag.config.agent_schema import LoopsConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
 
 

@@ -13,7 +13,7 @@ from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.retrieval import bare_query, listed
 from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, read_skill
 from balrog_rag.agents.untrusted import neutralised
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import (
     Action,

@@ -8,7 +8,7 @@ from balrog_rag.agents.answers import sections
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import neutralised
-from balrog_rag.config.schema import NotebookConfig
+from balrog_rag.config.agent_schema import NotebookConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
 
 NOTE = "<|NOTE|>"

@@ -14,7 +14,7 @@ from balrog_rag.agents.lookup_worth import LookupWorth
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import neutralised
-from balrog_rag.config.schema import RetrievalConfig
+from balrog_rag.config.agent_schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
 from balrog_rag.util.tokens import count_text

@@ -3,7 +3,7 @@
 from dataclasses import Field
 from typing import Any
 
-from balrog_rag.config.schema import leaves
+from balrog_rag.config.schema_keys import leaves
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 from omegaconf import MISSING
 
-from balrog_rag.config.schema import leaves
+from balrog_rag.config.schema_keys import leaves
 from balrog_rag.contracts.data import CONNECTION_KEYS, digest
 from balrog_rag.contracts.errors import ConfigError
 

@@ -8,9 +8,10 @@ from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
 from balrog_rag.agents.demonstration_choice import check_demonstrations
 from balrog_rag.agents.lookup_worth import check_gate
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.checks import check_together
 from balrog_rag.config.frozen import thaw
-from balrog_rag.config.schema import AgentConfig, Config
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.kinds import check_game

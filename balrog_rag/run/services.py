@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
 from balrog_rag.agents.demonstration_choice import for_game
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.frozen import plain, thaw, tree_digest
-from balrog_rag.config.schema import AgentConfig, Config, KnowledgeConfig, ModelConfig
+from balrog_rag.config.schema import Config, KnowledgeConfig, ModelConfig
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.contracts.data import Message, ProgramPlayer, Reply, Request, TaskView
 from balrog_rag.contracts.programs import program_of

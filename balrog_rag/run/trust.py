@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from balrog_rag import agents
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import leaf_items, plain, thaw
-from balrog_rag.config.schema import AgentConfig, Config
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results.run_folder import FORKED
 from balrog_rag.results.run_seal import mark

@@ -17,7 +17,7 @@ import msgspec
 
 from balrog_rag.agents import build
 from balrog_rag.agents.retrieval import LONGEST_WRITTEN, LookedUp, Retrieval
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Passage, Purpose, Reply, TaskView
 from balrog_rag.contracts.errors import ConfigError, KnowledgeError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.agents import build
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.compose import compose
-from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.behaviour import Agent
 from balrog_rag.contracts.data import (
     AnswerFormat,

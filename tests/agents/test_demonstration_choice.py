@@ -12,9 +12,9 @@ from balrog_rag.agents.demonstration_choice import for_game
 from balrog_rag.agents.demonstration_files import load
 from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, write
 from balrog_rag.cli.prompts import main
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import plain, thaw
-from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.begin import planned

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.agents import answers
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.groups import group_options
-from balrog_rag.config.schema import AgentConfig, documented_keys
+from balrog_rag.config.schema import documented_keys
 from balrog_rag.contracts import registry
 from tests.agents.support import agent_config
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.frozen import plain, thaw
-from balrog_rag.config.schema import AgentConfig
 from balrog_rag.contracts.behaviour import Agent
 from balrog_rag.contracts.data import Decision, Message, Observation, Part, Request
 from tests.agents.support import VIEW, Script, agent_config, made, moment, perform

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Reply
 from balrog_rag.contracts.kinds import EnvironmentSignals
 from balrog_rag.util.tokens import count_message

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from balrog_rag.agents.prompts import Prompts
 from balrog_rag.agents.prompts.prompt import Prompt
-from balrog_rag.config.schema import AgentConfig
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Observation
 from balrog_rag.contracts.kinds import EnvironmentSignals
 
