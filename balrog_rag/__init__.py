@@ -11,6 +11,7 @@
     run.report(other); run.view(); run.verify()                            pages and checks of a run
     balrog_rag.list_agents(); balrog_rag.list_tasks("minihack")            what can be played
     balrog_rag.search("floating eye", k=3)                                 the knowledge base
+    await balrog_rag.rollout(task, model={...})                            one episode for a trainer
     balrog_rag.register.agent("mine")                                      what you define yourself
 
 Each name is imported on first use, so `import balrog_rag` is fast. See docs/tutorials/python.md.
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from balrog_rag.results.frames import episodes as load
     from balrog_rag.results.frames import steps
     from balrog_rag.results.statistics.values import verdict
+    from balrog_rag.rollouts.rollout import rollout
 
 __version__ = "0.1.0"
 __all__ = [
     "Run", "aevaluate", "compare", "evaluate", "events", "list_agents", "list_tasks", "load", "make",
-    "register", "search", "steps", "verdict",
+    "register", "rollout", "search", "steps", "verdict",
 ]  # fmt: skip
 
 _WHERE = {
@@ -54,6 +56,7 @@ _WHERE = {
     "load": "results.frames:episodes",
     "make": "api.manual_game:make",
     "register": "api.registering:register",
+    "rollout": "rollouts.rollout:rollout",
     "search": "api.searching:search",
     "steps": "results.frames:steps",
     "verdict": "results.statistics.values:verdict",

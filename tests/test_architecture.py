@@ -27,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "dataset": {*LOW, "envs", "results"},
     "bots": {*LOW, "envs"},
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
+    "rollouts": {*LOW, "agents", "workers", "models", "results", "run"},
     "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
     "export": {*LOW, "models", "results", "run"},
     "display": {*LOW, "models", "results", "run"},

@@ -14,10 +14,17 @@ from balrog_rag.workers.host import HostedGame
 
 
 def make(
-    task: str, *, seed: int = 0, max_steps: int | None = None, programs: Sequence[str] = (), **options: Any
+    task: str,
+    *,
+    seed: int = 0,
+    max_presses: int | None = None,
+    programs: Sequence[str] = (),
+    max_steps: int | None = None,
+    **options: Any,
 ) -> "Game":
     """Start a game of `task`, written env/task as in env.tasks, with its RNG seeded by `seed`.
 
+    `max_presses` limits the game's own steps, such as key presses; `max_steps` is its former name.
     `options` are the options of its kind, as env.KEY=VALUE sets them in a run; `programs` is as in
     env.programs. The game is identical to a run's with env.seeding=fixed and env.seeds=[SEED].
     """
@@ -29,7 +36,7 @@ def make(
         env=env,
         task=name,
         seeds=Seeds(core=seed, disp=seed),
-        max_steps=max_steps or kind.max_steps(name),
+        max_steps=max_presses or max_steps or kind.max_steps(name),
         options=resolved_options(kind, options, [kind]),
         programs=tuple(programs),
     )

@@ -39,6 +39,8 @@ VERBS = {
     "run": Verb("play a run: [GROUP=OPTION ...] [KEY=VALUE ...]", "main"),
     "resume": Verb("resume a run or a sweep: RUN [KEY=VALUE ...]", "main", _resumed),
     "sweep": Verb("play every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
+    "rollout": Verb("play one episode against a model server: TASK ...", "rollouts", _of_episode("rollout")),
+    "serve": Verb("serve rollouts over HTTP, for training frameworks", "rollouts", _of_episode("serve")),
     "view": Verb("show episodes in a browser, with prompts and answers", "view"),
     "show": Verb("print an episode's prompts, answers and screens", "episode", _of_episode("show")),
     "verify": Verb("replay journals and compare everything", "episode", _of_episode("verify")),

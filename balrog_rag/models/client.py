@@ -11,6 +11,7 @@ from balrog_rag.contracts.data import Message, Reply, Request
 from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
 from balrog_rag.models import calls, failures
 from balrog_rag.models.api_keys import missing_key
+from balrog_rag.models.calls import ModelCall
 from balrog_rag.models.failures import FailedCall, Failure, Kind
 from balrog_rag.models.fit import shorter
 from balrog_rag.models.pace import Pace, Slot
@@ -29,12 +30,14 @@ class Tries(msgspec.Struct):
 class RemoteModel:
     """A model of any provider that LiteLLM knows, or at a given address."""
 
-    def __init__(self, config: ModelConfig) -> None:
-        secrets.load_env()
+    def __init__(self, config: ModelConfig, call: ModelCall | None = None) -> None:
+        """`call` sends the prompts; None: what the configuration names."""
+        if call is None:
+            secrets.load_env()
         self.name = config.name
         self._config = config
         self.pace = Pace(config.concurrency, config.requests_per_minute, config.tokens_per_minute)
-        self._call = calls.call_of(config)
+        self._call = call or calls.call_of(config)
         self.trouble = ""
         """Why recent attempts failed, while calls are being retried; "" otherwise."""
         self.retried = 0

@@ -92,7 +92,7 @@ class OwnServer:
         kind, _, self._model = config.name.partition("/")
         self._config, self._server = config, SERVERS[kind]
         self._given = _address(config, self._server)
-        self._url = _url(self._given or self._server.base or "", self._server.protocol.PATH)
+        self._url = server_url(self._given or self._server.base or "", self._server.protocol.PATH)
         self._key = settings.key(config) or os.environ.get(self._server.key)
         self._headers = _headers(config, self._key)
         self._fields = self._server.protocol.fields(config, self._model, self._url)
@@ -124,15 +124,8 @@ class OwnServer:
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         protocol = self._server.protocol
         turns = protocol.turns(messages, self._config)
-        heard = await self._post(_encoded({**self._fields, "messages": turns}))
-        if heard.status >= 300:
-            raise FailedCall(refusal(heard))
-        # A deeply nested body raises RecursionError: a malformed answer like any other.
-        try:
-            return await protocol.read(heard.body, messages)
-        except (ValueError, RecursionError) as error:
-            said = heard.text[:LONGEST_WHOLE]
-            raise FailedCall(Failure(Kind.BROKEN, heard.status, brief(f"{error}: {said}"))) from error
+        heard = await self._post(encoded({**self._fields, "messages": turns}))
+        return await answer_in(heard, protocol, messages)
 
     async def _post(self, body: bytes) -> "HttpAnswer":
         if self._poster is None:
@@ -146,6 +139,18 @@ class OwnServer:
         """Close the connections."""
         if self._poster is not None:
             await self._poster.close()
+
+
+async def answer_in(heard: "HttpAnswer", protocol: Speech, messages: Sequence[Message]) -> Answer:
+    """Parse an HTTP answer; raise FailedCall if it has none."""
+    if heard.status >= 300:
+        raise FailedCall(refusal(heard))
+    # A deeply nested body raises RecursionError: a malformed answer like any other.
+    try:
+        return await protocol.read(heard.body, messages)
+    except (ValueError, RecursionError) as error:
+        said = heard.text[:LONGEST_WHOLE]
+        raise FailedCall(Failure(Kind.BROKEN, heard.status, brief(f"{error}: {said}"))) from error
 
 
 def refusal(heard: "HttpAnswer") -> Failure:
@@ -167,7 +172,7 @@ def _address(config: ModelConfig, server: Server) -> str | None:
     return address
 
 
-def _url(address: str, path: str) -> str:
+def server_url(address: str, path: str) -> str:
     """Return the endpoint's URL at that address, which may already include the path."""
     parts = urlsplit(address)
     base = parts.path.rstrip("/").removesuffix(path)
@@ -189,7 +194,8 @@ def _encodable(body: Mapping[str, Any]) -> None:
         raise ConfigError(f"model.extra_body: {error}; use values that JSON can represent") from error
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """Encode a request's body as JSON."""
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:  # a lone surrogate, which JSON can only write as an escape

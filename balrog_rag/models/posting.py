@@ -24,6 +24,7 @@ KEEPING_THE_METHOD = (307, 308)
 MOST_REDIRECTS = 5
 KEEP_ALIVE = 4
 """Seconds that an idle connection is kept; vLLM closes its side after 5."""
+NO_HEADERS: Mapping[str, str] = {}
 CARRIED_ELSEWHERE = ("content-type", "accept-encoding", "user-agent")
 """The only headers that follow a redirect to another host: any other may contain a key."""
 
@@ -66,10 +67,10 @@ class Poster:
             auto_decompress=False,
         )
 
-    async def post(self, body: bytes) -> HttpAnswer:
+    async def post(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> HttpAnswer:
         """Send the body and follow redirects; raise FailedCall if no complete answer comes back."""
         try:
-            return await self._follow(body)
+            return await self._follow(body, {**self._headers, **headers} if headers else self._headers)
         except aiohttp.ClientConnectorCertificateError as error:
             raise FailedCall(Failure(Kind.UNSENT, None, brief(str(error)))) from error
         except (ValueError, TypeError, OverflowError) as error:  # an invalid address or header
@@ -81,8 +82,8 @@ class Poster:
                 Failure(Kind.NETWORK, None, brief(str(error) or type(error).__name__))
             ) from error
 
-    async def _follow(self, body: bytes) -> HttpAnswer:
-        url, headers = self._url, self._headers
+    async def _follow(self, body: bytes, headers: dict[str, str]) -> HttpAnswer:
+        url = self._url
         for _ in range(MOST_REDIRECTS):
             heard = await self._once(url, headers, body)
             if heard.status not in REDIRECTS:

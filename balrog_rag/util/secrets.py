@@ -6,6 +6,8 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,15 +97,39 @@ def remember(*values: str) -> None:
         known_secrets.cache_clear()
 
 
+_hidden_here: ContextVar[re.Pattern[str] | None] = ContextVar("_hidden_here", default=None)
+"""The secrets of this task alone, such as the key of one rollout among many."""
+
+
+@contextmanager
+def hiding(*values: str) -> Iterator[None]:
+    """Hide further values in this task while the body runs; unlike `remember`, they do not add up."""
+    before = _hidden_here.set(_pattern_of(tuple(value for value in values if value)))
+    try:
+        yield
+    finally:
+        _hidden_here.reset(before)
+
+
+@lru_cache(maxsize=256)
+def _pattern_of(values: tuple[str, ...]) -> re.Pattern[str] | None:
+    return _any_of({form for value in values if len(value) >= SHORTEST for form in _forms(value)})
+
+
+def _any_of(forms: set[str]) -> re.Pattern[str] | None:
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+
 @lru_cache(maxsize=1)
 def known_secrets() -> re.Pattern[str] | None:
     """Return a pattern for the values of secret environment variables, plain, base64 or %-encoded."""
     named = {
         value for name, value in os.environ.items() if is_secret_name(name) and not value.startswith("/")
     }
-    forms = {form for value in named | _remembered if len(value) >= SHORTEST for form in _forms(value)}
-    longest_first = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile("|".join(map(re.escape, longest_first))) if forms else None
+    return _any_of(
+        {form for value in named | _remembered if len(value) >= SHORTEST for form in _forms(value)}
+    )
 
 
 def _forms(secret: str) -> set[str]:
@@ -129,9 +155,9 @@ def is_secret_name(name: str) -> bool:
 
 def redact(text: str) -> str:
     """Remove keys from a text: those of the environment in any encoding, and anything that looks like one."""
-    known = known_secrets()
-    if known is not None:
-        text = known.sub(HIDDEN, text)
+    for known in (known_secrets(), _hidden_here.get()):
+        if known is not None:
+            text = known.sub(HIDDEN, text)
     lowered = text.lower()
     if not any(hint in lowered for hint in HINTS):
         return text
