@@ -18,34 +18,53 @@ TOKEN = "BALROG_RAG_TOKEN"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `rollout` or `serve`; return the exit code."""
-    first, *rest = arguments or ["--help"]
-    command = {"rollout": _rollout, "serve": _serve}.get(first)
-    if command is None:
-        raise ConfigError(f"{first}: expected rollout or serve")
-    return ended(lambda: command(rest))
+    options, words = parser().parse_known_args(arguments)
+    for word in words:
+        if "=" not in word or word.startswith("-") or options.run is not _rollout:
+            parser().error(f"unrecognized argument: {word}")
+    options.overrides = words
+    return ended(lambda: int(options.run(options)))
 
 
-def _rollout(words: Sequence[str]) -> int:
-    parser = Parser(prog=called("rollout"), description="Play one episode and print its result.")
-    parser.add_argument("task", metavar="TASK", help="env/task, e.g. nle/NetHackChallenge-v0")
-    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="overrides, as for `run`")
-    parser.add_argument("--seed", type=int, help="the game's seed (default: 0)")
-    parser.add_argument("--split", help="train, validation, test or eval; needs --index")
-    parser.add_argument("--index", type=int, help="which seed of the split")
-    parser.add_argument("--agent", default="naive_append", help="agent or preset (default: naive_append)")
-    parser.add_argument("--max-steps", type=int, help="most agent steps")
-    parser.add_argument("--deadline", type=float, help="most seconds")
-    parser.add_argument(
-        "--base-url", help="model server with OpenAI's protocol, e.g. http://127.0.0.1:8000/v1"
+def parser() -> argparse.ArgumentParser:
+    """Build the argument parser."""
+    top = Parser(prog=called("").strip(), description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser(
+        "rollout",
+        help="play one episode and print its result",
+        epilog="followed by KEY=VALUE overrides, as for `run`, e.g. agent.lenient=true model.context=8192",
     )
-    parser.add_argument("--model", default="", help="the model's name there, or a model option")
-    parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the key")
-    parser.add_argument("--sampling", default="{}", metavar="JSON", help="further fields of every request")
-    parser.add_argument("--id", default="", help="name of its folder; one that has begun is continued")
-    parser.add_argument("--folder", type=Path, help="parent of that folder (default: in the user cache)")
-    parser.add_argument("--json", action="store_true", help="print the result as one line of JSON")
-    # Interspersed: overrides and flags may come in any order.
-    options = parser.parse_intermixed_args(words)
+    one.add_argument("task", metavar="TASK", help="env/task, e.g. nle/NetHackChallenge-v0")
+    one.add_argument("--seed", type=int, help="the game's seed (default: 0)")
+    one.add_argument("--split", help="train, validation, test or eval; needs --index")
+    one.add_argument("--index", type=int, help="which seed of the split")
+    one.add_argument("--agent", default="naive_append", help="agent or preset (default: naive_append)")
+    one.add_argument("--max-steps", type=int, help="most agent steps")
+    one.add_argument("--deadline", type=float, help="most seconds")
+    one.add_argument("--base-url", help="model server with OpenAI's protocol: http://127.0.0.1:8000/v1")
+    one.add_argument("--model", default="", help="the model's name there, or a model option")
+    one.add_argument("--api-key-env", metavar="NAME", help="environment variable with the key")
+    one.add_argument("--sampling", default="{}", metavar="JSON", help="further fields of every request")
+    one.add_argument("--id", default="", help="name of its folder; one that has begun is continued")
+    one.add_argument("--folder", type=Path, help="parent of that folder (default: in the user cache)")
+    one.add_argument("--json", action="store_true", help="print the result as one line of JSON")
+    one.set_defaults(run=_rollout)
+    served = commands.add_parser(
+        "serve",
+        help="serve rollouts over HTTP",
+        epilog=f"Addresses other than loopback need a token in the environment variable {TOKEN}.",
+    )
+    served.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
+    served.add_argument("--port", type=int, default=8766, help="port; 0: a free one (default: 8766)")
+    served.add_argument("--folder", type=Path, help="folder of journals (default: in the user cache)")
+    served.add_argument("--workers", type=int, help="game processes (default: one per core)")
+    served.add_argument("--at-once", type=int, default=256, help="rollouts played at once (default: 256)")
+    served.set_defaults(run=_serve)
+    return top
+
+
+def _rollout(options: argparse.Namespace) -> int:
     if options.folder is not None:
         folder_to_write("--folder", options.folder)
     from balrog_rag.rollouts.rollout import rollout
@@ -91,17 +110,7 @@ def _model(options: argparse.Namespace) -> dict[str, Any] | str:
     return {"base_url": options.base_url, "name": options.model, "api_key": key, "sampling": sampling}
 
 
-def _serve(words: Sequence[str]) -> int:
-    parser = Parser(
-        prog=called("serve"),
-        description=f"Serve rollouts over HTTP. Other than on loopback, requests need the token in ${TOKEN}.",
-    )
-    parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8766, help="port; 0: a free one (default: 8766)")
-    parser.add_argument("--folder", type=Path, help="folder of journals (default: in the user cache)")
-    parser.add_argument("--workers", type=int, help="game processes (default: one per core)")
-    parser.add_argument("--at-once", type=int, default=256, help="rollouts played at once (default: 256)")
-    options = parser.parse_args(words)
+def _serve(options: argparse.Namespace) -> int:
     within("--port", options.port, 0, MOST_PORT)
     within("--workers", options.workers, 0, 1024)
     within("--at-once", options.at_once, 1, 10_000)

@@ -38,7 +38,7 @@ class UnknownRollout(Exception):
     """No rollout has this id."""
 
 
-class Progress(msgspec.Struct, frozen=True):
+class ProgressEvent(msgspec.Struct, frozen=True):
     """An event of a rollout for somebody who watches it; `name` is that of the server-sent event."""
 
     name: str
@@ -54,8 +54,8 @@ class RunningRollout:
         self.status = "waiting"
         self.steps = 0
         self.task: asyncio.Task[None] | None = None
-        self._events: deque[Progress] = deque(maxlen=MOST_EVENTS)
-        self._readers: set[asyncio.Queue[Progress | None]] = set()
+        self._events: deque[ProgressEvent] = deque(maxlen=MOST_EVENTS)
+        self._readers: set[asyncio.Queue[ProgressEvent | None]] = set()
 
     def see(self, event: Event) -> None:
         """Turn an event of the episode into one line of progress."""
@@ -79,14 +79,14 @@ class RunningRollout:
             _put(reader, None)
 
     def _send(self, name: str, data: dict[str, Any]) -> None:
-        event = Progress(name, data)
+        event = ProgressEvent(name, data)
         self._events.append(event)
         for reader in self._readers:
             _put(reader, event)
 
-    async def progress(self) -> AsyncIterator[Progress]:
+    async def progress(self) -> AsyncIterator[ProgressEvent]:
         """Yield the newest events, further ones as they come, and the result last."""
-        unread: asyncio.Queue[Progress | None] = asyncio.Queue(MOST_UNREAD)
+        unread: asyncio.Queue[ProgressEvent | None] = asyncio.Queue(MOST_UNREAD)
         for event in self._events:
             unread.put_nowait(event)
         self._readers.add(unread)
@@ -100,7 +100,7 @@ class RunningRollout:
                     yield sent
         finally:
             self._readers.discard(unread)
-        yield Progress("result", msgspec.to_builtins(self.result))
+        yield ProgressEvent("result", msgspec.to_builtins(self.result))
 
     async def done(self) -> RolloutResult:
         """Wait for the result; a waiter that goes away does not stop the rollout."""
@@ -115,7 +115,7 @@ class RunningRollout:
         return known if self.result is None else {**known, "result": msgspec.to_builtins(self.result)}
 
 
-def _put(reader: "asyncio.Queue[Progress | None]", event: Progress | None) -> None:
+def _put(reader: "asyncio.Queue[ProgressEvent | None]", event: ProgressEvent | None) -> None:
     """Add an event; a reader that is too slow loses the oldest, so that nothing waits for it."""
     if reader.full():
         reader.get_nowait()

@@ -192,6 +192,7 @@ def slow_model() -> Iterator[TestServer]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_killed_server_resumes_from_its_journals(tmp_path: Path, slow_model: TestServer) -> None:
     """By itself where the key is a variable, else as soon as the client sends its request again."""
     stored, secret = "stored", "secret"
