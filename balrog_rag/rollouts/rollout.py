@@ -1,6 +1,6 @@
 """Play one episode against the caller's model server and return one scored result.
 
-    result = await balrog_rag.rollout("nle/NetHackChallenge-v0", seed=3, model={"base_url": ..., "name": ...})
+    result = await balrog_rag.rollout("ENV/TASK", seed=3, model={"base_url": ..., "name": ...})
 
 Calls in one event loop share game workers and connections, which are closed when the loop ends.
 """
@@ -319,7 +319,7 @@ async def rollout(
     """Play one episode against a model server and return its result.
 
     >>> server = {"base_url": "http://127.0.0.1:8000/v1", "name": "Qwen/Qwen3-8B"}
-    >>> result = await balrog_rag.rollout("nle/NetHackChallenge-v0", seed=3, max_steps=64, model=server)
+    >>> result = await balrog_rag.rollout("ENV/TASK", seed=3, max_steps=64, model=server)
     >>> result.reward, result.outcome, result.segments, result.error
 
     Args:

@@ -81,7 +81,7 @@ class RolloutRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     def check(self) -> None:
         """Raise ConfigError for values that no rollout can have."""
         if bool(self.task) == (self.spec is not None):
-            raise ConfigError("task: give either a task, such as nle/NetHackChallenge-v0, or a spec")
+            raise ConfigError("task: give either a task, as in env.tasks, or a spec")
         if (self.seed is not None) + (self.split is not None) > 1:
             raise ConfigError("seed: given together with split; leave out one of the two")
         if (self.split is None) != (self.index is None):
