@@ -71,7 +71,7 @@ def _fetched(url: str, path: Path, watch: Watch) -> Path:
         _check_sum(path)
     except httpx.HTTPError as error:
         reason = str(error).partition("\n")[0]
-        raise DatasetError(f"{url}: broken off ({reason}); the same command goes on from there") from error
+        raise DatasetError(f"{url}: broken off ({reason}); run the same command to continue") from error
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path

@@ -86,7 +86,7 @@ def _populate(layout: Layout, path: Path, name: str) -> None:
     except sqlite3.Error as error:
         raise DatasetError(f"{path}: cannot take {name} in ({error})") from error
     except (AssertionError, ValueError, OSError) as error:
-        raise DatasetError(f"{layout.root}: nle.dataset cannot bring it in ({error})") from error
+        raise DatasetError(f"{layout.root}: nle.dataset cannot import it ({error})") from error
 
 
 def _drop(path: Path, name: str, cut: Sequence[Path]) -> int:

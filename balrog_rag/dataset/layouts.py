@@ -51,7 +51,7 @@ def _elsewhere(path: Path) -> str:
         )
     deeper = next(path.glob("*/*/*.xlogfile"), None)
     if deeper is not None:
-        return f"{path}: one folder too high; name {deeper.parents[1]}"
+        return f"{path}: one folder too high; pass {deeper.parents[1]}"
     return f"{path}: contains no recordings (*/*.xlogfile with *.ttyrec3.bz2, or xlogfile.* of alt.org)"
 
 
@@ -106,7 +106,7 @@ def _check_log(log: Path, recordings: list[Path], found: FoundRecordings) -> Non
         ) from error
     if not recordings:
         raise DatasetError(
-            f"{log}: its recordings ({log.stem}.*.ttyrec3.bz2) are gone; remove it, or bring them back"
+            f"{log}: its recordings ({log.stem}.*.ttyrec3.bz2) are missing; remove it, or restore them"
         )
     versions = {match["version"] for path in recordings if (match := RECORDING.fullmatch(path.name))}
     if versions & {""} or len(versions) > 1:

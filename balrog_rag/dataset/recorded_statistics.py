@@ -101,7 +101,7 @@ def numbers_table(sets: Sequence[Games], paper: Sequence[StatisticsColumn] = ())
 
 
 NUMBERS_NOTE = (
-    "Transitions stand where frames were counted (`balrog-rag dataset stats --frames`). Compression: bytes "
+    "Transitions are shown if frames were counted (`balrog-rag dataset stats --frames`). Compression: bytes "
     "of all frames' characters and colours (24 x 80 x 2 each) by bytes of recordings."
 )
 

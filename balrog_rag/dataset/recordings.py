@@ -72,7 +72,7 @@ def frames_of(path: Path) -> Iterator[Frame]:
     """
     started = None
     if (version := version_of(path)) is None:
-        raise DatasetError(f"{path}: called like no recording; name it *.ttyrec.bz2, or *.ttyrec3.bz2")
+        raise DatasetError(f"{path}: not named like a recording; rename it to *.ttyrec.bz2, or *.ttyrec3.bz2")
     for arrays in _arrays(path, version):
         time = int(arrays["timestamps"])
         started = time if started is None else started

@@ -45,7 +45,7 @@ def bounds(name: str, text: str) -> list[tuple[str, int]]:
     """Convert a range to comparisons; 20260131 and 2026-01-31 are the same date."""
     match = _RANGE.fullmatch(text.replace("-", "") if name == "date" else text)
     if match is None or match[0] == "..":
-        raise ConfigError(f"--{name} {text}: no range; write LOW..HIGH, LOW.., ..HIGH or a number")
+        raise ConfigError(f"--{name} {text}: not a range; use LOW..HIGH, LOW.., ..HIGH or a number")
     if match[3]:
         return [("=", int(match[3]))]
     return [(sign, int(end)) for sign, end in ((">=", match[1]), ("<=", match[2])) if end]
@@ -73,7 +73,8 @@ def achievement_bit(text: str) -> int:
     """Return the achievement that matches a part of its name."""
     fitting = [place for place, name in enumerate(ACHIEVEMENTS) if text.lower() in name.lower()]
     if len(fitting) != 1:
-        raise ConfigError(f"--achieved {text}: no one achievement{nearest(text, ACHIEVEMENTS)}")
+        wrong = f"--achieved {text}: matches no (or several) achievements"
+        raise ConfigError(f"{wrong}{nearest(text, ACHIEVEMENTS)}")
     return 1 << fitting[0]
 
 

@@ -79,7 +79,7 @@ def playable(path: Path, name: str, games: Sequence[int] | None = None) -> list[
     if cut := [part for part in checked if is_cut(part)]:
         raise DatasetError(
             f"{name}: {many(len(cut), 'recordings')} cut short; nle would read shorter games: {named(cut)}; "
-            "import the folder again, with --keep-cut to read them all the same"
+            "import the folder again with --keep-cut to read them anyway"
         )
     return chosen
 

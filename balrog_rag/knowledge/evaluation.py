@@ -83,7 +83,7 @@ def check_answers(queries: Sequence[Query], corpus: Corpus) -> None:
             if answer not in known:
                 raise KnowledgeError(
                     f"query {query.query!r} names the passage {answer}, which corpus {corpus.name} does not "
-                    "have; label the queries for this corpus anew (--queries)"
+                    "have; use queries that are labelled for this corpus (--queries)"
                 )
 
 

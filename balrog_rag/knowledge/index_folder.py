@@ -184,7 +184,7 @@ def build(
         _move(part, place.path)
     except OSError as error:
         raise KnowledgeError(
-            f"cannot write the index {place.path}: {error}; the old one is untouched"
+            f"cannot write the index {place.path}: {error}; the old one is unchanged"
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -64,7 +64,7 @@ def wrong_vectors(vectors: Any, rows: int, dimensions: int) -> str:
     if not vectors.flags.c_contiguous:
         return "expected vectors row by row, got them column by column"
     if not all(np.isfinite(vectors[start : start + _ROWS]).all() for start in range(0, rows, _ROWS)):
-        return "a vector holds NaN or infinity"
+        return "a vector contains NaN or infinity"
     return ""
 
 

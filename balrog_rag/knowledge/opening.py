@@ -27,7 +27,7 @@ def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remembe
     corpus = corpus or load(config.corpus, Cut(config.tokens, config.overlap))
     if config.corpus_digest not in (None, corpus.digest):
         raise KnowledgeError(
-            f"knowledge.corpus={config.corpus}: holds other passages than when this run was started; "
+            f"knowledge.corpus={config.corpus}: contains other passages than when this run was started; "
             "restore those to resume it, or start a new run"
         )
     # Both are created before an index is built, so that a missing extra is reported now, not after an hour.

@@ -74,7 +74,7 @@ class Service:
             raise Refused(HTTPStatus.BAD_REQUEST, "level: passages here have no levels; leave it out")
         vector = np.array(asked.vector, np.float32)
         if vector.shape != (self.searcher.dimensions,) or not np.isfinite(vector).all():
-            reason = f"vector: {self.searcher.dimensions} finite numbers are expected, {vector.size} came"
+            reason = f"vector: expected {self.searcher.dimensions} finite numbers, got {vector.size}"
             raise Refused(HTTPStatus.BAD_REQUEST, reason)
         return self.searcher.near(vector, asked.top_n)
 

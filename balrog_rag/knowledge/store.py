@@ -59,7 +59,7 @@ class Passages(Sequence[Passage]):
         try:
             return _decoder.decode(said)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            what = f"not a passage ({error})" if said.strip() else "is empty; take it out"
+            what = f"not a passage ({error})" if said.strip() else "is empty; remove it"
             raise KnowledgeError(f"{self.path}, line {line + 1}: {what}") from error
 
     def _check_beginning(self) -> None:
@@ -73,7 +73,7 @@ class Passages(Sequence[Passage]):
             )
         if self._bytes[:_LOOKED_AT].lstrip()[:1] == b"[":
             raise KnowledgeError(
-                f"{self.path} holds one JSON list; write one object a line instead, e.g. with `jq -c '.[]'`"
+                f"{self.path} is one JSON list; write one object a line instead, e.g. with `jq -c '.[]'`"
             )
 
     def _check_last_line(self) -> None:
@@ -82,7 +82,7 @@ class Passages(Sequence[Passage]):
             self[-1]
         except KnowledgeError as error:
             raise KnowledgeError(
-                f"{self.path} ends in the middle of a line: it was cut short; bring it in again"
+                f"{self.path} ends in the middle of a line: it is truncated; import it again"
             ) from error
 
     def digest(self) -> str:

@@ -31,7 +31,7 @@ def endings(options: Namespace) -> int:
     settings = [str(word) for word in options.files if _SETTING.match(str(word))]
     files = [path for path in options.files if str(path) not in settings]
     if not files:
-        raise ConfigError("endings: no file named; name one or more of *.jsonl or *.jsonl.gz")
+        raise ConfigError("endings: no file given; pass one or more of *.jsonl or *.jsonl.gz")
     config = _config([*settings, *options.settings])
     games = [game for path in files for game in run.read_games(path, options.env)]
     saving = run.read_saving(options.saving or data("wiki_index") / "saving.yaml")

@@ -52,15 +52,15 @@ def add_options(parser: ArgumentParser) -> None:
 
     parser.description = DESCRIPTION + SCALE
     parser.add_argument("log", nargs="?", type=Path, help="queries: a count, a tab and a query a line")
-    parser.add_argument("--out", type=Path, help="file of judgements to write, or to go on with")
+    parser.add_argument("--out", type=Path, help="file of judgements to write or to continue")
     parser.add_argument(
-        "--sheet", type=Path, help="only write the queries and their passages there, ungraded"
+        "--sheet", type=Path, help="only write the queries and their passages to this file, without grades"
     )
     parser.add_argument("--judge", default="", help="who judges (default: the model's name, or `hand`)")
     parser.add_argument("--count", type=int, default=100, help="queries drawn, half by frequency (100)")
     parser.add_argument("--seed", type=int, default=0, help="which queries are drawn (0)")
     parser.add_argument("--like", type=Path, metavar="FILE", help="the queries of another judge, to compare")
-    parser.add_argument("--fresh", action="append", type=Path, metavar="FILE", help="draw none of FILE's")
+    parser.add_argument("--fresh", action="append", type=Path, metavar="FILE", help="exclude FILE's queries")
     parser.add_argument("--score", nargs="+", type=Path, metavar="FILE", help="figures of judgements")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -74,7 +74,7 @@ def judge(options: Namespace) -> int:
         return _tell(options.score, options.json)
     if (options.out or options.sheet) is None or (options.log or options.like) is None:
         raise ConfigError(
-            "judge: name a log of queries (or --like FILE) and --out FILE or --sheet FILE; or --score FILE"
+            "judge: pass a log of queries (or --like FILE) and --out FILE or --sheet FILE; or --score FILE"
         )
     return _judge(options, settings)
 
@@ -145,7 +145,7 @@ def _by_hand(
         print(terminal_safe(passage.text))
         grade = _asked(keys)
         if grade is None:
-            print(f"stopped; {len(left) - place + 1} passages are left; say the same again to go on")
+            print(f"stopped; {len(left) - place + 1} passages are left; run the same command to continue")
             return 0
         _keep(out, one, rank, passage, grade, name)
     return _tell([out], False)
@@ -183,7 +183,7 @@ async def _by_model(
     finally:
         await model.close()
     if unread:
-        print(f"note: {unread} answers held no grade; say the same again to ask those once more")
+        print(f"note: {unread} answers had no grade; run the same command to ask them again")
     return _tell([out], False)
 
 

@@ -62,16 +62,18 @@ class FittedGate(msgspec.Struct, frozen=True):
             f"play with it: {self.override}",
         ]
         if self.changed in (0, self.steps):
-            lines.insert(-1, "all these steps are alike, so nothing was learned of when; ask at more of them")
+            lines.insert(
+                -1, "the result is the same at all of these steps, so the gate learned nothing; sample more"
+            )
         return "\n".join(lines)
 
     def _cost(self) -> list[str]:
         if self.cost is None or self.worth is None:
-            return ["what look-ups took is not in this record, so the gate opens at a chance of one half;"]
+            return ["the record lacks the cost of look-ups, so the gate opens at a probability of one half;"]
         dollars = "" if self.cost.dollars is None else f", {self.cost.dollars:.2g} dollars"
         return [
             f"with it a step took {self.cost.tokens} tokens{dollars} and {self.cost.seconds:.2g} s more;",
-            f"where a change is worth {self.worth:.4g} tokens, its chance must be {self.enough:.2f};",
+            f"if a change is worth {self.worth:.4g} tokens, its probability must be {self.enough:.2f};",
         ]
 
 

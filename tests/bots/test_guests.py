@@ -77,7 +77,7 @@ def test_a_strangers_journal_is_replayed_without_its_program(play: Callable, tmp
     _, path = play("agent=program", f"agent.options.path={tmp_path / 'walker'}")
     (tmp_path / "walker" / "bot.py").write_text("raise SystemExit('run after all')")
     assert asyncio.run(verify(path)).complete
-    with pytest.raises(BalrogError, match="is not the program that this run was begun with"):
+    with pytest.raises(BalrogError, match="is not the program that this run started with"):
         asyncio.run(replay(path, NullWatcher(), trusted=True))
 
 
@@ -185,7 +185,7 @@ def test_a_program_that_was_changed_is_not_the_one_of_the_spec(tmp_path: Path) -
     (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
     assert settled(held, "program") == held
     guest(folder, "return 1")
-    with pytest.raises(ConfigError, match="is not the program that this run was begun with"):
+    with pytest.raises(ConfigError, match="is not the program that this run started with"):
         settled(held, "program")
 
 

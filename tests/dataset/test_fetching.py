@@ -69,7 +69,7 @@ def bring(site: str, folder: Path) -> Path:
 def test_a_download_that_is_broken_off_goes_on_from_there(site, tmp_path):
     Shelf.breaks = 2
     for _ in range(2):
-        with pytest.raises(DatasetError, match="the same command goes on from there"):
+        with pytest.raises(DatasetError, match="run the same command to continue"):
             bring(site, tmp_path)
     path = bring(site, tmp_path)
     assert path.read_bytes() == Shelf.body

@@ -103,7 +103,7 @@ def test_the_wrong_folder_is_told(root, tmp_path, capsys, folder, says):
 def test_a_folder_too_high_is_told(root, tmp_path, capsys):
     shutil.move(root, tmp_path / "high" / "bot")
     assert dataset("import", tmp_path / "high", "--db", tmp_path / "t.db") == 1
-    assert f"name {tmp_path / 'high' / 'bot'}" in told(capsys)
+    assert f"pass {tmp_path / 'high' / 'bot'}" in told(capsys)
 
 
 def test_a_log_without_recordings_is_named(root, tmp_path, capsys):
@@ -169,8 +169,8 @@ def test_every_recording_of_nle_itself_is_whole():
         (["stream", "bot", "--batch", "7"], "a batch of 7 needs as many games, and there are 6"),
         (["frames", "bot", "99"], "bot: has no game 99; its games are 1 to 6"),
         (["select", "bot", "--sql", "no such"], "--sql no such"),
-        (["select", "bot", "--score", "many"], "--score many: no range"),
-        (["select", "bot", "--achieved", "everything"], "--achieved everything: no one achievement"),
+        (["select", "bot", "--score", "many"], "--score many: not a range"),
+        (["select", "bot", "--achieved", "everything"], "--achieved everything: matches no (or several)"),
         (["move", "bot", "/"], "the recordings of bot are not there"),
         (["download", "nld", "--to", "{root}"], "nld: no such archive"),
     ],

@@ -271,7 +271,7 @@ def test_its_figures_of_a_player() -> None:
     assert figures([[*monk, played(1000, 100.0)]]) == ["1", "7.00"]
     val = [played(number, 3.0, "val-dwa-law-fem") for number in board.published()]
     assert figures([[*monk, *val]]) == ["2", "5.00"]
-    untold = ["0", "not told: needs 15 published games of an identity"]
+    untold = ["0", "unknown: needs 15 published games of an identity"]
     assert figures([monk[:14]]) == untold
     for outcome, keys in (("steps", 500), ("dollars", 10)):
         assert figures([[*monk[:14], played(14, 1.0, outcome=outcome, keys=keys)]]) == untold
@@ -294,6 +294,6 @@ def test_a_board_shows_each_identity_beside_the_published_figures(tmp_path: Path
     assert any("github.com/OlegPapulov/nethacker" in told for told in in_report.sentences)
     mean = f"{100 * board.worths()['Dlvl:6'] * 14 / 15:.2f}"
     assert {("run", "18", "1", mean), (f"run, {MONK}", "15", "1", mean)} <= set(rows)
-    untold = "not told: needs 15 published games of an identity"
+    untold = "unknown: needs 15 published games of an identity"
     assert ("run, val-dwa-law-fem", "3", "0", untold) in rows
     assert ("AutoAscend, wiz-hum-cha-mal / none †", "15", "1", "6.24") in rows

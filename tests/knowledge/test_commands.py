@@ -74,8 +74,8 @@ def test_search_as_json_from_standard_input(notes: Path) -> None:
         (["corpus", "import", "minihack", "/no/such/file"], "/no/such/file does not exist", 1),
         (["index", "build", "knowledge.folder=/proc/index"], "error: cannot", 1),
         (["eval", "--queries", "/no/such/file"], "cannot read the queries", 1),
-        (["corpus", "import", "minihack", "."], "cannot bring in minihack: .: Is a directory", 1),
-        (["corpus", "import", "nethackwiki", "."], "cannot bring in nethackwiki: .: Is a directory", 1),
+        (["corpus", "import", "minihack", "."], "cannot import minihack: .: Is a directory", 1),
+        (["corpus", "import", "nethackwiki", "."], "cannot import nethackwiki: .: Is a directory", 1),
         (["corpus", "import", "folder", ".", "--talk"], "--talk: corpus folder has no discussion pages", 2),
         (["search", "x", "knowledge.options.minilm.precision=f99"], "precision=f99: no such precision", 2),
     ],
@@ -93,7 +93,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(notes: Path, tmp_path: Path)
     (cache / "files").symlink_to(Path(os.environ["BALROG_RAG_CACHE"]) / "files")
     (cache / "corpora").write_text("in the way")
     done = run("corpus", "import", "folder", str(notes), BALROG_RAG_CACHE=str(cache))
-    assert done.stderr.startswith(f"error: cannot bring in folder: {cache}/corpora")
+    assert done.stderr.startswith(f"error: cannot import folder: {cache}/corpora")
     assert (done.stderr.count("\n"), done.returncode) == (1, 1)
 
 

@@ -116,8 +116,8 @@ def test_a_dump_that_unpacks_without_end_is_refused_on_the_way(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (WIKI[: len(WIKI) // 2].encode(), "cut short"),
-        (bz2.compress(WIKI.encode() * 50)[:300], "cut short"),
+        (WIKI[: len(WIKI) // 2].encode(), "truncated"),
+        (bz2.compress(WIKI.encode() * 50)[:300], "truncated"),
         (b"<!DOCTYPE html><html><body>Not found</body></html>", "document type"),
         (b"<html><body>Not found</body></html>", "the root element is <html>"),
         (BOMB.encode(), "document type"),
@@ -128,9 +128,9 @@ def test_a_dump_that_unpacks_without_end_is_refused_on_the_way(tmp_path: Path) -
         (dump(page("Long", "x" * (33 << 20))).encode(), "a page of more than 32 million"),
         (dump().encode(), "no page"),
         (dump(page("Empty", "  ")).encode(), "no page with text"),
-        (b"\xff\xfe\x00rubbish", "another file"),
-        (b"", "another file"),
-        (WIKI.replace("fountain", "caf\xe9").encode("latin-1"), "another file"),
+        (b"\xff\xfe\x00rubbish", "a different file"),
+        (b"", "a different file"),
+        (WIKI.replace("fountain", "caf\xe9").encode("latin-1"), "a different file"),
     ],
 )
 def test_a_bad_dump_is_one_line_and_the_old_corpus_stays(content: bytes, said: str, tmp_path: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_file_of_passages_may_lack_its_last_line_end(tmp_path: Path) -> None:
     )
     assert [passage.id for passage in load(str(file), Cut(240)).passages] == ["a", "b"]
     file.write_text('{"id":"a","title":"A","text":"one"}\n{"id":"b","title":"B","te', encoding="utf-8")
-    with pytest.raises(KnowledgeError, match="cut short"):
+    with pytest.raises(KnowledgeError, match="truncated"):
         load(str(file), Cut(240))
 
 
@@ -392,7 +392,7 @@ A = '{"id":"a","title":"A","text":"one"}'
         (f" \n[\n{A}\n]".encode(), "one object a line"),
         (f"{A}\n".encode("utf-8-sig"), "byte order mark"),
         (f"{A}\n".encode("utf-16"), "byte order mark"),
-        (f"{A}\n\n{A}\n".encode(), "line 2: is empty; take it out"),
+        (f"{A}\n\n{A}\n".encode(), "line 2: is empty; remove it"),
         (f"{A}\n".replace("one", " ").encode(), r"passage 1 \('a'\) has no text"),
         (f"{A}\n".replace('"a"', '""').encode(), r"passage 1 \('A'\) has no id"),
     ],

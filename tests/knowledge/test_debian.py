@@ -156,13 +156,13 @@ def test_nles_own_archive_says_what_its_sources_say() -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"", "other numbers"),
+        (b"", "unexpected numbers"),
         (b"PK\3\4" * 99, "invalid literal"),
-        (archive(TEXTS)[:-1], "cut short"),
-        (archive(TEXTS, revision=2), "other numbers"),
-        (archive(TEXTS, count=10**7), "cut short, or"),
+        (archive(TEXTS)[:-1], "truncated"),
+        (archive(TEXTS, revision=2), "unexpected numbers"),
+        (archive(TEXTS, count=10**7), "truncated, or"),
         (archive(TEXTS, count=99), None),
-        (archive(TEXTS, begin=10**7), "cut short, or"),
+        (archive(TEXTS, begin=10**7), "truncated, or"),
         (archive(TEXTS, begin=60), "directory is empty"),
         (archive({"../../etc/passwd": b"x"}).replace(b"n..", b"c.."), "a wrong line"),
         (archive({**TEXTS, "data": b"#\nzz\nant\n0,1\n"}), "index is wrong"),

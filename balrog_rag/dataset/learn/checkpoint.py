@@ -61,7 +61,7 @@ def read_about(folder: Path) -> About:
     try:
         return msgspec.json.decode(path.read_bytes(), type=About)
     except (OSError, msgspec.DecodeError) as error:
-        raise DatasetError(f"{path}: cannot be read ({error}); the checkpoint is not whole") from error
+        raise DatasetError(f"{path}: cannot be read ({error}); the checkpoint is incomplete") from error
 
 
 def load_network(path: Path) -> "PlainNetwork":

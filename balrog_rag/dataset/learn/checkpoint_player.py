@@ -34,7 +34,9 @@ def _network(path: str, digest: str) -> Any:
 
     network = load_network(Path(path))
     if digest_of(Path(path)) != digest:
-        raise ConfigError(f"agent.options.path={path}: is another checkpoint than the one that began to play")
+        raise ConfigError(
+            f"agent.options.path={path}: not the checkpoint that this episode began with; restore it"
+        )
     return network
 
 

@@ -146,7 +146,7 @@ def begun(path: Path, name: str, out: Path, settings: Settings) -> Learner:
         ):  # fmt: skip
             raise DatasetError(
                 f"{out}: has learnt from {about.dataset} with --seed {about.seed} --batch {about.batch} "
-                f"--length {about.length}; give the same, or another --out"
+                f"--length {about.length}; use the same, or another --out"
             )
         learner = Learner(about)
         learner.restore(load_file(out / checkpoint.WEIGHTS), load_file(out / checkpoint.STATE))
@@ -169,7 +169,7 @@ def pressed_keys(path: Path, name: str, games: list[int], batch: int) -> tuple[i
     with stream(path, name, min(batch, len(games)), 512, 2, games=games) as batches:
         for found in batches:
             if "keypresses" not in found:
-                raise DatasetError(f"{name}: its recordings hold no keys (ttyrec1), so nothing can be cloned")
+                raise DatasetError(f"{name}: its recordings have no keys (ttyrec1), so nothing can be cloned")
             counts += np.bincount(found["keypresses"][found["gameids"] != 0], minlength=256)
     counts[[0, QUIT]] = 0
     return tuple(np.flatnonzero(counts).tolist())

@@ -37,8 +37,8 @@ BABAISAI = EnvironmentKind(
     sampling=Sampling(
         episodes=3,
         identity=by_seed,
-        departures="Baba Is AI is played by this project's own rules, held against recordings of BALROG's. "
-        "Its pictures are drawn otherwise; after a lost level the new one is shown; BALROG prints a "
+        departures="Baba Is AI is played by this project's own rules, checked against recordings of "
+        "BALROG's. Its pictures look different; after a lost level the new one is shown; BALROG prints a "
         "Python dictionary.",
     ),
     hints=AgentHints(

@@ -62,7 +62,7 @@ def figures(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
     """The board's figures of one player."""
     found = means(runs)
     if not found:
-        return ["0", f"not told: needs {many(len(board.published()), 'published games')} of an identity"]
+        return ["0", f"unknown: needs {many(len(board.published()), 'published games')} of an identity"]
     return [str(len(found)), f"{fmean(found.values()):.2f}"]
 
 

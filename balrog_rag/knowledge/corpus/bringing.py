@@ -45,8 +45,8 @@ def bring(name: str, pages: Iterable[Page], target: Path, cut: Cut) -> Corpus:
         print(f"{name}: {read} pages, {count} passages, sha256 {file_sha256(target)}: {target}")
     except OSError as error:
         raise KnowledgeError(
-            f"cannot bring in {name}: {error.filename or target}: {error.strerror or error}; "
-            "an old corpus is untouched"
+            f"cannot import {name}: {error.filename or target}: {error.strerror or error}; "
+            "an existing corpus is unchanged"
         ) from error
     return corpus
 

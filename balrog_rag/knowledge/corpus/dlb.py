@@ -28,10 +28,10 @@ def _members(archive: bytes) -> dict[str, bytes]:
     first = archive[:200].partition(b"\n")[0]
     numbers = [int(word) for word in first.split()]
     if len(numbers) != _NUMBERS or numbers[0] != _REVISION:
-        raise ValueError("its first line holds other numbers")
+        raise ValueError("its first line has unexpected numbers")
     _, count, _, begin, size = numbers
     if size != len(archive) or not len(first) < begin <= size or not 0 < count <= MOST_FILES:
-        raise ValueError("it was cut short, or its first line is wrong")
+        raise ValueError("it is truncated, or its first line is wrong")
     lines = archive[len(first) + 1 : begin].decode("latin-1").splitlines()
     places = sorted(_place(line, begin, size) for line in lines[1:count])  # the first entry is the directory
     if not places:

@@ -50,14 +50,14 @@ def entries(dump: Path) -> Iterator[DumpEntry]:
             reader.feed(b"", last=True)
     except expat.ExpatError as error:
         raise KnowledgeError(
-            f"{dump} is not a whole XML dump: {error}; it was cut short, or is another file"
+            f"{dump} is not a complete XML dump: {error}; it is truncated, or a different file"
         ) from error
     except _NoDump as error:
         raise KnowledgeError(f"{dump} {error}") from error
     except (EOFError, OSError, zlib.error) as error:
         if getattr(error, "filename", None) is not None:
             raise  # the file itself is unreadable
-        raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it was cut short") from error
+        raise KnowledgeError(f"{dump} cannot be unpacked: {error}; it is truncated") from error
     if not found:
         raise KnowledgeError("the dump contains no pages; export it again")
 
@@ -121,7 +121,7 @@ class _Reader:
             return
         self._size += len(text)
         if self._size > LONGEST_PAGE:
-            raise _NoDump(f"holds a page of more than {LONGEST_PAGE >> 20} million characters")
+            raise _NoDump(f"contains a page of more than {LONGEST_PAGE >> 20} million characters")
         self._parts.append(text)
 
     def _refuse_doctype(self, *declared: Any) -> None:

@@ -186,5 +186,5 @@ def _sample(rows: Vectors, size: int) -> Vectors:
 
 def _present(vectors: Vectors | None) -> Vectors:
     if vectors is None:
-        raise KnowledgeError("this index searches by vector and was given none; choose an embedder")
+        raise KnowledgeError("this index needs vectors; choose an embedder")
     return vectors

@@ -98,7 +98,7 @@ class GuestProcess:
         """Return the number of the bot's action."""
         said = self._ask(screen, self._options.seconds)
         if not said.isdecimal() or int(said) >= self._actions:  # the program itself wrote to the socket
-            raise self._lost(Outcome.CRASHED, f"its answer was {said[:40]!r}, not the number of an action")
+            raise self._lost(Outcome.CRASHED, f"its answer was {said[:40]!r}, expected an action's number")
         return int(said)
 
     def close(self) -> None:

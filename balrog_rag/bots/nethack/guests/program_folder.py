@@ -49,7 +49,7 @@ def settled(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     held = file_digest(found) if found.function else folder_digest(Path(found.path))
     if found.digest is not None and found.digest != held:
         raise ConfigError(
-            f"{found.path}: is not the program that this run was begun with "
+            f"{found.path}: is not the program that this run started with "
             f"(digest {held[:12]} instead of {found.digest[:12]}); restore it, or start a new run"
         )
     return dict(msgspec.structs.asdict(msgspec.structs.replace(found, digest=held)))
@@ -84,7 +84,7 @@ def folder_digest(folder: Path) -> str:
         parts.append(f"{path.relative_to(folder)}\0{digest(content)}")
         if len(parts) > MOST_FILES or size > MOST_BYTES:
             raise ConfigError(
-                f"agent.options.path={folder}: holds too much to be a program; give it a folder"
+                f"agent.options.path={folder}: contains too much for a program; move it to a folder"
             )
     return digest("\n".join(parts))
 
