@@ -19,6 +19,7 @@ from balrog_rag.display.keyboard import keys
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import MOST_SEATS, EpisodeSlots
+from balrog_rag.util.background import in_background
 
 SECONDS = 1 / 8
 """Shortest time between two redraws."""
@@ -121,12 +122,7 @@ async def dashboard(
     )
     async with keys(shown.pressed):
         with live:
-            task = asyncio.create_task(shown.draw(live, paper))
-            try:
+            async with in_background(shown.draw(live, paper)):
                 yield
-            finally:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
     with contextlib.suppress(OSError):
         paper.show()  # the escape codes that restore the terminal

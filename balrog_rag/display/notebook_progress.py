@@ -1,7 +1,6 @@
 """Progress in a Jupyter notebook: one bar that is updated in place, without any package besides IPython."""
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ from typing import Any
 
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
+from balrog_rag.util.background import in_background
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many
 
@@ -58,13 +58,10 @@ async def notebook_progress(board: Scoreboard) -> AsyncIterator[None]:
             await asyncio.sleep(EVERY)
             show(progress_html(board))
 
-    task = asyncio.create_task(now_and_then())
     try:
-        yield
+        async with in_background(now_and_then()):
+            yield
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
         show(progress_html(board))
 
 

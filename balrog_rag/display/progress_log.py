@@ -5,7 +5,6 @@ each with an `event`: note, started, ended, found, trouble, progress, stopping, 
 """
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +18,7 @@ from balrog_rag.display.short_numbers import clock, progression, spending
 from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import EpisodeSlots
+from balrog_rag.util.background import in_background
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many, money
 
@@ -180,11 +180,8 @@ async def progress_log(
             log.progress()
 
     log.begin()
-    task = asyncio.create_task(now_and_then())
     try:
-        yield log
+        async with in_background(now_and_then()):
+            yield log
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
         log.progress()

@@ -1,7 +1,6 @@
 """eval.log in the run folder: when each episode began and ended, and what went wrong."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ from typing import Self
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Answered, Ended, Event, Started, Troubled
+from balrog_rag.util.background import in_background
 from balrog_rag.util.files import text_file
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
@@ -97,14 +97,9 @@ LOOK, AGAIN, CALM = 1.0, 60.0, 5.0
 @asynccontextmanager
 async def silences(log: EvalLog, trouble: Callable[[], str]) -> AsyncIterator[None]:
     """Log when and why the model does not answer, while the body runs."""
-    task = asyncio.create_task(_keep_silences(log, trouble))
-    try:
+    # A full disk stops the run with its own error; a second one from here would hide it.
+    async with in_background(_keep_silences(log, trouble), RunFolderError):
         yield
-    finally:
-        task.cancel()
-        # A full disk stops the run with its own error; a second one from here would hide it.
-        with contextlib.suppress(asyncio.CancelledError, RunFolderError):
-            await task
 
 
 async def _keep_silences(log: EvalLog, trouble: Callable[[], str]) -> None:
