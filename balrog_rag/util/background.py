@@ -8,7 +8,7 @@ from typing import Any
 
 @asynccontextmanager
 async def in_background(work: Coroutine[Any, Any, None], *ignored: type[Exception]) -> AsyncIterator[None]:
-    """Run a coroutine while the body runs, and cancel it afterwards; its errors of types `ignored` are dropped."""
+    """Run a coroutine while the body runs, then cancel it; its errors of types `ignored` are dropped."""
     task = asyncio.create_task(work)
     try:
         yield
