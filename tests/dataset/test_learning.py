@@ -85,7 +85,7 @@ def test_what_was_interrupted_comes_out_as_if_it_was_not(db, tmp_path, capsys):
     assert bc(db, tmp_path / "other", 400, "--seed", 1) == 0
     assert not equal(tmp_path / "whole", tmp_path / "other")
     assert bc(db, tmp_path / "whole", 400, "--seed", 1) == 1
-    assert "give the same, or another --out" in capsys.readouterr().err
+    assert "use the same, or another --out" in capsys.readouterr().err
 
 
 @needs_torch
@@ -134,7 +134,7 @@ def test_a_checkpoint_plays_through_run_journal_and_verify(db, tmp_path, capsys)
     checkpoint_player._network.cache_clear()
     capsys.readouterr()
     assert balrog_rag(["verify", str(tmp_path / "run")]) == 1
-    assert "is another checkpoint than the one" in capsys.readouterr().out
+    assert "not the checkpoint that this episode began with" in capsys.readouterr().out
 
 
 @needs_torch
