@@ -97,7 +97,8 @@ class JournalCursor:
             entry = self._entries[at]
             if isinstance(entry, Step):
                 if entry.pressed:
-                    break  # the following steps are key presses of a program, not actions
+                    # The next player is a program: its steps are key presses, which are replayed as bursts.
+                    break
                 actions.append(entry.action)
             at += 1
         return actions

@@ -328,7 +328,8 @@ class Writer:
                 os.close(self._fd)
                 raise RunFolderError(f"{path}: another process plays this episode; {_ALONE}")
             self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
-            if keep == os.fstat(self._fd).st_size + 1:  # a complete last line that lacks only its newline
+            # The last line is complete except for its newline; without it the next entry would join that line.
+            if keep == os.fstat(self._fd).st_size + 1:
                 os.pwrite(self._fd, b"\n", keep - 1)
             os.ftruncate(self._fd, keep)
             os.lseek(self._fd, keep, os.SEEK_SET)
@@ -370,7 +371,8 @@ class Writer:
         try:
             os.ftruncate(self._fd, self._size)
         except OSError:
-            pass  # the next reader discards the torn line
+            # The caller reports the failed write; readers discard the torn line.
+            pass
 
     async def sync(self) -> None:
         """Flush the file to the disk, in a thread: fsync may take long and other episodes must not wait."""

@@ -100,7 +100,8 @@ def brief(text: str) -> str:
     text = shortened(text)
     said = SAID.search(text)
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", redact(said[1] if said else text)).split())
-    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)  # aiohttp adds this for plain HTTP as well
+    # aiohttp writes this for plain HTTP as well, where it would suggest a problem with TLS.
+    line = re.sub(r" ssl:(?:default|<[^>]*>)", "", line)
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " ..."
 
 
@@ -124,7 +125,8 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
         until, sent = _moment(value), _moment(headers.get("date") or "")
     if until is None:
         return None
-    return max(0.0, until - (time.time() if sent is None else sent))  # this machine's clock may be wrong
+    # Relative to the server's own clock: this machine's may be wrong by hours.
+    return max(0.0, until - (time.time() if sent is None else sent))
 
 
 def _moment(date: str) -> float | None:
@@ -132,7 +134,8 @@ def _moment(date: str) -> float | None:
     try:
         when = email.utils.parsedate_tz(date)
         return None if when is None else float(email.utils.mktime_tz(when))
-    except (ValueError, OverflowError):  # no such day, or out of range
+    except (ValueError, OverflowError):
+        # A date that parses may still not exist, or be out of range; then it says nothing.
         return None
 
 

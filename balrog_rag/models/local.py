@@ -56,7 +56,8 @@ class LocalModel:
 
     async def _start(self) -> None:
         options = self._options
-        await asyncio.to_thread(llama.library)  # report a failing import before downloading weights
+        # First, so that a library that cannot be imported is reported before 93 MB are downloaded.
+        await asyncio.to_thread(llama.library)
         path = await asyncio.to_thread(weights, self.name)
         self._server = await asyncio.to_thread(
             llama.start, path, slots=options.slots, slot_context=options.slot_context, threads=options.threads

@@ -177,7 +177,8 @@ def server_url(address: str, path: str) -> str:
     parts = urlsplit(address)
     base = parts.path.rstrip("/").removesuffix(path)
     if path.startswith("/api/"):
-        base = base.removesuffix("/v1")  # the address of Ollama's OpenAI-compatible protocol
+        # Users often have the address of Ollama's OpenAI-compatible protocol; both are on one server.
+        base = base.removesuffix("/v1")
     return urlunsplit(parts._replace(path=base + path))
 
 

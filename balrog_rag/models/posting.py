@@ -73,7 +73,8 @@ class Poster:
             return await self._follow(body, {**self._headers, **headers} if headers else self._headers)
         except aiohttp.ClientConnectorCertificateError as error:
             raise FailedCall(Failure(Kind.UNSENT, None, brief(str(error)))) from error
-        except (ValueError, TypeError, OverflowError) as error:  # an invalid address or header
+        except (ValueError, TypeError, OverflowError) as error:
+            # aiohttp raises these for an invalid address or header, before anything is sent.
             raise FailedCall(Failure(Kind.UNSENT, None, brief(str(error)))) from error
         except aiohttp.ClientResponseError as error:
             raise FailedCall(Failure(Kind.BROKEN, None, brief(f"not HTTP: {error.message}"))) from error

@@ -24,7 +24,8 @@ def checked(address: str) -> str:
     try:
         parts = urlsplit(address)
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is not a number, or out of range
+    except ValueError:
+        # `parts.port` raises this for a port that is not a number or out of range.
         whole = False
     if not whole:
         raise ConfigError(

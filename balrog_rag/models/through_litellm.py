@@ -75,7 +75,8 @@ class LiteLLMCall:
         if "api_key" in self._said or "base_url" in self._said:
             return []
         names: list[str] = self._litellm.validate_environment(self._said["model"])["missing_keys"]
-        return [name for name in names if name.endswith("_API_KEY")]  # others authenticate differently
+        # Other variables are only one of several ways to authenticate, so none of them is required.
+        return [name for name in names if name.endswith("_API_KEY")]
 
     async def __call__(self, messages: Sequence[Message]) -> Answer:
         if self._client is None:
@@ -99,7 +100,8 @@ class LiteLLMCall:
 def call_arguments(config: ModelConfig) -> dict[str, Any]:
     """Return the arguments of every call except its messages, in LiteLLM's names; unset ones are omitted."""
     body, budget = settings.further_fields(config), config.thinking_budget
-    apart = config.name.startswith(("gemini/", "vertex_ai/"))  # LiteLLM passes their extras on only so
+    # LiteLLM sends further fields of these providers from `extra_body` only, of others only as arguments.
+    apart = config.name.startswith(("gemini/", "vertex_ai/"))
     said: dict[str, Any] = {
         "model": config.name,
         "base_url": settings.address(config),
@@ -169,7 +171,8 @@ def make_client(litellm: Any, config: ModelConfig) -> Any:
     patience, most = timeout(config).as_dict(), config.max_answer_bytes // SLOWER
 
     async def asked(request: httpx.Request) -> None:
-        request.extensions["timeout"] = patience  # LiteLLM often passes on one number for all timeouts
+        # LiteLLM often passes one number for all timeouts; restore those of the configuration.
+        request.extensions["timeout"] = patience
         request.headers["accept-encoding"] = "identity"
         heard = _heard.get()
         origin = (request.url.scheme, request.url.host, request.url.port)

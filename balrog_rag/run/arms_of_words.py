@@ -150,7 +150,8 @@ def _other_passages(config: Config, experiment: Experiment) -> list[str]:
     """Report a corpus of the right name with a different number of passages."""
     corpus = config.knowledge.corpus
     expected = experiment.passages.get(corpus)
-    if expected is None or not knowledge.has_corpus(config.knowledge):  # a run without it is refused later
+    if expected is None or not knowledge.has_corpus(config.knowledge):
+        # A missing corpus is reported later, with the command to get it; here it must not hide that.
         return []
     if (held := knowledge.count(config.knowledge)) == expected:
         return []

@@ -77,7 +77,8 @@ class LocalBackend:
         """Return the function that plays episodes of one run."""
         return EpisodePlayer(
             run.folder,
-            frozen_config(run.folder).digest,  # of the file: a resume may have changed `config` in memory
+            # The file's digest, which the journals have: a resume may have changed `config` in memory.
+            frozen_config(run.folder).digest,
             versions(run.kinds),
             InlineGames() if known_here_alone(run.specs) else self._pool,
             self._services,

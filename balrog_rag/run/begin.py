@@ -63,7 +63,7 @@ def resumed_run(stored: StoredRun, overrides: list[str], trust: bool = False, la
     `trust` accepts a folder that somebody else made.
     """
     config = resumed_config(stored, overrides)
-    # A stranger's folder is refused before the programs that it names are looked up and checked.
+    # Before planning: that looks up the programs that the folder names, and checking them runs their code.
     refuse_stranger(stored, config, overrides, trust)
     return planned(stored.folder, config, stored.forked, label)
 

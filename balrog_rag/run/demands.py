@@ -22,7 +22,7 @@ def _compared(config: Config, needs: Needs) -> Iterator[tuple[str, Any, Any]]:
     yield "runner.workers", runner.workers, available_cores()
     yield "runner.concurrency", runner.concurrency, usual.runner.concurrency
     yield "runner.worker_memory", runner.worker_memory, usual.runner.worker_memory
-    yield "run.watch", config.run.watch, usual.run.watch  # any name: it runs code of the user's
+    yield "run.watch", config.run.watch, usual.run.watch  # any: the user's code would run
     tasks = tasks_in(config)
     if config.env.episodes is not None and tasks:
         yield "env.episodes", config.env.episodes, max(task.kind.sampling.episodes for task in tasks)

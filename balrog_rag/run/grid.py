@@ -38,7 +38,8 @@ def combinations(words: list[str]) -> list[Combination]:
 
 def of_values(words: list[str]) -> list[Combination]:
     """Every combination of the swept values; the last key varies fastest."""
-    folder, words = user_presets.split(words)  # an absolute path, which Hydra's grammar need not parse
+    # Split off first: Hydra's grammar rejects some characters that a path may contain.
+    folder, words = user_presets.split(words)
     fixed: dict[str, list[str]] = {user_presets.KEY: [f"{user_presets.KEY}={folder}"]} if folder else {}
     swept: dict[str, list[str]] = {}
     for override in _parsed(words):

@@ -23,7 +23,8 @@ class Interrupts:
         """What stopped the run (a signal or a key); empty while it plays."""
         self.playing = False
         """Whether calls or games may be in flight; before that a stop takes effect at once."""
-        in_main = threading.current_thread() is threading.main_thread()  # others cannot handle signals
+        # Python allows signal handlers in the main thread only; a notebook may run this in another one.
+        in_main = threading.current_thread() is threading.main_thread()
         self._stops = (signal.SIGINT, signal.SIGTERM) if in_main else ()
         # Under nohup SIGHUP is ignored and must stay ignored.
         self._hang_up = in_main and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN

@@ -56,7 +56,8 @@ def _game_needs(config: Config) -> Iterator[Check]:
     """The checks of the games, whose plan needs no text of the knowledge base."""
     try:
         specs = plan(config, player_spec(unread(config)))
-    except BalrogError as error:  # without a plan, that is what is wrong
+    except BalrogError as error:
+        # Without a plan no game can be checked, so the error itself is the finding.
         yield partial(_refuse, error)
         return
     yield from game_checks(specs)

@@ -28,7 +28,8 @@ def make_folder(run: PlannedRun) -> PlannedRun:
     while not run_folder.made(folder, config):
         if run.config.run.name:
             raise run_folder.taken(folder)
-        folder = folder_for(run.config.run, who_plays(run.config))  # another began in the same second
+        # The default name has the time in seconds: a run that began in the same second took it.
+        folder = folder_for(run.config.run, who_plays(run.config))
     mark_new(folder, run_folder.CONFIG)
     return msgspec.structs.replace(run, folder=folder)
 

@@ -89,7 +89,8 @@ def tasks_in(config: Config) -> list[PlannedTask]:
     for qualified in listed:
         if not is_episode(episode_name(qualified, 0)):
             raise ConfigError(f"env.tasks: {qualified!r}: expected env/task, e.g. {example_task()}")
-        if listed.count(qualified) > 1:  # two episodes would have the same name
+        # Episodes are named by task and number: the second one's journal would be the first one's.
+        if listed.count(qualified) > 1:
             raise ConfigError(
                 f"env.tasks: {qualified} is listed twice; use env.episodes to play it more often"
             )

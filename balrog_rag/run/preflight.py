@@ -74,7 +74,8 @@ def check_config(config: Config) -> None:
     chosen_watchers(config.run.watch)
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
-    model = llm.build(config.model)  # checks its options; nothing is loaded or reached yet
+    # Building checks the options but loads and contacts nothing, so it is cheap enough for every start.
+    model = llm.build(config.model)
     if capped_in_dollars(config.limits) and not llm.price_known(model) and agents.asks_model(config.agent):
         raise unpriced("limits", config.model.name)
 

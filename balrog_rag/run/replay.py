@@ -119,7 +119,8 @@ async def replay(
         context = EpisodeContext(spec, game, cursor(recording), services, Unmetered(), watcher)
         await play(context)
     except EndOfJournal:
-        pass  # an incomplete journal is fine: what it has was compared
+        # An interrupted episode's journal is incomplete but valid: everything in it has been compared.
+        pass
     finally:
         await game.close()
     appends = any(appends_only(player) for player in players(spec))

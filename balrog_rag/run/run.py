@@ -103,7 +103,8 @@ async def play_runs(
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
         backend = backend_of(runner, services)
-        playing = InPlay(runs, gate, interrupts, backend)  # keeps the real stdout, before Ray redirects it
+        # Created before Ray starts, which redirects stdout: the display must keep the real one.
+        playing = InPlay(runs, gate, interrupts, backend)
         playing.budgets.extend(budgets)
         try:
             async with AsyncExitStack() as stack:

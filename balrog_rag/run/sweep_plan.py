@@ -43,7 +43,8 @@ def new_sweep(words: list[str]) -> list[PlannedRun]:
     while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
         if compose(chosen[0].words).run.name:
             raise run_folder.taken(top)
-        chosen, runs = checked_sweep(words)  # another sweep was started in the same second
+        # The default name has the time in seconds: a sweep that began in the same second took it.
+        chosen, runs = checked_sweep(words)
     mark_new(top, SWEEP)
     for run in runs:
         create_run(run.folder, run.config)

@@ -130,7 +130,8 @@ class Driver:
             except PlayerFailed:
                 if not pressed:
                     raise
-                break  # journal the presses so far; the next burst raises the failure
+                # Return the presses so far, so that they are journaled; the next burst raises the failure.
+                break
             done = game.press(press)
             heartbeat()
             pressed.append(press)

@@ -85,7 +85,8 @@ def serve(connection: socket.socket) -> None:
     worker, unpacker = Worker(say), frames.Unpacker()
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)
     say(Ready())
-    buffer = memoryview(bytearray(_CHUNK))  # reused: a new one per order would fragment the heap
+    # Reused for all orders: a new buffer for each would fragment the heap over millions of steps.
+    buffer = memoryview(bytearray(_CHUNK))
     while size := connection.recv_into(buffer):
         for frame in unpacker.feed(bytes(buffer[:size])):
             say(worker.handle(decoder.decode(frame)))
