@@ -125,9 +125,9 @@ async def under_clients(pid: int, service: str, url: str, clients: int, seconds:
 
     async def weigh() -> None:
         for part in range(7):
-            print(
-                f"{part * seconds / 6:6.0f} s: {done:6} rollouts, {megabytes(tree(pid)):7.1f} MB", flush=True
-            )
+            own, games = megabytes([pid]), megabytes(tree(pid)[1:])
+            at = f"{part * seconds / 6:6.0f} s: {done:6} rollouts"
+            print(f"{at}, service {own:7.1f} MB, game processes {games:7.1f} MB", flush=True)
             await asyncio.sleep(seconds / 6)
 
     print(f"{clients} clients, one rollout after another each")

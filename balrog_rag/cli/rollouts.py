@@ -60,6 +60,13 @@ def parser() -> argparse.ArgumentParser:
     served.add_argument("--folder", type=Path, help="folder of journals (default: in the user cache)")
     served.add_argument("--workers", type=int, help="game processes (default: one per core)")
     served.add_argument("--at-once", type=int, default=256, help="rollouts played at once (default: 256)")
+    served.add_argument(
+        "--key-env",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="environment variable that clients may use as env:NAME (repeatable)",
+    )
     served.set_defaults(run=_serve)
     return top
 
@@ -121,4 +128,5 @@ def _serve(options: argparse.Namespace) -> int:
 
     folder = options.folder or default_folder()
     token = os.environ.get(TOKEN, "")
-    return asyncio.run(serve(folder, options.host, options.port, token, options.workers, options.at_once))
+    limits = (options.workers, options.at_once, options.key_env)
+    return asyncio.run(serve(folder, options.host, options.port, token, *limits))

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from balrog_rag.contracts.events import Answered, Ended, Event, Started, Stepped
 from balrog_rag.rollouts.rollout import REQUEST, RESULT, Rollouts
 from balrog_rag.rollouts.rollout_request import Endpoint, RolloutRequest, is_reference, read_request
 from balrog_rag.rollouts.rollout_result import RolloutResult
-from balrog_rag.rollouts.rollout_spec import prepared, refuse_files
+from balrog_rag.rollouts.rollout_spec import prepared, refuse_files, refuse_keys
 from balrog_rag.util.secrets import redact
 
 MOST_WAITING = 10_000
@@ -24,6 +24,7 @@ MOST_EVENTS = 256
 """Newest events kept of a rollout for somebody who begins to watch it."""
 MOST_UNREAD = 1024
 CANCELLED = "cancelled"
+FAILED = "failed.json"
 
 
 class ServiceFull(Exception):
@@ -125,8 +126,10 @@ def _put(reader: "asyncio.Queue[ProgressEvent | None]", event: ProgressEvent | N
 class RolloutService:
     """Starts, limits, keeps and resumes rollouts."""
 
-    def __init__(self, folder: Path, workers: int | None = None, at_once: int = 256) -> None:
-        """Play at most `at_once` rollouts at the same time; more wait."""
+    def __init__(
+        self, folder: Path, workers: int | None = None, at_once: int = 256, keys: Collection[str] = ()
+    ) -> None:
+        """Play at most `at_once` rollouts at once; clients may name the variables `keys` as their key."""
         self.folder = folder
         self.engine = Rollouts(folder, workers)
         self._slots = asyncio.Semaphore(at_once)
@@ -134,6 +137,7 @@ class RolloutService:
         self._finished: OrderedDict[str, RunningRollout] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
+        self._keys, self._closing = frozenset(keys), False
         self.unresumed: list[str] = []
         """Rollouts of an earlier process that need their key again."""
 
@@ -142,8 +146,8 @@ class RolloutService:
         """Rollouts that wait or play."""
         return len(self._running)
 
-    def start(self, request: RolloutRequest, own: bool = False) -> RunningRollout:
-        """Start a rollout, or return the one of this id if it is the same; `own`: not from a client."""
+    def start(self, request: RolloutRequest) -> RunningRollout:
+        """Start a client's rollout, or return the one of this id if it is the same."""
         request = request.named()
         known = self._running.get(request.id) or self._finished.get(request.id)
         if known is not None and not (known.result is not None and known.result.failed):
@@ -152,13 +156,12 @@ class RolloutService:
             return known
         if len(self._running) >= MOST_WAITING:
             raise ServiceFull(f"{MOST_WAITING:,} rollouts are waiting; try again later")
-        if not own:
-            refuse_files(request)
-        ready = prepared(request)
-        if not own:
-            refuse_files(request, ready.spec)
+        refuse_keys(request, self._keys)
+        refuse_files(request)
+        refuse_files(request, prepared(request).spec)
         job = self._running[request.id] = RunningRollout(request)
         self._finished.pop(request.id, None)
+        (self.folder / request.id / FAILED).unlink(missing_ok=True)
         self.counts["started"] += 1
         job.task = asyncio.create_task(self._play(job), name=f"rollout {request.id}")
         return job
@@ -178,6 +181,10 @@ class RolloutService:
 
     def _keep(self, job: RunningRollout, result: RolloutResult) -> None:
         job.finish(result)
+        if result.failed and not self._closing:
+            # Marks it as over, so that a restart resumes only what was interrupted.
+            with contextlib.suppress(OSError):
+                (self.folder / job.request.id / FAILED).write_bytes(result.json())
         self.counts["failed" if result.failed else "finished"] += 1
         for purpose, usage in result.usage.items():
             self.tokens[purpose] += usage.input + usage.output
@@ -196,11 +203,11 @@ class RolloutService:
         if request is None:
             raise UnknownRollout(f"id {name[:100]}: no such rollout")
         job = RunningRollout(request)
-        path = self.folder / name / RESULT
-        if path.exists():
-            job.finish(msgspec.json.decode(path.read_bytes(), type=RolloutResult))
-        else:
-            job.status = "interrupted"
+        for path in (self.folder / name / RESULT, self.folder / name / FAILED):
+            if path.exists():
+                job.finish(msgspec.json.decode(path.read_bytes(), type=RolloutResult))
+                return job
+        job.status = "interrupted"
         return job
 
     def cancel(self, name: str) -> RunningRollout:
@@ -214,7 +221,11 @@ class RolloutService:
         """Start the unfinished rollouts of an earlier process; return how many."""
         begun = 0
         for place in sorted(self.folder.iterdir()) if self.folder.is_dir() else []:
-            if (place / RESULT).exists() or (request := _stored_request(place)) is None:
+            if (
+                (place / RESULT).exists()
+                or (place / FAILED).exists()
+                or (request := _stored_request(place)) is None
+            ):
                 continue
             model = request.model
             if isinstance(model, Endpoint) and not is_reference(model.api_key) and _had_key(place):
@@ -227,6 +238,7 @@ class RolloutService:
 
     async def close(self) -> None:
         """Stop every rollout, leaving journals that can be resumed, and end the games."""
+        self._closing = True
         tasks = [job.task for job in self._running.values() if job.task is not None]
         for task in tasks:
             task.cancel()

@@ -1,6 +1,6 @@
 """From a request to the spec of an episode: composed once per agent, task and overrides, then reused."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from balrog_rag.contracts.kinds import check_game, example_task, kind_of
 from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results.run_folder import is_episode
-from balrog_rag.rollouts.rollout_request import Endpoint, RolloutRequest
+from balrog_rag.rollouts.rollout_request import Endpoint, RolloutRequest, is_reference
 from balrog_rag.rollouts.split_seeds import refuse_fixed_games, split_seed
 from balrog_rag.run.plan import game_spec
 from balrog_rag.run.preflight import check_settings
@@ -135,6 +135,19 @@ def _checked(spec: EpisodeSpec) -> EpisodeSpec:
 
 
 NOT_ALLOWED = "which a client may not do"
+
+
+def refuse_keys(request: RolloutRequest, keys: Collection[str]) -> None:
+    """Refuse a client's request for a key of this process that it was not offered."""
+    model = request.model
+    if isinstance(model, str):
+        if model != "scripted":
+            raise ConfigError("model: a client has to name an endpoint, by base_url and name")
+    elif is_reference(model.api_key) and model.api_key.removeprefix("env:") not in keys:
+        # Else a client could have any variable of this process sent to an address of its own.
+        raise ConfigError(
+            "model.api_key: this variable is not offered; start the service with --key-env NAME"
+        )
 
 
 def refuse_files(request: RolloutRequest, spec: EpisodeSpec | None = None) -> None:

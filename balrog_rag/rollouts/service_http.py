@@ -10,7 +10,7 @@ GET /health, /metrics         whether it works; counters for Prometheus
 import asyncio
 import hmac
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -229,10 +229,12 @@ async def listen(service: RolloutService, host: str, port: int, token: str = "")
     return runner, int(runner.addresses[0][1])
 
 
-async def serve(folder: Path, host: str, port: int, token: str, workers: int | None, at_once: int) -> int:
+async def serve(
+    folder: Path, host: str, port: int, token: str, workers: int | None, at_once: int, keys: Sequence[str]
+) -> int:
     """Serve until a signal stops it."""
     raised_limit()
-    service = RolloutService(folder, workers, at_once)
+    service = RolloutService(folder, workers, at_once, keys)
     runner = None
     try:
         runner, chosen = await listen(service, host, port, token)

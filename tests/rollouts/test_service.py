@@ -98,6 +98,10 @@ def test_cancelling_ends_the_game_and_keeps_the_journal(tmp_path: Path) -> None:
             assert pool is not None
             while any(worker.games for worker in pool.workers):
                 await asyncio.sleep(0.02)
+            # It is over, also for a server that starts again.
+            client.service._finished.clear()
+            assert client.service.resume() == 0
+            assert (await client.ask("GET", "/rollouts/c"))[1]["result"]["error"] == "cancelled"
             # The same request continues it.
             again = body(model.url, id="c", max_steps=10_000, deadline=0.2)
             assert (await client.ask("POST", "/rollouts", json=again))[0] == 202
@@ -133,6 +137,8 @@ BAD: list[tuple[Any, int, str]] = [
     ({"agent": "/tmp/mine.py:act", "task": NLE}, 400, "a client may not do"),
     ({"agent": "program", "overrides": ["agent.options.path=/tmp"], "task": NLE}, 400, "a client may not do"),
     ({"agent": "program", "task": NLE}, 400, "agent"),
+    ({"model": "openai"}, 400, "has to name an endpoint"),
+    ({"model": endpoint("http://127.0.0.1:1/v1", api_key="env:HOME")}, 400, "--key-env"),
     ({"model": {"base_url": "http://127.0.0.1:1/v1", "name": "m", "api_key": 5}}, 400, "api_key"),
 ]
 
@@ -218,13 +224,13 @@ def test_a_killed_server_resumes_from_its_journals(tmp_path: Path, slow_model: T
             assert (await client.ask("POST", "/rollouts", json=asked))[0] == 202
             return [await client.played(name) for name in (stored, secret)]
 
-    variables = {"MODEL_KEY": KEY}
-    server = ServerProcess(tmp_path, "--workers", "1", **variables)
+    variables, words = {"MODEL_KEY": KEY}, ("--workers", "1", "--key-env", "MODEL_KEY")
+    server = ServerProcess(tmp_path, *words, **variables)
     asyncio.run(begin(server.url))
     games = children(server.process.pid)
     server.kill()
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}/fd/0") for pid in games))
-    again = ServerProcess(tmp_path, "--workers", "1", **variables)
+    again = ServerProcess(tmp_path, *words, **variables)
     assert "1 resumed, 1 wait for their key" in again.said
     results = asyncio.run(end(again.url))
     assert [(each["error"], each["steps"]) for each in results] == [(None, steps)] * 2
