@@ -156,7 +156,7 @@ def refuse_files(request: RolloutRequest, spec: EpisodeSpec | None = None) -> No
         key, _, value = word.partition("=")
         # Before anything is composed, which reads the files that overrides name.
         path = any(mark in value for mark in "/\\~") and not key.startswith("agent.prompts.")
-        if path or "@" in value or ".py" in value:
+        if path or key == "conf_dir" or "@" in value or ".py" in value:
             raise ConfigError(f"{key[:60]}: names a file, {NOT_ALLOWED}; use a registered name or a text")
     if spec is None:
         return

@@ -136,6 +136,7 @@ BAD: list[tuple[Any, int, str]] = [
     ({"overrides": ["agent.demonstrations=[/etc/passwd]"], "agent": "few_shot"}, 400, "a client may not do"),
     ({"agent": "/tmp/mine.py:act", "task": NLE}, 400, "a client may not do"),
     ({"agent": "program", "overrides": ["agent.options.path=/tmp"], "task": NLE}, 400, "a client may not do"),
+    ({"overrides": ["conf_dir=conf"]}, 400, "a client may not do"),
     ({"agent": "program", "task": NLE}, 400, "agent"),
     ({"model": "openai"}, 400, "has to name an endpoint"),
     ({"model": endpoint("http://127.0.0.1:1/v1", api_key="env:HOME")}, 400, "--key-env"),
