@@ -328,7 +328,7 @@ class Writer:
                 os.close(self._fd)
                 raise RunFolderError(f"{path}: another process plays this episode; {_ALONE}")
             self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
-            # The last line is complete except for its newline; without it the next entry would join that line.
+            # The last line is complete except for its newline, without which the next entry would join it.
             if keep == os.fstat(self._fd).st_size + 1:
                 os.pwrite(self._fd, b"\n", keep - 1)
             os.ftruncate(self._fd, keep)
