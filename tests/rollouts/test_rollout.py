@@ -3,6 +3,7 @@
 import asyncio
 import json
 import resource
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,45 @@ def test_a_full_disk_is_an_error_and_loses_no_answer(tmp_path: Path) -> None:
     (done,) = played(tmp_path, {"id": "full", "max_steps": 30}, server=server)
     assert done.error is None
     assert len(server.calls) == done.usage["act"].calls - answers
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "go forward", "reasoning_content": "A door."},
+        {"content": "<think>\nA door.\n</think>\n\ngo forward"},
+    ],
+)
+def test_a_proxy_sees_one_growing_dialogue(tmp_path: Path, said: dict[str, str]) -> None:
+    """Each request repeats the one before and the answer to it, reasoning included."""
+    bodies: list[dict[str, Any]] = []
+
+    async def play() -> RolloutResult:
+        from aiohttp import web
+
+        async def answer(request: web.Request) -> web.Response:
+            bodies.append(await request.json())
+            return web.json_response({"choices": [{"message": {"role": "assistant", **said}}]})
+
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        async with Rollouts(tmp_path, workers=0) as rollouts:
+            found = await rollouts.play(
+                read_request({"task": GOTO, "max_steps": 5, "seed": 1, "model": endpoint(url)})
+            )
+        await runner.cleanup()
+        return found
+
+    result = asyncio.run(play())
+    assert (result.error, result.segments) == (None, 1)
+    assert len(bodies) == result.steps
+    for before, after in pairwise(body["messages"] for body in bodies):
+        assert after[:-1] == [*before, {"role": "assistant", **said}]
+        assert after[-1]["role"] == "user"
 
 
 def test_the_command_prints_one_line_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
