@@ -46,13 +46,13 @@ def counterfactual(run: Path, count: int, seed: int, as_json: bool, trust: bool 
     from balrog_rag.results.runs import load
     from balrog_rag.results.stored_run import read_run
     from balrog_rag.run.resume import resumed_config
-    from balrog_rag.run.trust import refuse_stranger
+    from balrog_rag.run.trust import refuse_untrusted_folder
 
     if count < 1:
         raise ConfigError(f"--sample {count}: must be 1 or more")
     places = sample(load(run), count, seed)
     stored = read_run(run)
-    refuse_stranger(stored, resumed_config(stored, []), [], trust)
+    refuse_untrusted_folder(stored, resumed_config(stored, []), [], trust)
     asked = asyncio.run(ask_all(stored, places))
     found = Counterfactual(tuple(asked))
     keep(run, found)

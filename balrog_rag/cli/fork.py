@@ -23,7 +23,7 @@ from balrog_rag.run.preflight import check_config
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.resume import resumed_config, specs_of
 from balrog_rag.run.services import player_of, resolved
-from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.trust import refuse_untrusted_folder
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: player and runner, never the game."""
@@ -39,7 +39,7 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
         raise ConfigError(f"--at {at}: the journal has {held} steps")
     stored = read_run(run_of(path, recording.header.spec.episode))
     config = with_other_player(stored, overrides)
-    refuse_stranger(stored, config, overrides, trust)
+    refuse_untrusted_folder(stored, config, overrides, trust)
     check_config(config)
     refuse_unanswerable(config.model)
     parent = planned_spec(stored, path, recording.header)

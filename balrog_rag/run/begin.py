@@ -18,7 +18,7 @@ from balrog_rag.run.plan import PlannedRun, kinds_of, tasks_in
 from balrog_rag.run.preflight import check_config, check_episodes, check_settings
 from balrog_rag.run.resume import resumed_config, specs_for
 from balrog_rag.run.services import player_of, resolved, unread
-from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.trust import refuse_untrusted_folder
 
 
 def new_run(overrides: list[str]) -> PlannedRun:
@@ -64,7 +64,7 @@ def resumed_run(stored: StoredRun, overrides: list[str], trust: bool = False, la
     """
     config = resumed_config(stored, overrides)
     # Before planning: that looks up the programs that the folder names, and checking them runs their code.
-    refuse_stranger(stored, config, overrides, trust)
+    refuse_untrusted_folder(stored, config, overrides, trust)
     return planned(stored.folder, config, stored.forked, label)
 
 

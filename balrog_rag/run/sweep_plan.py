@@ -25,7 +25,7 @@ from balrog_rag.run.grid import Combination, combinations, of_values
 from balrog_rag.run.new_folder import create_run, folder_for
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.services import resolved
-from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
@@ -126,7 +126,7 @@ def create_missing(
             f"{combination.name} with: {said}; add --trust once to allow that"
         )
     config = of_sweep(top, combination)
-    refuse_stranger(StoredRun(top, plain(config), own=own), config, words, trust)
+    refuse_untrusted_folder(StoredRun(top, plain(config), own=own), config, words, trust)
     return create_run(top / combination.name, resolved(config))
 
 

@@ -24,7 +24,7 @@ from balrog_rag.util.terminal_safe import one_line
 LONGEST = 200
 
 
-def refuse_stranger(stored: StoredRun, config: Config, words: Sequence[str], trust: bool) -> None:
+def refuse_untrusted_folder(stored: StoredRun, config: Config, words: Sequence[str], trust: bool) -> None:
     """Refuse to resume somebody else's folder if it reaches outside in ways the user did not name.
 
     `trust` marks the folder as this user's own; environment variables still must be named one by one.

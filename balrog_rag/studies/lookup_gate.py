@@ -53,7 +53,7 @@ class FittedGate(msgspec.Struct, frozen=True):
         return f"agent.retrieval.when=adaptive agent.retrieval.gate={{{inner}}}"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Describe the fit, the cost of look-ups, and how to play with the gate."""
         lines = [
             f"fitted on {self.steps} steps, of which reference text changed the action at {self.changed};",

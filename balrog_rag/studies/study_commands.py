@@ -88,7 +88,7 @@ def _gate(words: list[str]) -> int:
     if options.worth is not None and not 0 < options.worth < float("inf"):
         raise ConfigError(f"--worth {options.worth:g}: must be greater than 0 (tokens)")
     made = fit(options.run, options.worth)
-    print(msgspec.json.encode(made).decode() if options.json else made.told)
+    print(msgspec.json.encode(made).decode() if options.json else made.summary)
     return 0
 
 

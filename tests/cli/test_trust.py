@@ -22,7 +22,7 @@ from balrog_rag.results.stored_run import read_run
 from balrog_rag.run.begin import new_run
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved
-from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.util import secrets
 
 SECRET = "canary-0123456789"
@@ -162,7 +162,7 @@ REACHING: list[tuple[list[str], str, Callable[[dict[str, Any]], Any]]] = [
 def test_every_setting_that_reaches_outside_is_shown(tmp_path, words, key, change, capfd) -> None:
     run = strangers(made(tmp_path / "r", *of("http://127.0.0.1:9/v1"), *words), change)
     with pytest.raises(RunFolderError, match="was not made by you"):
-        refuse_stranger(read_run(run), resumed_config(read_run(run), []), [], False)
+        refuse_untrusted_folder(read_run(run), resumed_config(read_run(run), []), [], False)
     assert f"\n  {key} = " in capfd.readouterr().err
 
 

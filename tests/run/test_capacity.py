@@ -18,7 +18,7 @@ from balrog_rag.run.plan import plan
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import player_spec, resolved
-from balrog_rag.run.trust import refuse_stranger
+from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.workers.pool import WORKERS_PER_CORE, WorkerPool, available_cores, most_workers
 from tests.support import evaluate
 
@@ -95,12 +95,12 @@ def test_what_another_persons_folder_asks_of_the_machine_is_shown_and_asked_for_
 ) -> None:
     run, config = theirs(tmp_path, *(f"{key}={value}" for key, value in DEMANDING.items()))
     with pytest.raises(RunFolderError, match="add --trust once"):
-        refuse_stranger(read_run(run), config, [], trust=False)
+        refuse_untrusted_folder(read_run(run), config, [], trust=False)
     said = capsys.readouterr().err
     assert [f"\n  {key} = {value}\n" in said for key, value in DEMANDING.items()] == [True] * 4
-    refuse_stranger(read_run(run), config, [], trust=True)
+    refuse_untrusted_folder(read_run(run), config, [], trust=True)
     assert is_local_run(run)
-    refuse_stranger(read_run(run), config, [], trust=False)
+    refuse_untrusted_folder(read_run(run), config, [], trust=False)
 
 
 @pytest.mark.parametrize(
@@ -118,17 +118,17 @@ def test_other_settings_that_cost_memory_time_or_threads_are_shown_too(
 ) -> None:
     run, config = theirs(tmp_path, *words)
     with pytest.raises(RunFolderError, match="add --trust once"):
-        refuse_stranger(read_run(run), config, [], trust=False)
+        refuse_untrusted_folder(read_run(run), config, [], trust=False)
     assert capsys.readouterr().err.count(f"\n  {key} = ") == 1
 
 
 def test_a_folder_that_keeps_to_the_defaults_asks_for_nothing(tmp_path: Path) -> None:
     run, config = theirs(tmp_path, "runner.workers=1", "runner.concurrency=4")
-    refuse_stranger(read_run(run), config, [], trust=False)
+    refuse_untrusted_folder(read_run(run), config, [], trust=False)
 
 
 def test_settings_on_the_command_line_need_no_trust(tmp_path: Path) -> None:
     run, _ = theirs(tmp_path, "runner.workers=4096")
     words = ["runner.workers=1"]
-    refuse_stranger(read_run(run), resumed_config(read_run(run), words), words, trust=False)
+    refuse_untrusted_folder(read_run(run), resumed_config(read_run(run), words), words, trust=False)
     assert json.loads((run / "config.json").read_text())["config"]["runner"]["workers"] == 4096

@@ -168,9 +168,9 @@ class Player:
         self.world.see(self.screen)
         if self.world.message:
             self.heard.append(self.world.message)
-            self._heed(self.world.message)
+            self._note_health(self.world.message)
 
-    def _heed(self, message: str) -> None:
+    def _note_health(self, message: str) -> None:
         """Record messages about our health."""
         if "no free hand to write" in message:
             self.cursed_hands = True
