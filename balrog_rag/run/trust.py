@@ -59,8 +59,7 @@ def reached(stored: StoredRun, config: Config) -> dict[str, Any]:
     extra = demands(config, agents.needs(config.agent))
     found: dict[str, Any] = {}
     for where, settings in _players(stored, config):
-        needs = agents.needs(thaw(settings["agent"], AgentConfig))
-        theirs = outward(needs, dict(leaf_items(settings)))
+        theirs = outward(agents.needs(thaw(settings["agent"], AgentConfig)), dict(leaf_items(settings)))
         found |= {f"{where}{key}": value for key, value in theirs.items() if found.get(key) != value}
     return found | extra
 
