@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.commands import Command
 from balrog_rag.contracts.errors import BalrogError, PluginError
-from balrog_rag.util.blame import blame_of
 from balrog_rag.util.terminal_safe import one_line
 
 

@@ -12,8 +12,8 @@ from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.preset_options import of_chosen_games
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.config.short_forms import in_full, in_mapping
+from balrog_rag.contracts.blame import remember_as_written
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.util.blame import remember_as_written
 from balrog_rag.util.paths import data
 
 

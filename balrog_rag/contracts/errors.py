@@ -17,7 +17,7 @@
     ├── KnowledgeError          a corpus or an index is missing, foreign or damaged
     └── DatasetError            recorded games are missing, foreign or damaged
 
-Limits (steps, tokens, dollars, time) are outcomes of an episode, never errors: see `episode.outcome`.
+Limits (steps, tokens, dollars, time) are outcomes of an episode, never errors: see `outcome`.
 `LimitReached` below is therefore not a BalrogError: with it a handle asks the play loop to end normally.
 """
 

@@ -9,9 +9,9 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
-from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many, money, short_number

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 import msgspec
 
 from balrog_rag.contracts.events import AlreadyEnded, Ended, Event, Started, Troubled
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.display.scoreboard import Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
-from balrog_rag.episode.outcome import in_words
 from balrog_rag.run.interrupts import Interrupts
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.util.background import in_background

@@ -2,7 +2,7 @@
 
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.episode.outcome import in_words
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many

@@ -22,7 +22,7 @@ class Moment(msgspec.Struct, frozen=True):
     """The text that is shown for the newest moment only."""
     reward: float = 0.0
     ended: str = ""
-    """How the game ended, as a value of `episode.outcome.Outcome`; empty while it continues."""
+    """How the game ended, as a value of `contracts.outcome.Outcome`; empty while it continues."""
     progression: float = 0.0
     """BALROG's measure of progress, 0 to 1."""
     numbers: Mapping[str, int] = {}

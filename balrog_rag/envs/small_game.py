@@ -9,9 +9,9 @@ from balrog_rag.contracts.behaviour import Pressed
 from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import Numbers, Share
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import Press
 from balrog_rag.envs.small_engine import Moment, SmallEngine
-from balrog_rag.episode.outcome import Outcome
 
 SEEDS = 2**32
 """The number of distinct seeds of these games' generators."""

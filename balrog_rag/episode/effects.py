@@ -11,9 +11,12 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import AnswerFormat, Burst, Message, Passage, Purpose, Reply, Request, digest
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PluginError, ReplayError
 from balrog_rag.contracts.events import Answered, Asked, Searched
+from balrog_rag.contracts.outcome import PLAYER_LOST, RESUMABLE
+from balrog_rag.contracts.surrogates import cleaned
 from balrog_rag.episode.journal import (
     Completion,
     End,
@@ -24,9 +27,6 @@ from balrog_rag.episode.journal import (
     Step,
     impossible_figure,
 )
-from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE
-from balrog_rag.util.blame import blame_of
-from balrog_rag.util.surrogates import cleaned
 
 E = TypeVar("E", Start, Completion, Lookup, Step, End)
 Fit = Callable[[Sequence[Message]], tuple[Sequence[Message], int]]

@@ -21,10 +21,13 @@ from balrog_rag.contracts.behaviour import (
     RunningGame,
     Watcher,
 )
+from balrog_rag.contracts.blame import as_written, blame_of
 from balrog_rag.contracts.data import Call, Decision, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import PLAYER_LOST, Outcome
+from balrog_rag.contracts.surrogates import cleaned
 from balrog_rag.episode.effects import (
     EndOfJournal,
     Fit,
@@ -35,10 +38,7 @@ from balrog_rag.episode.effects import (
     Stopped,
 )
 from balrog_rag.episode.journal import End, Start, Step, changed_numbers
-from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
-from balrog_rag.util.blame import as_written, blame_of
-from balrog_rag.util.surrogates import cleaned
 
 BURST = 4096
 """Most presses of a program that plays the episode between two journal entries."""

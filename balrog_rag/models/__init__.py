@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.behaviour import Model
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.errors import BalrogError, ConfigError, PluginError
-from balrog_rag.util.blame import blame_of
 
 
 def build(config: ModelConfig) -> Model:

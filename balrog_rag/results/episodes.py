@@ -9,7 +9,7 @@ import msgspec
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Measure, kind_of
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.contracts.outcome import Outcome
 
 ENDED_BY_GAME = frozenset(
     {

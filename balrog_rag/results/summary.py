@@ -15,8 +15,8 @@ import msgspec
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import plays
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_table import write_csv

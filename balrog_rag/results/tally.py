@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import Reply, Rise
 from balrog_rag.contracts.errors import BalrogError, JournalError
 from balrog_rag.contracts.kinds import kind_of, value_of
@@ -15,7 +16,6 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
-from balrog_rag.util.blame import blame_of
 
 
 def read_episode(path: Path) -> Episode | None:

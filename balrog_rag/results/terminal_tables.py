@@ -5,7 +5,7 @@ from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from balrog_rag.episode.outcome import in_words
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results.episodes import Episode
-from balrog_rag.util.blame import blame_of
 from balrog_rag.util.files import text_file
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line

@@ -8,10 +8,10 @@ from balrog_rag.contracts.behaviour import RunningGame, Watcher
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import JournalError, WorkerLost, WorkerLostElsewhere
 from balrog_rag.contracts.events import AlreadyEnded, Troubled
+from balrog_rag.contracts.outcome import RESUMABLE
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
-from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget

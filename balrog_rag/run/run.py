@@ -12,7 +12,7 @@ import msgspec
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import BalrogError, DatasetError, PlayerFailed, RunFolderError
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices

@@ -18,9 +18,9 @@ import msgspec
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Watcher
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.events import Event
-from balrog_rag.util.blame import blame_of
 
 WatcherLike: TypeAlias = Callable[[Event], Any] | Watcher | type | str
 """A function of one argument, an object with `see(event)`, a class of either, or a registered name."""

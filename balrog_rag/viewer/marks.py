@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from balrog_rag.contracts.data import Decision, Observation
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure
-from balrog_rag.episode.outcome import RESUMABLE
+from balrog_rag.contracts.outcome import RESUMABLE
 
 Numbers = Mapping[str, int]
 

@@ -6,11 +6,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from balrog_rag.contracts.behaviour import Environment, PressableEnvironment, Pressed
+from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import Burst, Observation, Rise, Transition
 from balrog_rag.contracts.errors import BalrogError, PlayerFailed
 from balrog_rag.contracts.kinds import Numbers, Progress
 from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFailed
-from balrog_rag.util.blame import blame_of
 
 MOST_PRESSES = 10_000
 """Presses of one call before it is stopped, so that the agent can decide again."""

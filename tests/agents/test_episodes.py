@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.config.groups import group_options
+from balrog_rag.contracts.outcome import PLAYER_LOST
 from balrog_rag.contracts.programs import plays
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
-from balrog_rag.episode.outcome import PLAYER_LOST
 from tests.agents.playable import games_of, needed
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"

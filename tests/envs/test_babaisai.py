@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.babaisai.game import ACTIONS, MAX_STEPS, TASKS, make
 from balrog_rag.envs.babaisai.levels import draw
 from balrog_rag.envs.babaisai.simulation import Board, Rule, Tile
 from balrog_rag.envs.babaisai.tasks import TASKS as BY_NAME
-from balrog_rag.episode.outcome import Outcome
 
 LETTERS = {"B": "baba", "K": "key", "D": "door", "O": "ball", "#": "wall"}
 BLOCKS = {"b": "baba", "k": "key", "d": "door", "w": "wall", "=": "is", "y": "you", "*": "win", "s": "stop"}

@@ -3,11 +3,11 @@ import random
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack import kind as minihack_kind
 from balrog_rag.envs.minihack.game import GOALS, OTHER_GOAL
 from balrog_rag.envs.minihack.kind import tasks
 from balrog_rag.envs.minihack.tasks import BALROG_TASKS
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, play
 

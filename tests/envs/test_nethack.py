@@ -7,8 +7,8 @@ import pytest
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import resolved_options
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.nethack.actions import nethack_actions
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import nethack, play
 

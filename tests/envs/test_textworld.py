@@ -9,13 +9,13 @@ import pytest
 
 from balrog_rag.cli.envs import main
 from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.textworld.building import build, missing
 from balrog_rag.envs.textworld.game import make
 from balrog_rag.envs.textworld.games import TASKS, games
 from balrog_rag.envs.textworld.player import play
 from balrog_rag.envs.textworld.story import Story
 from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
-from balrog_rag.episode.outcome import Outcome
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "recordings" / "textworld.jsonl.gz"
 COIN = ("coin_collector", "level_220_seed_100")

@@ -6,7 +6,7 @@ import pytest
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.kinds import Measure
-from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE, Outcome
+from balrog_rag.contracts.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from balrog_rag.results.episodes import (
     ENDED_BY_GAME,
     ENDED_BY_ITSELF,

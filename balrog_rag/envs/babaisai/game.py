@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.babaisai.levels import draw
 from balrog_rag.envs.babaisai.simulation import DIRECTIONS
 from balrog_rag.envs.babaisai.tasks import TASKS as BY_NAME
 from balrog_rag.envs.babaisai.words import describe, rules
 from balrog_rag.envs.small_engine import Moment
-from balrog_rag.episode.outcome import Outcome
 
 if TYPE_CHECKING:
     from balrog_rag.envs.babaisai.simulation import Board

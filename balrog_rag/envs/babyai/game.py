@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.small_engine import Moment
-from balrog_rag.episode.outcome import Outcome
 
 ERRANDS = ("goto", "pickup", "open", "putnext", "pick_up_seq_go_to")
 TASKS = tuple(f"BabyAI-MixedTrainLocal-v0/{errand}" for errand in ERRANDS)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.crafter.words import VITAL, status, surroundings
 from balrog_rag.envs.small_engine import Moment
-from balrog_rag.episode.outcome import Outcome
 
 TASKS = ("default",)
 GOAL = "Your goal is to stay alive and to reach as many of these achievements as you can, each at least once."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.data import GameSpec, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
 from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
@@ -27,7 +28,6 @@ from balrog_rag.envs.nethack.options import minihack_options
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.envs.nethack.ttyrec import clear, finish, log_prefix
 from balrog_rag.envs.nethack.variables import hide_variables
-from balrog_rag.episode.outcome import Outcome
 
 DEFAULT_ACTION = "north"
 

@@ -15,6 +15,7 @@ from balrog_rag.contracts.kinds import (
     Scoring,
     Share,
 )
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack.boxoban import require_levels
 from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack import kind as nethack
@@ -23,7 +24,6 @@ from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options, shows_pictures
 from balrog_rag.envs.nethack.screen_signals import NetHackSignals
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
 

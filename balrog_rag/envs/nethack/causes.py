@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.contracts.outcome import Outcome
 
 LEFT, OTHER = "left the dungeon", "other"
 _CLASSES = (

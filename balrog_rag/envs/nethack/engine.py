@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.behaviour import Pressed
 from balrog_rag.contracts.data import GameSpec, Observation, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
@@ -19,7 +20,6 @@ from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
 from balrog_rag.envs.nethack.world import describe
 from balrog_rag.envs.nethack.world.tracker import Tracker
-from balrog_rag.episode.outcome import Outcome
 
 _TURN = 20
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
+from balrog_rag.contracts.outcome import PLAYER_LOST, Outcome
 from balrog_rag.envs.nethack.actions import NOTHING, ActionSet, nethack_actions
 from balrog_rag.envs.nethack.beginning import turn_first_pages
 from balrog_rag.envs.nethack.clock import pin_clock
@@ -18,7 +19,6 @@ from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.envs.nethack.ttyrec import clear, finish, log_prefix
 from balrog_rag.envs.nethack.variables import hide_variables
-from balrog_rag.episode.outcome import PLAYER_LOST, Outcome
 
 GOAL = "Your goal is to come as far as you can in the game."
 DEFAULT_ACTION = "esc"

@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.nethack.actions import ESC, SPACE
 from balrog_rag.envs.nethack.held_progression import ACHIEVEMENTS
 from balrog_rag.envs.nethack.observe import numbers_of
-from balrog_rag.episode.outcome import Outcome
 
 _GAME_OVER = 0
 _IN_QUESTION = 1

@@ -17,6 +17,7 @@ from balrog_rag.contracts.kinds import (
     Scoring,
     Timeline,
 )
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
@@ -27,7 +28,6 @@ from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_o
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
 from balrog_rag.envs.nethack.screen_signals import NetHackSignals
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.templates import templates
 
 TASKS = ("NetHackChallenge-v0",)

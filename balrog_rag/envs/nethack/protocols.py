@@ -7,7 +7,7 @@ from statistics import fmean, median, pstdev, stdev
 import msgspec
 
 from balrog_rag.contracts.kinds import PlayedEpisode, Rules
-from balrog_rag.episode.outcome import Outcome
+from balrog_rag.contracts.outcome import Outcome
 
 BATCH = 5
 BATCHES = 3

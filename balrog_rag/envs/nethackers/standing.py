@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from balrog_rag.contracts.kinds import Numbers, PlayedEpisode, Rules
+from balrog_rag.contracts.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from balrog_rag.envs.nethackers import board
-from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from balrog_rag.util.wording import many
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.small_engine import Moment
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
 from balrog_rag.envs.textworld.story import Story
 from balrog_rag.envs.textworld.words import as_glulx, safe_command, without_goal
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util.extras import require as require_library
 
 __all__ = ["ACTIONS", "DEFAULT_ACTION", "MAX_STEPS", "TASKS", "TextWorld", "make"]

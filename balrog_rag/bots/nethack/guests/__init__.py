@@ -13,10 +13,10 @@ from functools import cache
 from typing import Any
 
 from balrog_rag.bots.nethack.guests.program_folder import GuestOptions, autoascend_folder, checked, settled
+from balrog_rag.contracts.blame import as_written
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import Begin, PlayerLost, Program, ProgramKind
 from balrog_rag.envs.nethack import WHOLE
-from balrog_rag.util.blame import as_written
 
 
 def make(begin: Begin) -> Program:

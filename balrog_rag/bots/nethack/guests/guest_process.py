@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from balrog_rag.bots.nethack.guests.program_folder import GuestOptions
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import PlayerLost
-from balrog_rag.episode.outcome import Outcome
 from balrog_rag.util import scratch
 from balrog_rag.util.fetch import cache_folder
 

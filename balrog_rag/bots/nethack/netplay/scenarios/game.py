@@ -8,12 +8,12 @@ from balrog_rag.bots.nethack.netplay.scenarios.judges import Conditional, Judge
 from balrog_rag.bots.nethack.netplay.scenarios.tasks import SCENARIOS, Scenario
 from balrog_rag.contracts.data import GameSpec, Observation, TaskView, Transition
 from balrog_rag.contracts.kinds import check_game
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack.game import MiniHackEngine
 from balrog_rag.envs.nethack.actions import NOTHING, ActionSet, nethack_actions
 from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.world.tracker import Tracker
-from balrog_rag.episode.outcome import Outcome
 
 FINISH = "finish_task"
 _LEVEL_TASK = "MiniHack-Skill-Custom-v0"
