@@ -84,9 +84,8 @@ class BaseAgent:
         """Return the text at the top of every prompt."""
         env, actions = self.view.env, self.view.actions
         advised, warned = self.config.system != "balrog", self.config.system == "paper"
-        name = f"instruction_{env}" if self.prompts.has(f"instruction_{env}") else "instruction"
         return self.prompts.fixed(
-            name,
+            self._instruction_name(),
             actions=actions,
             goal=self.view.goal,
             task=self.view.task,
@@ -94,6 +93,12 @@ class BaseAgent:
             warning=self._if_there(f"warning_{env}") if warned else "",
             closing=self.prompts.fixed(self.closing),
         )
+
+    def _instruction_name(self) -> str:
+        """Return the most specific instruction: the user's for this game, the agent's own, the game's."""
+        of_game = f"instruction_{self.view.env}"
+        own = "instruction" in self.own_prompts and not {of_game} & {*self.own_prompts, *self.config.prompts}
+        return "instruction" if own or not self.prompts.has(of_game) else of_game
 
     def _if_there(self, name: str) -> str:
         return self.prompts.fixed(name) if self.prompts.has(name) else ""

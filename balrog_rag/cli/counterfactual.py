@@ -5,7 +5,6 @@ both cost model calls.
 """
 
 import asyncio
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
     from balrog_rag.contracts.events import Event
-    from balrog_rag.episode.journal import Recording
+    from balrog_rag.episode.journal import Entry, Recording
     from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.asked_again import AskedAgain, Counterfactual
     from balrog_rag.results.stored_run import StoredRun
@@ -113,6 +112,16 @@ def without_retrieval(spec: "EpisodeSpec", at: int) -> "EpisodeSpec":
     return msgspec.structs.replace(spec, forks=(*earlier, fork))
 
 
+class Unkept:
+    """Discards new entries: the answer at the sampled step is all that is wanted."""
+
+    def append(self, entry: "Entry") -> None:
+        """Discard an entry."""
+
+    async def settle(self) -> None:
+        """Return at once."""
+
+
 class CounterfactualProgress:
     """The last action, and the cost of answers that were not recorded."""
 
@@ -137,7 +146,7 @@ async def act(
 ) -> CounterfactualProgress:
     """Return the player's action at step `at`, with everything before it as recorded."""
     from balrog_rag.episode.effects import JournalCursor
-    from balrog_rag.episode.journal import Recording, Step, Writer
+    from balrog_rag.episode.journal import Recording, Step
     from balrog_rag.episode.play import EpisodeContext, play
     from balrog_rag.run.replay import Unmetered
     from balrog_rag.workers.inline import InlineGames
@@ -148,12 +157,8 @@ async def act(
     seen = CounterfactualProgress()
     game = await InlineGames().open(spec.game)
     try:
-        with tempfile.TemporaryDirectory() as place, Writer(Path(place) / "journal") as writer:
-            await play(
-                EpisodeContext(
-                    spec, game, JournalCursor(Recording(None, before), writer), services, Unmetered(), seen
-                )
-            )
+        cursor = JournalCursor(Recording(None, before), Unkept())
+        await play(EpisodeContext(spec, game, cursor, services, Unmetered(), seen))
     finally:
         await game.close()
     return seen

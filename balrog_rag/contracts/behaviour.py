@@ -139,7 +139,10 @@ class Environment(Protocol):
     If it can do so cheaply, it is also a `PressableEnvironment`, which offers what programs need.
     """
 
-    view: TaskView
+    @property
+    def view(self) -> TaskView:
+        """The task, which stays the same throughout the game."""
+        ...
 
     def reset(self) -> Transition:
         """Start the game that the spec describes."""

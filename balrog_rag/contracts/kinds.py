@@ -102,7 +102,7 @@ class Retrospect:
 
     recording: str = ""
     """File name of a recording, with {number} for the episode; "": it makes none."""
-    read_logged: Callable[[str], Observation] | None = None
+    read_logged: Callable[[str], Observation | None] | None = None
     """Parse an observation from the text in BALROG's logs; returns None if that is impossible."""
     record: Callable[[Any], dict[str, Any]] = lambda episode: {}
     """Extra fields of BALROG's per-episode record for this kind."""
@@ -190,9 +190,22 @@ class EnvironmentKind:
     sampling: Sampling = Sampling()
 
 
+_guarded: dict[str, tuple[EnvironmentKind, EnvironmentKind]] = {}
+"""Kinds as registered and as guarded, by name; a name can be registered anew."""
+
+
 def kind_of(name: str) -> EnvironmentKind:
-    """Return the kind of that name; raise PluginError if it does not declare what it must."""
+    """Return the kind of that name, with its functions guarded; raise PluginError for a wrong definition."""
     found = registry.environments.get(name)
+    if name in _guarded and _guarded[name][0] is found:
+        return _guarded[name][1]
+    _guarded[name] = found, _valid(name, found)
+    return _guarded[name][1]
+
+
+def _valid(name: str, found: Any) -> EnvironmentKind:
+    from balrog_rag.contracts.guarded_kind import guarded  # it needs the classes of this module
+
     if not isinstance(found, EnvironmentKind):
         raise PluginError(
             f"environment {name!r}: is not an EnvironmentKind, so its progression is undefined; "
@@ -200,7 +213,7 @@ def kind_of(name: str) -> EnvironmentKind:
         )
     if found.name != name:
         raise PluginError(f"environment {name!r}: its kind is named {found.name!r}; give both the same name")
-    return found
+    return guarded(found)
 
 
 def example_task() -> str:

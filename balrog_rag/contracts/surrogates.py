@@ -12,7 +12,7 @@ def cleaned(value: Any) -> Any:
         return _joined(value) if _SURROGATE.search(value) else value
     if isinstance(value, dict):
         return {cleaned(key): cleaned(inner) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple | set | frozenset):
         return [cleaned(inner) for inner in value]
     return value
 

@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from textwrap import wrap
+from typing import Any
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
+from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
@@ -178,9 +180,27 @@ def _counted(title: str) -> Callable[[EpisodeRow], str]:
 
     def cell(row: EpisodeRow) -> str:
         found = next((column for column in row.kind.display.columns if column.title == title), None)
-        return found.text(row.observation.numbers) if found else ""
+        try:
+            return found.text(row.observation.numbers) if found else ""
+        except PluginError:
+            return "!"  # a cell has no room for the reason, which the opened episode shows
 
     return cell
+
+
+def _of_kind(show: Callable[[Any], str], given: object) -> str:
+    """What a kind of game says; its error if it fails, because a display must not end a run."""
+    try:
+        return show(given)
+    except PluginError as error:
+        return str(error)
+
+
+def _in_danger(row: EpisodeRow) -> bool:
+    try:
+        return row.kind.display.danger(row.observation.numbers)
+    except PluginError:
+        return True
 
 
 def _table(view: DashboardView, width: int, room: int) -> list[Line]:
@@ -214,11 +234,10 @@ def _row(row: EpisodeRow, name_width: int, cells: str, width: int, selected: boo
     action = one_line(row.action) + (f"   ? {one_line(row.query[:200])}" if row.query else "")
     waiting = f"   … {row.waiting}" if row.waiting and row.waiting != "act" else ""
     style = CHOSEN if selected else PLAIN
-    in_danger = row.kind.display.danger(row.observation.numbers)
     rest = set_cell_size(f"  {action}{waiting}", max(0, width - name_width - len(cells) - 1))
     return [
         Segment(f" {name}", style + ACCENT),
-        Segment(cells, style + BAD if in_danger else style),
+        Segment(cells, style + BAD if _in_danger(row) else style),
         Segment(rest, style),
     ]
 
@@ -252,12 +271,12 @@ def _screen(row: EpisodeRow, width: int, room: int) -> list[Line]:
     seen = row.observation
     facts = [
         f" {_short(row.episode)}", f"   step {row.step}",
-        f"   {row.kind.display.headline(seen.numbers)}",
+        f"   {one_line(_of_kind(row.kind.display.headline, seen.numbers))}",
         f"   {money(row.dollars, row.unpriced)}", f"   {_pace(row)} s/step",
     ]  # fmt: skip
     above = [
         *_flowed([Segment(fact, BOLD) for fact in facts], width),
-        *_texts(row.kind.hints.signals.message(seen), PLAIN, width),
+        *_texts(_of_kind(row.kind.hints.signals.message, seen), PLAIN, width),
     ]
     below: list[Line] = [[Segment(" action ", DIM), Segment(one_line(row.action), GOOD)]]
     if row.query:

@@ -1,7 +1,8 @@
 """A watcher that prints an episode while it is replayed; all text is made safe for the terminal."""
 
+from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
-from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
@@ -63,7 +64,7 @@ class Printer:
         message = after.observation.text("message")
         print(
             f"step {event.step}: {terminal_safe(taken)}{note}  "
-            f"{kind.display.headline(after.observation.numbers)} reward {after.reward:g}"
+            f"{headline(kind, after.observation.numbers)} reward {after.reward:g}"
             + (f"  {one_line(message)[:MESSAGE]}" if self._brief else "")
         )
         if not self._brief:
@@ -72,3 +73,11 @@ class Printer:
     def close(self, verdict: Verdict) -> None:
         """Print the last line."""
         print(f"{many(verdict.steps, 'steps')}, {one_line(self._end) or 'not finished'}; replay matches")
+
+
+def headline(kind: EnvironmentKind, numbers: Numbers) -> str:
+    """A game's own line of numbers; its error if it fails, because a display must not end a replay."""
+    try:
+        return one_line(kind.display.headline(numbers))
+    except PluginError as error:
+        return one_line(str(error))

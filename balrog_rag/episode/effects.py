@@ -6,10 +6,11 @@ live and journaled before the agent sees it. The agent cannot tell which.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, get_args
 
 import msgspec
 
+from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import Meter, Model, Retriever, Watcher
 from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import AnswerFormat, Burst, Message, Passage, Purpose, Reply, Request, digest
@@ -190,7 +191,7 @@ class JournaledLLM:
     ) -> Reply:
         """Ask the model, or return its journaled answer."""
         kept, trimmed = self._fit(messages)
-        request = Request(tuple(kept), purpose, answer)
+        request = checked_request(tuple(kept), purpose, answer)
         self._watcher.see(Asked(self._at.episode, self._at.step, request))
         recorded = self._cursor.take(Completion, self._at.where())
         if recorded is not None:
@@ -233,17 +234,25 @@ class JournaledLLM:
             raise PluginError(f"{self._at.where()}: model {model.name} raised {line}", trace) from error
 
     def _checked(self, reply: Reply, model: Model) -> Reply:
-        """Return the answer in a form that can be journaled: replace lone surrogates, refuse wrong types."""
-        where = f"{self._at.where()}: model {model.name}"
-        if not isinstance(reply, Reply):
-            raise PluginError(f"{where} returned {reply!r:.60}; return a balrog_rag Reply from complete()")
-        try:
-            reply = msgspec.convert(cleaned(msgspec.to_builtins(reply)), Reply)
-        except (msgspec.ValidationError, TypeError) as error:
-            raise PluginError(f"{where} returned a Reply that cannot be journaled: {error}") from error
+        """Return the answer in a form that can be journaled; refuse wrong types and impossible figures."""
+        who = f"{self._at.where()}: model {model.name}"
+        reply = validation.reply(reply, who, "complete()")
         if what := impossible_figure(reply):
-            raise PluginError(f"{where} gave {what}")
+            raise PluginError(f"{who} gave {what}; correct complete()")
         return reply
+
+
+def checked_request(messages: tuple[Message, ...], purpose: Purpose, answer: AnswerFormat | None) -> Request:
+    """Return the question of an agent; refused before it is paid for if its answer could not be journaled."""
+    for place, message in enumerate(messages):
+        if not isinstance(message, Message) or not isinstance(message.text, str):
+            raise TypeError(
+                f"llm.complete(): messages[{place}] is {validation.shown(message)}; use a Message"
+            )
+    if purpose not in get_args(Purpose):
+        known = ", ".join(get_args(Purpose))
+        raise TypeError(f"llm.complete(): purpose is {validation.shown(purpose)}; use one of {known}")
+    return Request(messages, purpose, answer)
 
 
 class JournaledKnowledge:
@@ -257,6 +266,10 @@ class JournaledKnowledge:
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
         """Search, live or from the journal."""
+        if not isinstance(query, str) or type(k) is not int:
+            asked = f"{validation.shown(query)}, {validation.shown(k)}"
+            raise TypeError(f"knowledge.search({asked}): use a text and an integer")
+        query = cleaned(query)
         recorded = self._cursor.take(Lookup, self._at.where())
         if recorded is not None:
             if (digest(recorded.query), recorded.k) != (digest(query), k):
@@ -274,12 +287,14 @@ class JournaledKnowledge:
         if self._retriever is None:
             return ()
         try:
-            return tuple(await self._retriever.search(query, k))
+            found = await self._retriever.search(query, k)
         except (BalrogError, Stopped):
             raise
         except Exception as error:  # a retriever plug-in can raise anything
             line, trace = blame_of(error)
             raise PluginError(f"{self._at.where()}: the search {query!r:.60} raised {line}", trace) from error
+        who = f"{self._at.where()}: knowledge base {getattr(self._retriever, 'name', '')}"
+        return validation.passages(found, who, "search()")
 
     async def _look_up(self, query: str, k: int) -> tuple[Passage, ...]:
         self._at.check()

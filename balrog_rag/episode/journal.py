@@ -16,13 +16,14 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from balrog_rag.contracts.data import Passage, Purpose, Reply, Rise
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import chain
+from balrog_rag.episode.readable import readable
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import LARGE, lock, no_link, read_file
 
@@ -301,6 +302,26 @@ def _other_version(version: int) -> str:
     return f"journal version {version}, this program reads versions {known}; use the version that wrote it"
 
 
+class _Order(NamedTuple):
+    """What the entries written so far say about the next one."""
+
+    last: Entry | None = None
+    steps: int = 0
+
+    @classmethod
+    def of(cls, recording: Recording | None) -> "_Order":
+        """After the entries of a recording."""
+        if recording is None:
+            return cls()
+        return cls(recording.entries[-1] if recording.entries else recording.header, recording.count)
+
+    def after(self, entry: Entry, path: Path) -> "_Order":
+        """Return what follows from another entry; raise JournalError if it cannot come here."""
+        if what := _misplaced(self.last, entry, self.steps):
+            raise JournalError(f"{path}: not written: {what.partition(';')[0]}")
+        return _Order(entry, self.steps + (entry.count if isinstance(entry, Step) else 0))
+
+
 TAIL = chain.TAIL + len(b"\r\n")
 """Number of last bytes of a journal that contain its last digest."""
 
@@ -312,12 +333,16 @@ class Writer:
     if somebody removed the run's own lock.
     """
 
-    def __init__(self, path: Path, keep: int = 0, found: int | None = None) -> None:
+    def __init__(
+        self, path: Path, keep: int = 0, found: int | None = None, after: Recording | None = None
+    ) -> None:
         """Open for appending after the first `keep` bytes; anything after them is cut off.
 
         `found`: the file's size when it was read; a different size means that another process wrote to it.
+        `after`: the entries in those bytes; without it the order of the next entry is not checked.
         """
         self.path = path
+        self._order = _Order.of(after) if keep == 0 or after is not None else None
         self._size = keep
         self._synced = -1
         try:
@@ -337,8 +362,13 @@ class Writer:
             raise RunFolderError(f"{path}: cannot be written ({error.strerror}); {_SAFE}") from error
 
     def append(self, entry: Entry) -> None:
-        """Write one entry."""
-        encoded, link = _encoder.encode(entry), self._link
+        """Write one entry; raise JournalError, and write nothing, for one that could not be read back."""
+        try:
+            encoded, link = readable(entry, _encoder, _decoder), self._link
+        except ValueError as error:
+            what = f"this {type(entry).__name__.lower()} could not be read back"
+            raise JournalError(f"{self.path}: not written: {what} ({error})") from error
+        order = self._order.after(entry, self.path) if self._order is not None else None
         line, link = (encoded + b"\n", None) if link is None else chain.chained_line(link, encoded)
         try:
             written = os.write(self._fd, line)
@@ -348,7 +378,7 @@ class Writer:
             self._cut_back()
             raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
         self._size += len(line)
-        self._link = link
+        self._link, self._order = link, order
 
     def check(self) -> None:
         """Raise a RunFolderError if the file was changed, removed or replaced since the last write."""

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import (
     LLM,
     Agent,
@@ -23,11 +24,10 @@ from balrog_rag.contracts.behaviour import (
 )
 from balrog_rag.contracts.blame import as_written, blame_of
 from balrog_rag.contracts.data import Call, Decision, Observation, ProgramPlayer, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, ReplayError
+from balrog_rag.contracts.errors import BalrogError, LimitReached, PlayerFailed, PluginError, ReplayError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, Outcome
-from balrog_rag.contracts.surrogates import cleaned
 from balrog_rag.episode.effects import (
     EndOfJournal,
     Fit,
@@ -127,8 +127,14 @@ class EpisodeContext:
         player = self.spec.player_at(self.at.step)
         with self._blaming(player, "raised"):
             decision = await agent.act(observation)
-        with self._blaming(player, "returned from act():"):
-            return checked(decision)
+        return self._valid(decision, f"{self.at.where()}: agent {player.agent.get('name')!r}")
+
+    def _valid(self, decision: Decision, who: str) -> Decision:
+        try:
+            return validation.decision(decision, who, "act()")
+        except PluginError as error:
+            line = f"{error}; the episode stays as journaled and can be resumed"
+            raise PlayerFailed(line, str(error).removeprefix(f"{self.at.where()}: ")) from error
 
     @contextmanager
     def _blaming(self, player: PlayerSpec, what: str) -> Iterator[None]:
@@ -190,13 +196,6 @@ class EpisodeContext:
 def as_text(action: str | Call) -> str:
     """Return an action as answers and journals have it."""
     return action if isinstance(action, str) else action.text
-
-
-def checked(decision: Decision) -> Decision:
-    """Return the decision in a form that can be journaled: replace lone surrogates, refuse wrong types."""
-    if not isinstance(decision, Decision):
-        raise TypeError(f"expected a Decision, got {type(decision).__name__} {decision!r:.60}")
-    return msgspec.convert(cleaned(msgspec.to_builtins(decision)), Decision)
 
 
 async def play(context: EpisodeContext) -> End:
@@ -295,7 +294,7 @@ def record(
         transition.reward,
         transition.keys,
         changed_numbers(before, after.numbers),
-        msgspec.to_builtins(decision.notes),
+        decision.notes,
         transition.stopped,
         transition.pressed,
         transition.rises,
@@ -345,7 +344,7 @@ def finish(context: EpisodeContext, end: End, why: str = "") -> End:
         )
     # The kind decides which facts a replay must reproduce; wall time is never compared.
     elif (comparable := kind_of(context.spec.game.env).retrospect.comparable)(recorded.facts) != comparable(
-        msgspec.to_builtins(end.facts)
+        end.facts
     ):
         raise ReplayError(f"{context.at.where()}: the facts of the end differ from the journal's")
     context.watcher.see(Ended(context.spec.episode, end.outcome, end.steps, end.how or why))

@@ -90,7 +90,7 @@ class JournaledPlayer:
             return self._found(spec.episode, recording, recording.end)
         path = journal_path(self.run, spec.episode)
         keep = recording.ends[-1] if recording.ends else 0
-        with Writer(path, keep, recording.size) as writer:
+        with Writer(path, keep, recording.size, recording) as writer:
             if recording.header is None:
                 writer.append(self._header(spec))
             # The cursor frees a long recording once it is replayed; a second reference would keep it.

@@ -259,7 +259,9 @@ class _Tally:
 def _read(kind: EnvironmentKind, text: str, file: str) -> Observation:
     if kind.retrospect.read_logged is None:
         raise ConfigError(f"{file}: {kind.title} has no reader of logged observations")
-    return kind.retrospect.read_logged(text)
+    if (seen := kind.retrospect.read_logged(text)) is None:
+        raise ConfigError(f"{file}: {kind.title} cannot read an observation of this log; leave the file out")
+    return seen
 
 
 class _Answers:

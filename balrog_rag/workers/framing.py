@@ -7,7 +7,7 @@ import msgspec
 
 from balrog_rag.contracts import errors
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PlayerFailed
+from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PlayerFailed, PluginError
 
 LENGTH_BYTES = 4
 
@@ -83,7 +83,7 @@ class WorkFailed(msgspec.Struct, tag=True):
         """Return the message for an error."""
         if isinstance(error, PlayerFailed):
             return cls("PlayerFailed", str(error), error.blame, error.trace)
-        return cls(type(error).__name__, str(error))
+        return cls(type(error).__name__, str(error), trace=getattr(error, "trace", ""))
 
     def error(self) -> BalrogError:
         """Rebuild the error."""
@@ -92,6 +92,8 @@ class WorkFailed(msgspec.Struct, tag=True):
         # Only our own errors are rebuilt by name: a message must not choose any other class to instantiate.
         kind = getattr(errors, self.kind, EnvironmentFailure)
         known = isinstance(kind, type) and issubclass(kind, BalrogError)
+        if known and issubclass(kind, PluginError):
+            return kind(self.message, self.trace)
         made: BalrogError = kind(self.message) if known else EnvironmentFailure(self.message)
         return made
 

@@ -1,13 +1,16 @@
 """Creates environments and lets programs play them, in a worker or in the calling process."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from balrog_rag.contracts.behaviour import Environment, PressableEnvironment
+from balrog_rag.contracts import validation
+from balrog_rag.contracts.behaviour import PressableEnvironment
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
+from balrog_rag.contracts.guarded_game import GuardedEnvironment
+from balrog_rag.contracts.guarded_kind import check_start
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.painting import Painting, painted
+from balrog_rag.contracts.painting import Painting
 from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.program_driver import Driver, Stepwise
 
@@ -30,30 +33,36 @@ class HostedGame:
         self._kind = kind_of(spec.env)
         self._programs = {**{own.name: own for own in self._kind.hints.programs(spec)}, **offered(spec)}
         with _one_line(self._name, "cannot be made"):
-            self._environment: Environment = self._kind.make(spec, ttyrec)
+            self._environment: GuardedEnvironment = self._kind.make(spec, ttyrec)
         try:
             with _one_line(self._name, "cannot be started"):
-                self.start: Transition = self._environment.reset()
+                self._start()
         except BalrogError:
             self._environment.close()
             # Not recorded by a caller yet, so nobody else could close it.
             raise
+        self._player: tuple[ProgramPlayer, Driver] | None = None
+        self._calls = 0
+        self._ended = False
+
+    def _start(self) -> None:
+        self.start: Transition = self._environment.reset()
+        check_start(self._kind, self.start.observation)
         self.view: TaskView = self._environment.view.offering(
             program.action for program in self._programs.values()
         )
         self._game = pressable(self._environment, self.start)
-        self._progress = self._kind.progress(spec)
+        self._progress = self._kind.progress(self._spec)
+        self._last_numbers = self.start.observation.numbers
         self._see(self.start)
-        self._player: tuple[ProgramPlayer, Driver] | None = None
-        self._calls = 0
-        self._ended = False
 
     def step(self, action: str | Call, heartbeat: HeartbeatCallback = ignore_heartbeat) -> Transition:
         """Take one action: a plain one, or a call that runs a program; a text may be either."""
         taken = self.view.read(action) if isinstance(action, str) else action
         if isinstance(taken, Call):
             with _one_line(self._name, f"failed at action {taken.text!r}"):
-                transition = self._called(taken, heartbeat)  # its presses were already seen one by one
+                transition = self._called(taken, heartbeat)
+                self._see_end(transition)  # its presses were already seen one by one
         else:
             transition = self._plain(str(action))
         self._ended = bool(transition.ended)
@@ -63,6 +72,7 @@ class HostedGame:
         with _one_line(self._name, f"failed at action {action!r}"):
             transition = self._environment.step(action)
             self._see(transition)
+            self._see_end(transition)
         if isinstance(self._game, Stepwise):
             self._game.last = transition
         return transition
@@ -89,13 +99,14 @@ class HostedGame:
         """Let a program press keys; it is created at its first burst."""
         # Recorded keys are given only for programs that must not run here: untrusted ones.
         if recorded is not None and recorded.keys:
-            return self._driver(pressing(recorded.keys)).burst(most, heartbeat, recorded)
+            return self._driver(player.name, pressing(recorded.keys)).burst(most, heartbeat, recorded)
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
                 program = self._program(program_of(player.name), {}, player.seed, player.options)
-            self._player = player, self._driver(program)
+            self._player = player, self._driver(player.name, program)
         with _one_line(f"program {player.name!r}", f"failed in {self._name}"):
             transition = self._player[1].burst(most, heartbeat, recorded)
+            self._see_end(transition)
         # A finished program presses nothing more: the play loop would journal one empty step after another.
         if transition.stopped and not transition.pressed and not transition.ended:
             raise EnvironmentFailure(
@@ -112,7 +123,7 @@ class HostedGame:
 
     def painted(self) -> Painting | None:
         """Return the current screen as people see it, or None if the environment cannot draw it."""
-        return painted(self._environment)
+        return self._environment.painted()
 
     @property
     def ended(self) -> bool:
@@ -129,24 +140,32 @@ class HostedGame:
         """Update the progression, so that a press of a program that raises it is noticed."""
         if not self._kind.display.blank(numbers := transition.observation.numbers):
             self._progress.see(numbers, transition.reward, "")
+            self._last_numbers = numbers
+
+    def _see_end(self, transition: Transition) -> None:
+        """Show the progress its end, so that a rule that fails there fails before the end is journaled."""
+        if transition.ended:
+            self._progress.see(self._last_numbers, 0.0, transition.ended)
+            self._progress.milestones()
 
     def _called(self, call: Call, heartbeat: HeartbeatCallback) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
         # Every call gets its own seed, derived from the game's, so that a replay repeats its choices.
         program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
-        return self._driver(program).call(kind.interruptible, heartbeat)
+        return self._driver(kind.name, program).call(kind.interruptible, heartbeat)
 
-    def _driver(self, program: Program) -> Driver:
-        kind = self._kind
-        return Driver(
-            self._game, program, self._progress, kind.hints.signals.place, kind.scoring.crash_scores
-        )
+    def _driver(self, name: str, program: Program) -> Driver:
+        place, crash_scores = self._kind.hints.signals.place, self._kind.scoring.crash_scores
+        return Driver(self._game, program, self._progress, place, crash_scores, name)
 
     def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
-        return kind.make(
-            Begin(self._game.screen, arguments, self._environment.view, seed, options, self._alive)
-        )
+        begin = Begin(self._game.screen, arguments, self._environment.view, seed, options, self._alive)
+        program = kind.make(begin)
+        if not (hasattr(program, "send") and hasattr(program, "close")):
+            fix = "write it as a generator function: it yields presses and returns why it stopped"
+            raise validation.fault(f"program {kind.name!r}", "make()", program, fix)
+        return program
 
 
 def pressing(keys: Sequence[Press]) -> Program:
@@ -156,11 +175,9 @@ def pressing(keys: Sequence[Press]) -> Program:
     return "all recorded keys were pressed"
 
 
-def pressable(environment: Environment, start: Transition) -> PressableEnvironment | Stepwise:
+def pressable(environment: GuardedEnvironment, start: Transition) -> PressableEnvironment | Stepwise:
     """Return the environment in the form that programs play."""
-    if all(hasattr(environment, name) for name in ("screen", "press", "look", "numbers", "event")):
-        return cast(PressableEnvironment, environment)
-    return Stepwise(environment, start)
+    return environment.as_pressable() if environment.pressable else Stepwise(environment, start)
 
 
 class _one_line:

@@ -5,12 +5,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import Environment, PressableEnvironment, Pressed
 from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import Burst, Observation, Rise, Transition
-from balrog_rag.contracts.errors import BalrogError, PlayerFailed
+from balrog_rag.contracts.errors import BalrogError, PlayerFailed, PluginError
 from balrog_rag.contracts.kinds import Numbers, Progress
 from balrog_rag.contracts.programs import PlayerLost, Press, Program, ProgramFailed
+from balrog_rag.contracts.surrogates import cleaned
 
 MOST_PRESSES = 10_000
 """Presses of one call before it is stopped, so that the agent can decide again."""
@@ -97,12 +99,15 @@ class Driver:
         progress: Progress,
         place: Callable[[Numbers], Hashable],
         crash_scores: bool = False,
+        name: str = "",
     ) -> None:
         """`progress` and `place` come from the game; a burst ends when one of them changes.
 
+        `name` is the program's, for messages.
+
         With `crash_scores` a program that fails ends the game; otherwise its failure is raised.
         """
-        self._crash_scores = crash_scores
+        self._crash_scores, self._name = crash_scores, name
         self._game, self._program, self._progress, self._place = game, program, progress, place
         self._begun = False
         self._over = ""
@@ -160,7 +165,7 @@ class Driver:
                 stopped = str(stop.value or "done")
                 break
             except ProgramFailed as failure:
-                stopped = f"failed: {failure}"
+                stopped = f"failed: {cleaned(str(failure))}"
                 break
             heartbeat()
             ended = done.ended
@@ -183,6 +188,8 @@ class Driver:
             raise self._failed
         try:
             return self._next()
+        except PluginError as error:  # it yielded or returned what is neither a press nor a reason
+            self._failed = PlayerFailed(str(error), str(error), error.trace)
         except (StopIteration, BalrogError):
             raise
         except PlayerLost as lost:
@@ -195,11 +202,31 @@ class Driver:
         raise self._failed
 
     def _next(self) -> Press:
-        if self._begun:
+        try:
             # A fresh generator takes no value: it must be started by next().
-            return self._program.send(self._game.screen)
+            press = self._program.send(self._game.screen) if self._begun else next(self._program)
+        except StopIteration as stop:
+            raise StopIteration(self._reason(stop.value)) from None
         self._begun = True
-        return next(self._program)
+        return press if type(press) is int or type(press) is str else self._converted(press)
+
+    def _converted(self, press: Any) -> Press:
+        """Return a press that is of another type, such as NumPy's integers or an enumeration."""
+        who, fix = f"program {self._name!r}", "yield an action's name or a key's code"
+        if isinstance(press, str):
+            return validation.text(press, who, "yield")
+        if isinstance(press, bool) or not hasattr(type(press), "__index__"):
+            raise validation.fault(who, "yield", press, fix)
+        return validation.integer(press, who, "yield")
+
+    def _reason(self, returned: Any) -> str:
+        """Return why the program says that it stopped; "" if it returned nothing."""
+        if returned is None:
+            return ""
+        who, what = f"program {self._name!r}", "return"
+        if not isinstance(returned, str):
+            raise validation.fault(who, what, returned, "return a text that says why it stopped")
+        return str(cleaned(validation.text(returned, who, what)))
 
     def _height(self, numbers: Numbers) -> tuple[Any, ...]:
         return *standing(self._progress), self._place(numbers)

@@ -80,7 +80,11 @@ def serve(connection: socket.socket) -> None:
     """Carry out orders until the other side is gone."""
 
     def say(answer: Answer) -> None:
-        connection.sendall(frames.packed(answer))
+        try:
+            frame = frames.packed(answer)
+        except (TypeError, ValueError, OverflowError) as error:  # the parent must get an answer, or it waits
+            frame = frames.packed(WorkFailed("EnvironmentFailure", f"the answer cannot be sent: {error}"))
+        connection.sendall(frame)
 
     worker, unpacker = Worker(say), frames.Unpacker()
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)

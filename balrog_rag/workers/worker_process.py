@@ -144,7 +144,11 @@ class WorkerProcess(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Match answers to orders: a worker answers in order."""
         for frame in self._unpacker.feed(data):
-            answer: Answer = self._decoder.decode(frame)
+            try:
+                answer: Answer = self._decoder.decode(frame)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:  # answers no longer match orders
+                self._end_as(f"sent an invalid answer and was killed: {error}")
+                return
             if isinstance(answer, Ready):
                 self.was_ready = True
                 self._ready.set_result(None)

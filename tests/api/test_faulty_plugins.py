@@ -42,6 +42,17 @@ class Returns(BaseAgent):
         return self.value
 
 
+class ReturnsNotes(Returns):
+    value = Decision("east", notes={"seen": {"door"}})
+
+
+class AsksOddly(BaseAgent):
+    """Its answer could not be read back from a journal, so the model must not be asked."""
+
+    async def act(self, observation: Any) -> Any:
+        return self.read(await self.llm.complete((await self.ask(observation)).messages(), "guess"))  # type: ignore[arg-type]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("agent", "words", "blame"),
@@ -55,10 +66,12 @@ class Returns(BaseAgent):
         (
             ReadsText,
             (),
-            r"agent 'faulty' returned from act\(\): TypeError: expected a Decision, got str",
+            r"agent 'faulty': act\(\) is '.*; return a Decision of balrog_rag.contracts.data",
         ),
         (ReadsText, ("agent.loops.enabled=true",), r"agent 'faulty' raised AttributeError: 'str' object"),
-        (Returns, (), r"agent 'faulty' returned from act\(\): ValidationError: Expected `str`, got `int`"),
+        (Returns, (), r"agent 'faulty': act\(\)\.action is 3; use a str"),
+        (ReturnsNotes, (), r"agent 'faulty': act\(\)\.notes\['seen'\] is \{'door'\}; use plain data"),
+        (AsksOddly, (), r"\S+ in act: TypeError: llm.complete\(\): purpose is 'guess'; use one of"),
     ],
 )
 def test_a_faulty_agent_is_one_line(tmp_path: Path, agent: type, words: tuple[str, ...], blame: str) -> None:
@@ -101,9 +114,10 @@ def test_an_answer_with_half_a_character_is_played_and_journaled(tmp_path: Path)
     ("value", "line"),
     [
         (KeyError("text"), "model speaks raised"),
-        (None, "model speaks returned None"),
-        (Reply(None), "Expected `str`, got `null` - at `$.text`"),  # type: ignore[arg-type]
-        (Reply("east", attempts=1.5), "Expected `int`, got `float` - at `$.attempts`"),  # type: ignore[arg-type]
+        (None, "model speaks: complete() is None; return a Reply of balrog_rag.contracts.data"),
+        (Reply(None), "complete().text is None; use a str"),  # type: ignore[arg-type]
+        (Reply("east", attempts=1.5), "complete().attempts is 1.5; use an integer"),  # type: ignore[arg-type]
+        (Reply("east", latency=float("nan")), "complete().latency is nan; use a finite number"),
     ],
 )
 def test_a_faulty_model_is_blamed_by_its_name(tmp_path: Path, value: Any, line: str) -> None:

@@ -18,7 +18,7 @@ from balrog_rag.config.groups import group_options
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import TaskView
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.contracts.kinds import AgentHints, EnvironmentKind, kind_of
 from balrog_rag.contracts.programs import Begin, plays, program_of
 from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.envs.nethack.actions import REFUSED_BY_BALROG, nethack_actions
@@ -210,6 +210,31 @@ def test_an_instruction_can_be_made_for_another_game() -> None:
     script = Script(act="north")
     perform(made(config, view, script), [moment(1)])
     assert script.requests[0].messages[0].text == "Mate. Chess-v0"
+
+
+@pytest.mark.usefixtures("chess")
+@pytest.mark.parametrize(
+    ("override", "first"),
+    [
+        ([], "Mine: Mate."),
+        (['agent.prompts.instruction="Yours: {{ goal }}"'], "Yours: Mate."),
+        (['agent.prompts.instruction_chess="Of chess: {{ goal }}"'], "Of chess: Mate."),
+    ],
+)
+def test_an_agents_own_instruction_is_used_unless_the_user_replaces_it(
+    monkeypatch: pytest.MonkeyPatch, override: list[str], first: str
+) -> None:
+    class Own(BaseAgent):
+        own_prompts: ClassVar = {"instruction": "Mine: {{ goal }}"}
+
+    monkeypatch.setattr(registry.agents, "_added", {"own": Own})
+    kind = registry.environments.get("chess")
+    prompts = AgentHints(prompts=lambda: {"instruction": "The game's: {{ goal }}"})
+    monkeypatch.setattr(registry.environments, "_added", {"chess": replace(kind, hints=prompts)})
+    view = TaskView("chess", "Chess-v0", "Mate.", VIEW.actions, VIEW.accepted, "north")
+    script = Script(act="north")
+    perform(made(agent_config("own", *override), view, script), [moment(1)])
+    assert script.requests[0].messages[0].text == first
 
 
 @pytest.mark.parametrize(
