@@ -112,7 +112,7 @@ _PRESSED = (float, int, str, str)
 class GuardedProgress:
     """A progress whose values are read and checked once after each moment."""
 
-    __slots__ = ("_inner", "_see", "_who", "reached", "value")
+    __slots__ = ("_checked", "_inner", "_see", "_who", "reached", "value")
 
     def __init__(self, inner: Any, who: str) -> None:
         """`who` names the plug-in in messages."""
@@ -122,6 +122,7 @@ class GuardedProgress:
                     who, "progress()", inner, f"return an object with {name}, as Share has"
                 )
         self._inner, self._see, self._who = inner, inner.see, who
+        self._checked = 0
         self._read()
 
     def see(self, numbers: Numbers, reward: float, ended: str) -> None:
@@ -144,15 +145,14 @@ class GuardedProgress:
     def milestones(self) -> Mapping[str, list[str]]:
         """Return what was reached in order."""
         try:
-            found = self._inner.milestones()
-            if not found:
-                return {}
-            return {
-                validation.text(name, self._who, "a name in progress.milestones()"): validation.texts(
-                    reached, self._who, f"progress.milestones()[{name!r}]"
-                )
-                for name, reached in found.items()
-            }
+            found: Mapping[str, list[str]] = self._inner.milestones()
+            # They only grow; a program's every press asks for them, but few add one.
+            if (count := sum(map(len, found.values()))) != self._checked:
+                for name, reached in found.items():
+                    validation.text(name, self._who, "a name in progress.milestones()")
+                    validation.texts(reached, self._who, f"progress.milestones()[{name!r}]")
+                self._checked = count
+            return found
         except BalrogError:
             raise
         except Exception as error:  # the code is a plug-in's

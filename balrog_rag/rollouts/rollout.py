@@ -21,9 +21,9 @@ from balrog_rag.contracts.data import ProgramPlayer, TaskView
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.events import Event, Stepped
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import RESUMABLE
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import Fit
-from balrog_rag.episode.outcome import RESUMABLE
 from balrog_rag.episode.segments import SegmentCounter
 from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.models.budget import RunBudget

@@ -55,6 +55,8 @@ class _Score:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self.standing = standing(progress)
+        """How far the game has come; computed once a press, since bots press thousands of keys a second."""
         self._rises: list[Rise] = []
         self._presses = self._keys = 0
         self._reward = 0.0
@@ -65,9 +67,10 @@ class _Score:
         self._keys += done.keys
         self._reward += done.reward
         # Compared by value and milestones: a milestone may leave the value unchanged.
-        before = standing(self._progress)
+        before = self.standing
         self._progress.see(numbers, done.reward, "")
-        if standing(self._progress) != before:
+        self.standing = standing(self._progress)
+        if self.standing != before:
             self._rises.append(Rise(done.reward, dict(numbers)))
 
     def of(self, seen: Transition, stopped: str, pressed: Sequence[Press] = ()) -> Transition:
@@ -120,7 +123,7 @@ class Driver:
         """
         game, pressed = self._game, list[Press]()
         score, message, ended, stopped = _Score(self._progress), "", "", ""
-        height = self._height(game.numbers)
+        height = score.standing, self._place(game.numbers)
         most = recorded.presses if recorded else most
         while len(pressed) < most and not ended:
             try:
@@ -142,7 +145,7 @@ class Driver:
             pressed.append(press)
             message, ended, numbers = done.message, done.ended, game.numbers
             score.add(done, numbers)
-            if recorded is None and self._height(numbers) != height:
+            if recorded is None and (score.standing, self._place(numbers)) != height:
                 break
         # The replayed program may not fail again (a time-out, say), but the recorded episode ended here.
         if recorded and recorded.ended and not ended:
@@ -227,9 +230,6 @@ class Driver:
         if not isinstance(returned, str):
             raise validation.fault(who, what, returned, "return a text that says why it stopped")
         return str(cleaned(validation.text(returned, who, what)))
-
-    def _height(self, numbers: Numbers) -> tuple[Any, ...]:
-        return *standing(self._progress), self._place(numbers)
 
 
 MOST_MESSAGES = 12

@@ -100,7 +100,7 @@ def test_half_characters_are_replaced() -> None:
     [
         (moved(numbers={"at": 1.5}), "it.observation.numbers['at'] is 1.5; use an integer: round it"),
         (moved(numbers={"at": "1"}), "it.observation.numbers['at'] is '1'; use an integer"),
-        (moved(numbers={"at": 2**63}), "it.observation.numbers['at'] is 9223372036854775808; use an"),
+        (moved(numbers={"at": 2**64}), "it.observation.numbers['at'] is 18446744073709551616; use an"),
         (moved(numbers={1: 1}), "a name in it.observation.numbers is 1; return a str"),
         (moved(numbers=[1]), "it.observation.numbers is [1]; use a mapping of names to integers"),
         (moved(parts=(Part("a", "b", "later"),)), "it.observation.parts[0].shown is 'later'; use one of "),
@@ -134,7 +134,6 @@ def test_a_wrong_transition_is_refused_with_its_field_and_value(value: Any, said
         ({"actions": {"east": None}}, "it.actions['east'] is None; use a str"),
         ({"accepted": None}, "it.accepted is None; use "),
         ({"default_action": "rest"}, "it.default_action is 'rest'; use one that it.accepted contains"),
-        ({"actions": {"up": "go"}}, "it.actions has 'up', which it.accepted lacks; add it there"),
     ],
 )
 def test_a_wrong_task_is_refused(changed: dict[str, Any], said: str) -> None:

@@ -6,6 +6,7 @@ from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import resolved_options
+from balrog_rag.contracts.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.envs.minihack.kind import check as check_minihack
 from balrog_rag.envs.nethack.actions import NOTHING, minihack_actions, nethack_actions, prompt_answers
@@ -17,7 +18,6 @@ from balrog_rag.envs.nethackers import board
 from balrog_rag.envs.nethackers.kind import RULED, identity, world
 from balrog_rag.envs.nethackers.kind import check as check_board
 from balrog_rag.envs.nethackers.standing import Standing, figures, means, played_out
-from balrog_rag.episode.outcome import PLAYER_LOST, RESUMABLE, Outcome
 from tests.envs.support import VALKYRIE, minihack, nethack
 
 
