@@ -13,6 +13,7 @@
     balrog_rag.search("floating eye", k=3)                                 the knowledge base
     await balrog_rag.rollout(task, model={...})                            one episode for a trainer
     balrog_rag.register.agent("mine")                                      what you define yourself
+    balrog_rag.check("mine")                                               what is wrong with it
 
 Each name is imported on first use, so `import balrog_rag` is fast. See docs/tutorials/python.md.
 """
@@ -27,6 +28,7 @@ _refuse_wrong_python()  # before anything is imported that it may lack
 from balrog_rag import builtins as _builtins  # declares the built-in plug-ins  # noqa: E402, F401
 
 if TYPE_CHECKING:
+    from balrog_rag.api.checking import check
     from balrog_rag.api.event_stream import events
     from balrog_rag.api.listing_plugins import list_agents, list_tasks
     from balrog_rag.api.manual_game import make
@@ -41,13 +43,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Run", "aevaluate", "compare", "evaluate", "events", "list_agents", "list_tasks", "load", "make",
-    "register", "rollout", "search", "steps", "verdict",
+    "Run", "aevaluate", "check", "compare", "evaluate", "events", "list_agents", "list_tasks", "load",
+    "make", "register", "rollout", "search", "steps", "verdict",
 ]  # fmt: skip
 
 _WHERE = {
     "Run": "api.run_api:Run",
     "aevaluate": "api.run_api:aevaluate",
+    "check": "api.checking:check",
     "compare": "api.run_comparison:compare",
     "evaluate": "api.run_api:evaluate",
     "events": "api.event_stream:events",

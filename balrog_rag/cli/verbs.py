@@ -57,6 +57,7 @@ VERBS = {
     "prompts": Verb("list prompts, and create demonstrations", "prompts"),
     "envs": Verb("list tasks and options of the games; get their levels", "envs"),
     "doctor": Verb("check this machine, and list what a run would lack", "doctor"),
+    "check": Verb("use a plug-in as a run would; list what is wrong", "check"),
     "config": Verb("write the configuration's schema for editors; list every key", "config"),
     "models": Verb("serve or download the embedded model; run a test server", "models"),
 }

@@ -58,6 +58,10 @@ class Registry(Generic[T]):
 
         return keep
 
+    def remove(self, name: str) -> None:
+        """Forget a plug-in that the running program added."""
+        self._added.pop(name, None)
+
     def added(self, name: str) -> bool:
         """Whether the name was added in the running program, so that other processes do not know it."""
         return name in self._added

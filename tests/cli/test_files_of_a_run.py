@@ -15,6 +15,7 @@ from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
 from balrog_rag.util.files import LARGE, MEGABYTE, MOST, read_file, text_file
+from tests.episode.test_journal import header
 from tests.run.support import running, scripted
 from tests.support import command, evaluate
 
@@ -159,6 +160,7 @@ def test_a_journal_is_written_by_one_process_at_a_time(run: Path) -> None:
 def test_a_journal_that_is_not_what_was_written_is_an_error(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "j"
     with journal.Writer(path) as writer:
+        writer.append(header())
         writer.append(journal.Start("o", {"turn": 1}))
         writer.check()
         data = path.read_bytes()

@@ -40,7 +40,7 @@ async def main(env: str, task: str, seed: int, steps: int) -> None:
     seeds = Seeds(seed, seed + 1, seed + 2)
     spec = GameSpec(env, task, seeds, max_steps=10**6, options={"no_progress": 0})
     game = InlineGame(spec)
-    birthday = read_symbol(game._hosted._environment._engine._game, "ubirthday", ctypes.c_long).value
+    birthday = read_symbol(game._hosted._environment.inner._engine._game, "ubirthday", ctypes.c_long).value
     dice = random.Random(seed)
     words = [word for word in WORDS if word in game.view.accepted]
     digests, ends = [game.start.observation.digest], []

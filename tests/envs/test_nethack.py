@@ -51,7 +51,7 @@ def test_it_is_nethackchallenge_frame_by_frame():
     core.Nethack.set_initial_seeds(theirs.nethack, 7, 7, False, None)
     seen, _ = theirs.reset()
     ours = InlineGame(nethack(7, "@", skip_more=False, no_progress=0))
-    raw = ours._hosted._environment.screen
+    raw = ours._hosted._environment.inner.screen
     keys, places = nethack_actions("full").keys, {int(key): n for n, key in enumerate(theirs.actions)}
     dice = random.Random(1)
     words = [

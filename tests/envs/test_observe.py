@@ -10,7 +10,7 @@ from tests.envs.support import minihack, nethack, play
 
 
 def arrays_of(game):
-    return game._hosted._environment.screen
+    return game._hosted._environment.inner.screen
 
 
 @pytest.fixture

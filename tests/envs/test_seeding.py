@@ -87,7 +87,7 @@ def test_a_players_own_variables_name_no_ghost_and_nothing_is_printed(spec, monk
     """What the game asks when it makes the Rogue level: without the answer it is Eve, after a warning."""
     monkeypatch.setenv("ROGUEOPTS", "name=Eve")
     game = InlineGame(spec)
-    copy = ctypes.CDLL(game._hosted._environment._engine._game.dlpath, mode=os.RTLD_NOLOAD)
+    copy = ctypes.CDLL(game._hosted._environment.inner._engine._game.dlpath, mode=os.RTLD_NOLOAD)
     copy.roguename.restype = ctypes.c_char_p
     name = copy.roguename()
     _ctypes.dlclose(copy._handle)  # else the next game would get this copy

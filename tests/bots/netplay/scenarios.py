@@ -37,7 +37,7 @@ class Scene(Played):
 
     @property
     def tracker(self) -> Tracker:
-        game = self.game._environment
+        game = self.game._environment.inner
         assert isinstance(game, ScenarioGame)
         assert game._judge is not None
         return game._judge.tracker
