@@ -11,7 +11,7 @@ from typing import Any
 
 from balrog_rag.api.findings import Findings
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView, Transition
-from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Progress, check_game, follow
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.contracts.validation import shown
@@ -20,8 +20,6 @@ from balrog_rag.workers.host import HostedGame
 SEEDS = (0, 1, 2)
 STEPS = 150
 """Steps of each game that is played."""
-MOST_TASKS = 3
-"""The first, the middle and the last task are played."""
 LEAKS = 3
 """Games that are opened and closed to find what they leave behind."""
 
@@ -31,12 +29,13 @@ def check_kind(kind: EnvironmentKind, report: Findings) -> None:
     with _reported(report):
         tasks = list(kind.tasks())
         _check_tasks(kind, tasks, report)
-        for task in dict.fromkeys(tasks[place] for place in (0, len(tasks) // 2, -1)[:MOST_TASKS] if tasks):
+        playable = _playable(kind, tasks)
+        for task in playable:
             for seed in SEEDS:
                 with _reported(report):
                     _check_game(kind, _spec(kind, task, seed), report)
-        if tasks:
-            _check_closing(_spec(kind, tasks[0], SEEDS[0]), report)
+        if playable:
+            _check_closing(_spec(kind, playable[0], SEEDS[0]), report)
 
 
 @contextmanager
@@ -45,6 +44,22 @@ def _reported(report: Findings) -> Iterator[None]:
         yield
     except BalrogError as error:
         report(str(error))
+
+
+def _playable(kind: EnvironmentKind, tasks: Sequence[str]) -> list[str]:
+    """Return the first, the middle and the last task, without those that this machine lacks files for."""
+    chosen = dict.fromkeys(tasks[place] for place in (0, len(tasks) // 2, -1) if tasks)
+    found, refused = [], list[ConfigError]()
+    for task in chosen:
+        try:
+            _spec(kind, task, SEEDS[0])
+        except ConfigError as error:
+            refused.append(error)
+        else:
+            found.append(task)
+    if refused and not found:
+        raise refused[0]
+    return found
 
 
 def _check_tasks(kind: EnvironmentKind, tasks: Sequence[str], report: Findings) -> None:
