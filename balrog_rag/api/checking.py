@@ -5,9 +5,8 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from balrog_rag.api import trial_run
-from balrog_rag.api.findings import Findings
-from balrog_rag.api.game_check import check_kind
+from balrog_rag.api.findings import CheckFindings
+from balrog_rag.api.game_check import check_kind, playable
 from balrog_rag.contracts import registry, validation
 from balrog_rag.contracts.commands import Command
 from balrog_rag.contracts.errors import BalrogError, ConfigError
@@ -15,6 +14,7 @@ from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.contracts.validation import shown
+from balrog_rag.run import trial_run
 
 NONSENSE = ("", "dance", "ACTION: fly", "<|ACTION|>fly<|END|>", "{}", "east", "ACTION: east", "1" * 2000)
 """Answers to an agent: none at all, invalid ones, and some that may be valid."""
@@ -23,14 +23,14 @@ NONSENSE = ("", "dance", "ACTION: fly", "<|ACTION|>fly<|END|>", "{}", "east", "A
 def check(plugin: Any) -> list[str]:
     """Use a plug-in as a run would, and return what is wrong with it, one line each; [] if nothing is.
 
-    >>> balrog_rag.check("minihack")
+    >>> balrog_rag.check("naive")
     []
 
     `plugin` is a registered name; an EnvironmentKind, ProgramKind, Statistic or Command; an agent's class or
     object (`act`); a model's class or object (`complete`); or a watcher (a function of one argument, or
     `see`). Games are played in this process, and a model that costs money is asked a few short questions.
     """
-    findings = Findings()
+    findings = CheckFindings()
     for kinds, name, found in _meant(plugin):
         try:
             with trial_run.registered(kinds, name, found) as known:
@@ -73,12 +73,11 @@ def _factory(plugin: Any, kinds: "registry.Registry[Any]") -> Any:
     return AgentCopies(plugin) if kinds is registry.agents else ModelObject(plugin, kinds.kind)
 
 
-def _check_environment(name: str, plugin: Any, report: Findings) -> None:
+def _check_environment(name: str, plugin: Any, report: CheckFindings) -> None:
     kind = kind_of(name)
     check_kind(kind, report)
-    tasks = kind.tasks()
-    if tasks and not report.lines:  # episodes would find the same once more
-        game = f"env.tasks=[{name}/{tasks[0]}]"
+    if not report.lines:  # episodes would find the same once more
+        game = f"env.tasks=[{name}/{playable(kind, kind.tasks())[0]}]"
         _tried(report, "agent=naive", "model=scripted", game)
         _tried(report, "agent=naive", "model=scripted", game, *_answers(NONSENSE))
         _tried(report, "agent=random", game)
@@ -88,26 +87,26 @@ def _answers(texts: tuple[str, ...]) -> list[str]:
     return [f"model.options.answers={trial_run.joined(texts)}", "model.options.order=sequence"]
 
 
-def _tried(report: Findings, *words: str) -> None:
+def _tried(report: CheckFindings, *words: str) -> None:
     try:
         trial_run.trial(*words)
     except BalrogError as error:
         report(trial_run.line_of(error))
 
 
-def _check_agent(name: str, plugin: Any, report: Findings) -> None:
+def _check_agent(name: str, plugin: Any, report: CheckFindings) -> None:
     agent, game = f"agent={name}", trial_run.small_game(name)
     _tried(report, agent, "model=scripted", *game)
     _tried(report, agent, "model=scripted", *game, *_answers(NONSENSE))
 
 
-def _check_program(name: str, plugin: Any, report: Findings) -> None:
+def _check_program(name: str, plugin: Any, report: CheckFindings) -> None:
     if not isinstance(plugin, ProgramKind):
         raise validation.fault("program", name, plugin, "register a ProgramKind")
     if plugin.plays:
         _tried(report, f"agent={name}", *trial_run.small_game(name))
         return
-    game = "env=corridor" if not plugin.games or "minihack" in plugin.games else f"env={plugin.games[0]}"
+    game = trial_run.game_among(plugin.games)
     calls = (_call(plugin, 0), _call(plugin, 1))
     _tried(report, "agent=naive", "model=scripted", game, f"env.programs=[{name}]", *_answers(calls))
 
@@ -128,11 +127,11 @@ def _call(plugin: ProgramKind, choice: int) -> str:
     return " ".join(words)
 
 
-def _check_model(name: str, plugin: Any, report: Findings) -> None:
+def _check_model(name: str, plugin: Any, report: CheckFindings) -> None:
     _tried(report, "agent=naive", f"model={name}", "env=corridor", "limits.steps=2")
 
 
-def _check_watcher(name: str, plugin: Any, report: Findings) -> None:
+def _check_watcher(name: str, plugin: Any, report: CheckFindings) -> None:
     from balrog_rag.run.user_watchers import chosen_watchers, isolated
     from balrog_rag.run.watchers import CompositeWatcher
 
@@ -145,7 +144,7 @@ def _check_watcher(name: str, plugin: Any, report: Findings) -> None:
     trial_run.waited(watched())
 
 
-def _check_statistic(name: str, plugin: Any, report: Findings) -> None:
+def _check_statistic(name: str, plugin: Any, report: CheckFindings) -> None:
     if not isinstance(plugin, Statistic) or plugin.name != name:
         raise validation.fault("statistic", name, plugin, f"register a Statistic named {name!r}")
     tasks = kind_of(plugin.env).tasks() if plugin.env else []
@@ -169,7 +168,7 @@ def _figure(compute: Any, given: Any, who: str, what: str) -> float | None:
     return None if value is None else validation.number(value, who, what)
 
 
-def _check_command(name: str, plugin: Any, report: Findings) -> None:
+def _check_command(name: str, plugin: Any, report: CheckFindings) -> None:
     if not isinstance(plugin, Command) or plugin.name != name:
         raise validation.fault("command", name, plugin, f"register a Command named {name!r}")
     said = io.StringIO()
@@ -188,7 +187,7 @@ def _check_command(name: str, plugin: Any, report: Findings) -> None:
         report(f"command {name!r}: run(['--help']) prints nothing; print how it is used")
 
 
-CHECKS: dict[str, Callable[[str, Any, Findings], None]] = {
+CHECKS: dict[str, Callable[[str, Any, CheckFindings], None]] = {
     "environment": _check_environment,
     "agent": _check_agent,
     "program": _check_program,

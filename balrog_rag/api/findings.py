@@ -3,10 +3,10 @@
 from balrog_rag.util.terminal_safe import one_line
 
 MOST = 30
-"""Findings that are kept: more would hide the first ones, which are the ones to begin with."""
+"""CheckFindings that are kept: more would hide the first ones, which are the ones to begin with."""
 
 
-class Findings:
+class CheckFindings:
     """Collects findings; call it to add one."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-from balrog_rag.api.findings import Findings
+from balrog_rag.api.findings import CheckFindings
 from balrog_rag.contracts.data import GameSpec, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, Progress, check_game, follow
@@ -24,33 +24,32 @@ LEAKS = 3
 """Games that are opened and closed to find what they leave behind."""
 
 
-def check_kind(kind: EnvironmentKind, report: Findings) -> None:
+def check_kind(kind: EnvironmentKind, report: CheckFindings) -> None:
     """Play a registered kind of game; call `report` with a line for each finding."""
     with _reported(report):
         tasks = list(kind.tasks())
         _check_tasks(kind, tasks, report)
-        playable = _playable(kind, tasks)
-        for task in playable:
+        chosen = playable(kind, tasks)
+        for task in chosen:
             for seed in SEEDS:
                 with _reported(report):
                     _check_game(kind, _spec(kind, task, seed), report)
-        if playable:
-            _check_closing(_spec(kind, playable[0], SEEDS[0]), report)
+        if chosen:
+            _check_closing(_spec(kind, chosen[0], SEEDS[0]), report)
 
 
 @contextmanager
-def _reported(report: Findings) -> Iterator[None]:
+def _reported(report: CheckFindings) -> Iterator[None]:
     try:
         yield
     except BalrogError as error:
         report(str(error))
 
 
-def _playable(kind: EnvironmentKind, tasks: Sequence[str]) -> list[str]:
+def playable(kind: EnvironmentKind, tasks: Sequence[str]) -> list[str]:
     """Return the first, the middle and the last task, without those that this machine lacks files for."""
-    chosen = dict.fromkeys(tasks[place] for place in (0, len(tasks) // 2, -1) if tasks)
     found, refused = [], list[ConfigError]()
-    for task in chosen:
+    for task in dict.fromkeys(tasks[place] for place in (0, len(tasks) // 2, -1) if tasks):
         try:
             _spec(kind, task, SEEDS[0])
         except ConfigError as error:
@@ -62,7 +61,7 @@ def _playable(kind: EnvironmentKind, tasks: Sequence[str]) -> list[str]:
     return found
 
 
-def _check_tasks(kind: EnvironmentKind, tasks: Sequence[str], report: Findings) -> None:
+def _check_tasks(kind: EnvironmentKind, tasks: Sequence[str], report: CheckFindings) -> None:
     if not tasks:
         report("tasks() returns none; return every task's name")
     for task in {task for task in tasks if tasks.count(task) > 1}:
@@ -84,7 +83,7 @@ def _spec(kind: EnvironmentKind, task: str, seed: int) -> GameSpec:
     return spec
 
 
-def _check_game(kind: EnvironmentKind, spec: GameSpec, report: Findings) -> None:
+def _check_game(kind: EnvironmentKind, spec: GameSpec, report: CheckFindings) -> None:
     """Play one game twice, the second time beside another one and with another state of Python's RNG."""
     state = random.getstate()
     try:
@@ -135,7 +134,7 @@ def _pressed_once(game: HostedGame, action: str) -> None:
         game.step(action)
 
 
-def _compare(spec: GameSpec, played: Sequence[Any], again: Sequence[Any], report: Findings) -> None:
+def _compare(spec: GameSpec, played: Sequence[Any], again: Sequence[Any], report: CheckFindings) -> None:
     """Report the first difference between two games of one seed."""
     why = "draw only from Random seeded from spec.seeds, and keep nothing in modules or classes"
     for step, ((action, first), (_, second)) in enumerate(zip(played, again, strict=False)):
@@ -159,7 +158,7 @@ def _differing(first: Transition, second: Transition) -> str:
 
 
 def _check_observations(
-    kind: EnvironmentKind, spec: GameSpec, transitions: Sequence[Transition], report: Findings
+    kind: EnvironmentKind, spec: GameSpec, transitions: Sequence[Transition], report: CheckFindings
 ) -> None:
     seen = [transition.observation for transition in transitions]
     names, pictures = set(seen[0].numbers), kind.hints.pictures(spec.options)
@@ -186,7 +185,7 @@ def _check_observations(
     _check_limits(spec, transitions, report)
 
 
-def _check_shown(kind: EnvironmentKind, numbers: Numbers, report: Findings) -> None:
+def _check_shown(kind: EnvironmentKind, numbers: Numbers, report: CheckFindings) -> None:
     kind.display.headline(numbers)
     kind.display.danger(numbers)
     for column in kind.display.columns:
@@ -194,7 +193,7 @@ def _check_shown(kind: EnvironmentKind, numbers: Numbers, report: Findings) -> N
             report(f"display column {column.title!r} has width {column.width}, {text!r} is longer; widen it")
 
 
-def _check_bounds(kind: EnvironmentKind, numbers: Numbers, report: Findings) -> None:
+def _check_bounds(kind: EnvironmentKind, numbers: Numbers, report: CheckFindings) -> None:
     for measure in kind.scoring.measures:
         value = numbers.get(measure.number)
         if value is not None and measure.taken == "highest" and value > measure.high:
@@ -202,7 +201,7 @@ def _check_bounds(kind: EnvironmentKind, numbers: Numbers, report: Findings) -> 
             report(f"{measure.number} goes above high={measure.high:g}; raise it", f"{where}, value {value}")
 
 
-def _check_limits(spec: GameSpec, transitions: Sequence[Transition], report: Findings) -> None:
+def _check_limits(spec: GameSpec, transitions: Sequence[Transition], report: CheckFindings) -> None:
     keys = sum(transition.keys for transition in transitions)
     if not transitions[-1].ended and keys >= spec.max_steps:
         report(f"goes on after its max_steps ({spec.max_steps}); end it there with 'steps'", spec.task)
@@ -211,7 +210,7 @@ def _check_limits(spec: GameSpec, transitions: Sequence[Transition], report: Fin
 
 
 def _check_progress(
-    kind: EnvironmentKind, spec: GameSpec, transitions: Sequence[Transition], report: Findings
+    kind: EnvironmentKind, spec: GameSpec, transitions: Sequence[Transition], report: CheckFindings
 ) -> None:
     progress: Progress = kind.progress(spec)
     progress.see(transitions[0].observation.numbers, 0.0, "")
@@ -256,7 +255,7 @@ _FORBIDDEN = {
     "pickle.find_class": "unpickles an object, which can run code; keep data as JSON or as arrays",
     "socket.connect": "connects to the network, so that a replay may differ; keep its data in the package",
 }
-_watching: list[Findings] = []
+_watching: list[CheckFindings] = []
 
 
 def _hook(event: str, arguments: Any) -> None:
@@ -269,7 +268,7 @@ _hooked: list[bool] = []
 
 
 @contextmanager
-def _no_side_effects(report: Findings) -> Iterator[None]:
+def _no_side_effects(report: CheckFindings) -> Iterator[None]:
     """Report what a game must not do while it is played."""
     if not _hooked:
         sys.addaudithook(_hook)  # it can never be removed, so one is added and switched
@@ -281,7 +280,7 @@ def _no_side_effects(report: Findings) -> Iterator[None]:
         _watching.pop()
 
 
-def _check_closing(spec: GameSpec, report: Findings) -> None:
+def _check_closing(spec: GameSpec, report: CheckFindings) -> None:
     """Open and close games; report what stays behind."""
     HostedGame(spec).close()  # what the first one loads stays for all
     before = _held()

@@ -13,6 +13,7 @@ from balrog_rag.config.compose import compose
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import BalrogError, ConfigError, PlayerFailed
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.run_folder import journal_path
@@ -26,7 +27,7 @@ from balrog_rag.workers.inline import InlineGames
 
 T = TypeVar("T")
 
-SMALL_GAMES = (["env=corridor"], ["env=corridor", "env.actions=skills"], ["env=nle"])
+SMALL_GAMES: tuple[list[str], ...] = (["env=corridor"], ["env=corridor", "env.actions=skills"], [])
 """What agents and programs are tried in, if they play it."""
 SHORT = ("env.episodes=1", "limits.steps=10", "run.seed=1")
 
@@ -81,7 +82,16 @@ def small_game(agent: str) -> list[str]:
         why = agents.refusal(agent, plan(config, player_spec(config))[0].game)
         if not why:
             return words
-    raise ConfigError(f"{why}; it is checked in {', '.join(words[0] for words in SMALL_GAMES)} only")
+    raise ConfigError(f"{why}; it plays none of the games in which agents are checked; play a run with it")
+
+
+def game_among(kinds: Sequence[str]) -> str:
+    """Return the override of a small game of one of these kinds; of any kind if there are none."""
+    (small,) = SMALL_GAMES[0]
+    config = compose([*SHORT, small])
+    if not kinds or config.env.tasks[0].partition("/")[0] in kinds:
+        return small
+    return f"env.tasks=[{kinds[0]}/{kind_of(kinds[0]).tasks()[0]}]"
 
 
 @contextmanager
