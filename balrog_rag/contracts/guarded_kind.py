@@ -159,7 +159,7 @@ def _rules(rules: Rules, guard: _Guard) -> Rules:
 
     def row(value: Any, who: str, what: str) -> list[str]:
         cells = validation.texts(value, who, what)
-        if len(cells) != len(headings):
+        if cells and len(cells) != len(headings):
             raise PluginError(
                 f"{who}: {what} has {len(cells)} cells; return one per heading ({len(headings)})"
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import Reply, Rise
-from balrog_rag.contracts.errors import BalrogError, JournalError
+from balrog_rag.contracts.errors import BalrogError, JournalError, PluginError
 from balrog_rag.contracts.kinds import kind_of, value_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
@@ -30,6 +30,10 @@ def read_episode(path: Path) -> Episode | None:
                 tally = _Tally(entry)
             elif tally is not None:
                 tally.take(entry)
+        except PluginError as error:
+            if tally is None:  # there is no such kind of game here
+                raise
+            raise JournalError(f"{path}: cannot be scored: {error}") from error
         except BalrogError:
             raise
         except Exception as error:

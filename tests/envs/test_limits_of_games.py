@@ -27,7 +27,7 @@ def game():
     opened: list[NLEGame] = []
 
     def begun(spec):
-        made = kind_of(spec.env).make(spec, None)
+        made = kind_of(spec.env).make(spec, None).inner
         opened.append(made)
         made.reset()
         return made

@@ -275,7 +275,8 @@ def test_a_journal_without_the_numbers_that_its_game_is_scored_by_is_left_out_wi
     run = load(builder.path)
     assert [episode.number for episode in run.episodes] == ["01"]
     assert [problem.what for problem in run.problems] == [
-        "cannot be scored: its kind of game: KeyError: 'experience_level'"
+        "cannot be scored: environment 'nle': progress.see() raised KeyError: 'experience_level'; "
+        "the numbers are depth"
     ]
 
 
