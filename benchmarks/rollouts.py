@@ -128,7 +128,7 @@ async def under_clients(pid: int, service: str, url: str, clients: int, seconds:
             own, games = megabytes([pid]), megabytes(tree(pid)[1:])
             at = f"{part * seconds / 6:6.0f} s: {done:6} rollouts"
             print(f"{at}, service {own:7.1f} MB, game processes {games:7.1f} MB", flush=True)
-            await asyncio.sleep(seconds / 6)
+            await asyncio.sleep(seconds / 6 if part < 6 else 0)
 
     print(f"{clients} clients, one rollout after another each")
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
