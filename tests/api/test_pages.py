@@ -28,7 +28,9 @@ COMMAND = re.compile(r"^(?: {4})?balrog-rag (\w+)((?:[^\\\n]|\\\n)*)$", re.MULTI
 """A command on a separate line; a backslash at the end of a line continues it."""
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
 """Signs of a placeholder: RUN, KEY=VALUE, <model>, [--json]."""
-THE_READERS = re.compile(r"agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest|conf_dir=")
+THE_READERS = re.compile(
+    r"agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest|conf_dir="
+)
 """What readers of a page create themselves: an agent or a game of a package, a folder of prompts."""
 
 
