@@ -88,7 +88,7 @@ def _play(engine: NetHackEngine, program) -> dict:
         "role": end["xlogfile"]["role"],
         "race": end["xlogfile"]["race"],
         "progression": value,
-        "held": held.told({}) / 100,
+        "held": held.result({}) / 100,
         "depth": deepest,
         "level": grown,
         "ended": str(ended),

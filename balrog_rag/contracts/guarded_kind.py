@@ -144,8 +144,8 @@ class _GuardedCounter:
 
     def __init__(self, inner: EpisodeCounter, guard: _Guard) -> None:
         self.see: Callable[[Numbers, bool], None] = guard(inner.see, "follow().see()", _anything)
-        self.told: Callable[[Mapping[str, Any]], float | None] = guard(
-            inner.told, "follow().told()", optional(validation.number)
+        self.result: Callable[[Mapping[str, Any]], float | None] = guard(
+            inner.result, "follow().result()", optional(validation.number)
         )
 
 

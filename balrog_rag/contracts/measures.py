@@ -75,7 +75,7 @@ class EpisodeCounter(Protocol):
         """Process a moment; `gap`: the place may have changed unseen since the previous one."""
         ...
 
-    def told(self, facts: Mapping[str, Any]) -> float | None:
+    def result(self, facts: Mapping[str, Any]) -> float | None:
         """Return the result, given the facts of the end; None if the journal lacks what it needs."""
         ...
 

@@ -182,7 +182,7 @@ class _Tally:
         episode.facts = line.facts
         self._see({}, 0.0, self._steps, line.outcome)
         self._note_height(at_end=True)
-        episode.followed = {name: each.told(line.facts) for name, each in self._following.items()}
+        episode.followed = {name: each.result(line.facts) for name, each in self._following.items()}
         episode.highest = self._progress.reached or None
         episode.milestones = dict(self._progress.milestones())
         self._mark(self._steps)

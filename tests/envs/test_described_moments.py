@@ -21,7 +21,7 @@ def told(tracker):
 
 
 def kinds_of(tracker):
-    return [each.kind for each in tracker.told()]
+    return [each.kind for each in tracker.take_events()]
 
 
 ROOM = ["|.....|   ", "|.@...+   ", "|.....|   "]
@@ -155,7 +155,7 @@ def test_what_stops_a_skill(change, kind, text):
         shown.put(3, 2, ground("."))
         shown.put(change["x"], change.get("y", 2), monster("human"))
     tracker.see()
-    found = [each for each in tracker.told() if each.kind not in ("room",)]
+    found = [each for each in tracker.take_events() if each.kind not in ("room",)]
     assert [(each.kind, each.text) for each in found] == ([(kind, text)] if kind else [])
     assert tracker.interrupt() == (text or "")
     assert tracker.interrupt() == "", "it is said once"
@@ -181,7 +181,7 @@ def test_attributes_that_change_are_told_and_stop_nobody(column, value, text):
     tracker = tracked(shown)
     stats[column] = value
     tracker.see()
-    found = [each for each in tracker.told() if each.kind == "attribute"]
+    found = [each for each in tracker.take_events() if each.kind == "attribute"]
     assert [each.text for each in found] == ([text] if text else [])
     assert not any(each.stops for each in found)
 
@@ -205,7 +205,7 @@ def test_what_is_news_when_it_comes_into_view(glyph, text):
     tracker = tracked(shown)
     shown.put(4, 1, glyph)
     tracker.see()
-    assert [each.text for each in tracker.told() if each.kind == "thing"] == ([text] if text else [])
+    assert [each.text for each in tracker.take_events() if each.kind == "thing"] == ([text] if text else [])
 
 
 @pytest.mark.parametrize(("away", "again"), [(1, False), (9, False), (10, True)])
@@ -217,7 +217,7 @@ def test_what_was_in_view_is_not_news_again_for_ten_turns(away, again):
     shown.put(4, 1, ground("."))
     shown.number(turn=2)
     tracker.see()
-    tracker.told()
+    tracker.take_events()
     shown.put(5, 1, monster("newt"))
     shown.number(turn=2 + away)
     tracker.see()
@@ -243,7 +243,7 @@ def test_a_page_of_text_is_waited_out_before_anything_is_compared():
     shown.say("You fall through a trap door!--More--", page=True)
     shown.number(level=2, turn=2)
     tracker.see()
-    assert tracker.told() == []
+    assert tracker.take_events() == []
     shown.say()
     tracker.see()
     assert "level" in kinds_of(tracker)
@@ -306,11 +306,11 @@ def test_new_rooms_and_places_that_turn_out_to_be_one_are_told():
     tracker = tracked(shown)
     shown.draw("|@.....|")
     tracker.see()
-    texts = [each.text for each in tracker.told()]
+    texts = [each.text for each in tracker.take_events()]
     assert texts == ["The places 0, 1 are one and the same, now number 0."]
     shown.put(3, 8, ground("#"))
     tracker.see()
-    assert [each.text for each in tracker.told()] == ["Found a new corridor with number 2."]
+    assert [each.text for each in tracker.take_events()] == ["Found a new corridor with number 2."]
 
 
 def test_the_zeros_of_a_game_that_is_over_are_no_fall_in_health():
@@ -318,7 +318,7 @@ def test_the_zeros_of_a_game_that_is_over_are_no_fall_in_health():
     tracker = tracked(shown)
     shown.arrays["blstats"][:] = 0
     tracker.see()
-    assert tracker.told() == []
+    assert tracker.take_events() == []
 
 
 def alarmed(*changes):

@@ -214,7 +214,7 @@ def test_a_level_is_held_from_its_five_hundredth_turn_on_and_not_a_turn_before()
         made = HeldProgression()
         for depth, now in ((1, 1), (9, 100), (9, turn)):
             made.see({"depth": depth, "turn": now, "experience_level": 1}, gap=False)
-        return made.told({})
+        return made.result({})
 
     assert held(599) < held(600) == pytest.approx(100 * max(table()[f"Dlvl:{n}"] for n in range(2, 10)))
 

@@ -11,7 +11,7 @@ def held(*moments: tuple[int, int], level: int = 1, gap: bool = False) -> float 
     counted = HeldProgression()
     for depth, turn in [(1, 1), *moments]:
         counted.see({"depth": depth, "turn": turn, "experience_level": level}, gap)
-    return counted.told({})
+    return counted.result({})
 
 
 def worth(achievement: str) -> float:
@@ -55,5 +55,5 @@ def test_what_was_not_recorded_is_not_guessed():
 
 def test_achievements_are_those_of_the_log_without_the_two_of_every_short_game():
     named = ["completed Sokoban", "killed Medusa", "was blind all game", "wore no armor all game"]
-    assert AchievementCount().told({"xlogfile_from": "game", "achievements": named}) == 2.0
-    assert AchievementCount().told({"xlogfile_from": "stats", "achievements": []}) is None
+    assert AchievementCount().result({"xlogfile_from": "game", "achievements": named}) == 2.0
+    assert AchievementCount().result({"xlogfile_from": "stats", "achievements": []}) is None

@@ -61,7 +61,7 @@ class HeldProgression:
             self._reached.setdefault(depth, turn)
         self._reached = {level: since for level, since in self._reached.items() if level > self._held}
 
-    def told(self, facts: Mapping[str, Any]) -> float | None:
+    def result(self, facts: Mapping[str, Any]) -> float | None:
         """The held progression; None if the hero may have left a level upwards unseen."""
         value = self._worth(self._held)
         if any(level > self._held and self._worth(level) > value for level in self._unsure):
@@ -80,7 +80,7 @@ class AchievementCount:
     def see(self, numbers: Numbers, gap: bool) -> None:
         """Do nothing: only the end shows achievements."""
 
-    def told(self, facts: Mapping[str, Any]) -> float | None:
+    def result(self, facts: Mapping[str, Any]) -> float | None:
         """Their number; None if NetHack wrote no log line."""
         if facts.get("xlogfile_from") != "game":
             return None

@@ -25,7 +25,7 @@ def parts(tracker: Tracker) -> tuple[Part, ...]:
     ways = Ways(level, player.here, {monster.place for monster in monsters} - {player.here})
     reach = Reach(ways)
     close, distant = _monsters(tracker, reach)
-    events = "\n".join(each.text for each in tracker.told())
+    events = "\n".join(each.text for each in tracker.take_events())
     shown: list[tuple[str, str]] = [
         ("you", _you(tracker)),
         ("rooms", "\n".join(_rooms(tracker.rooms, level, player.here, reach))),

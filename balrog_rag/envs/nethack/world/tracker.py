@@ -122,10 +122,10 @@ class Tracker:
             self.player.look()
         self.quiet = False
 
-    def told(self) -> list[Happened]:
+    def take_events(self) -> list[Happened]:
         """Return the events since the last call, in words."""
-        told, self.happened = self.happened, []
-        return told
+        events, self.happened = self.happened, []
+        return events
 
     def _follow(self, first: bool = False) -> None:
         world, body = self.player.world, self.player.body
