@@ -12,7 +12,7 @@ from balrog_rag.cli.command_line import Parser, called, ended, within
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from balrog_rag.display.run_files import PlayedEpisode, RunFiles
+    from balrog_rag.display.run_files import EpisodeProgress, RunFiles
 
 DESCRIPTION = """Print the progress of a run or a sweep, read from its folder: each task with its scores so
 far, and the episodes in play with their last action and answer.
@@ -60,17 +60,17 @@ def _watch(options: argparse.Namespace) -> int:
         played = files.look()
 
 
-def _over(files: "RunFiles", played: "Sequence[PlayedEpisode]") -> bool:
+def _over(files: "RunFiles", played: "Sequence[EpisodeProgress]") -> bool:
     return len(played) == len(files.planned) and all(one.ended is not None for one in played)
 
 
-def _tasks(files: "RunFiles", played: "Sequence[PlayedEpisode]") -> list[list[str]]:
+def _tasks(files: "RunFiles", played: "Sequence[EpisodeProgress]") -> list[list[str]]:
     from balrog_rag.display.run_files import task_rows
 
     return task_rows(files, played)
 
 
-def _print(out: "Console", files: "RunFiles", played: "Sequence[PlayedEpisode]", most: int) -> None:
+def _print(out: "Console", files: "RunFiles", played: "Sequence[EpisodeProgress]", most: int) -> None:
     from balrog_rag.display.run_files import EPISODE_HEADINGS, TASK_HEADINGS, episode_rows
     from balrog_rag.results.terminal import say, show_table
 

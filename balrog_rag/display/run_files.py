@@ -23,7 +23,7 @@ LONGEST = 200
 """Characters of an action or answer that are kept."""
 
 
-class PlayedEpisode(msgspec.Struct):
+class EpisodeProgress(msgspec.Struct):
     """An episode with a journal."""
 
     name: str
@@ -54,14 +54,14 @@ class RunFiles:
             raise RunFolderError(f"{folder}: {unsafe[0]!r} is not a folder of this sweep")
         self._runs = [(label, folder / label) for label in labels] or [("", folder)]
         self._planned: dict[str, list[str]] = {}
-        self._known: dict[Path, tuple[int, PlayedEpisode]] = {}
+        self._known: dict[Path, tuple[int, EpisodeProgress]] = {}
 
     @property
     def planned(self) -> list[tuple[str, str]]:
         """The label and name of every planned episode, as far as the folders exist."""
         return [(label, name) for label, names in self._planned.items() for name in names]
 
-    def look(self) -> list[PlayedEpisode]:
+    def look(self) -> list[EpisodeProgress]:
         """Return the episodes that have begun, in the order in which they were planned."""
         found = []
         for label, run in self._runs:
@@ -72,7 +72,7 @@ class RunFiles:
             found += [self._read(label, run, name) for name in self._planned[label]]
         return [one for one in found if one is not None]
 
-    def _read(self, label: str, run: Path, name: str) -> PlayedEpisode | None:
+    def _read(self, label: str, run: Path, name: str) -> EpisodeProgress | None:
         path = run_folder.journal_path(run, name)
         try:
             state = path.stat()
@@ -80,7 +80,7 @@ class RunFiles:
             return None
         size, known = self._known.get(path, (-1, None))
         if known is None or size != state.st_size:
-            known = PlayedEpisode(name, label, changed=state.st_mtime)
+            known = EpisodeProgress(name, label, changed=state.st_mtime)
             _take_tail(path, known)
             self._known[path] = state.st_size, known
         return known
@@ -92,7 +92,7 @@ def _planned(run: Path) -> list[str]:
     return LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=forked).asked_for
 
 
-def _take_tail(path: Path, episode: PlayedEpisode) -> None:
+def _take_tail(path: Path, episode: EpisodeProgress) -> None:
     """Read what the last lines of a journal say; a line that is still being written is left for later."""
     for entry in _last_entries(path):
         match entry:
@@ -124,7 +124,7 @@ def _last_entries(path: Path) -> Iterator[Step | Completion | End]:
             yield _shown.decode(line)
 
 
-def task_rows(files: RunFiles, played: Sequence[PlayedEpisode]) -> list[list[str]]:
+def task_rows(files: RunFiles, played: Sequence[EpisodeProgress]) -> list[list[str]]:
     """One row per run and task: ended of planned, in play, mean progression, steps and dollars."""
     rows = []
     for label, task in dict.fromkeys((label, name.rpartition("/")[0]) for label, name in files.planned):
@@ -149,7 +149,7 @@ TASK_HEADINGS = ("task", "ended", "in play", "progression %", "steps", "dollars 
 EPISODE_HEADINGS = ("episode", "step", "last change", "doing")
 
 
-def episode_rows(played: Sequence[PlayedEpisode], most: int) -> list[list[str]]:
+def episode_rows(played: Sequence[EpisodeProgress], most: int) -> list[list[str]]:
     """The episodes in play, those that changed last first, then those that ended last."""
     chosen = sorted(played, key=lambda one: (one.ended is not None, -one.changed))
     return [
@@ -163,6 +163,6 @@ def episode_rows(played: Sequence[PlayedEpisode], most: int) -> list[list[str]]:
     ]
 
 
-def _doing(one: PlayedEpisode) -> str:
+def _doing(one: EpisodeProgress) -> str:
     answer = " ".join(one.answer.split())
     return one.doing if answer in ("", one.doing) else f"{one.doing}   answer: {answer}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.cli import verbs
-from balrog_rag.display.run_files import PlayedEpisode, RunFiles, episode_rows, task_rows
+from balrog_rag.display.run_files import EpisodeProgress, RunFiles, episode_rows, task_rows
 from tests.support import CLEAN, evaluate
 
 SHORT = ("agent=cot", "env=corridor", "env.episodes=2", "limits.steps=3", "runner.workers=1", "run.name=r")
@@ -77,7 +77,7 @@ def test_what_a_journal_should_not_contain_is_passed_over(finished: Path, tmp_pa
 
 
 def test_episodes_in_play_come_first() -> None:
-    old, new = (PlayedEpisode(f"a/b/{number}", "", changed=float(number)) for number in (1, 2))
+    old, new = (EpisodeProgress(f"a/b/{number}", "", changed=float(number)) for number in (1, 2))
     assert [row[0] for row in episode_rows([old, new], 2)] == ["a/b/2", "a/b/1"]
     assert [row[0] for row in episode_rows([old, new], 1)] == ["a/b/2"]
 
