@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.contracts.errors import JournalError, RunFolderError
-from balrog_rag.episode.journal import Completion, End, Step
 from balrog_rag.contracts.outcome import in_words
+from balrog_rag.episode.journal import Completion, End, Step
 from balrog_rag.results import run_folder, sweeps
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun
