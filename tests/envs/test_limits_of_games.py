@@ -290,7 +290,7 @@ def test_what_was_counted_never_falls():
     assert (best["best_depth"], best["best_experience_level"]) == (4, 3)
 
 
-@pytest.mark.parametrize("ended", ["", "died", "ascended", *PLAYER_LOST])
+@pytest.mark.parametrize("ended", ["", "died", "ascended", *sorted(PLAYER_LOST)])
 def test_a_program_that_failed_scores_nothing_and_an_ascension_everything(ended):
     made = Standing()
     made.see({"best_depth": 4, "best_experience_level": 1}, 0.0, ended)
