@@ -16,6 +16,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
 from balrog_rag.episode import chain, journal
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import run_folder
@@ -27,6 +28,10 @@ from balrog_rag.util.wording import many
 
 INDEX = ".episodes"
 INDEX_VERSION = 5
+CRASHED_BEFORE = (
+    "its program {}, which earlier versions scored as 0 and is an error now; delete the journal and resume "
+    "the run to play this episode again"
+)
 ROW_BYTES = 1 << 20
 """Maximum size of the index per journal in the folder, in bytes."""
 IN_PARALLEL_FROM = 200 << 20
@@ -130,7 +135,7 @@ class LoadedRun(msgspec.Struct):
         said = [
             f"{many(count, what)} {how}"
             for count, what, how in (
-                (len(self.problems), "damaged or foreign journals", "left out"),
+                (len(self.problems), "unusable journals", "left out"),
                 (len(self.unfinished), "episodes", "unfinished"),
                 (len(self.cut), "episodes", "cut off by a cap of the run"),
             )
@@ -283,6 +288,8 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     home = run_folder.journal_path(run, episode.name).relative_to(run)
     if str(home) != name:
         return f"duplicate or misplaced: contains episode {episode.name}, which belongs in {home}"
+    if episode.outcome in PLAYER_LOST and not kind_of(episode.env).scoring.crash_scores:
+        return CRASHED_BEFORE.format(in_words(episode.outcome))
     return ""
 
 

@@ -106,7 +106,7 @@ def test_compare_says_what_is_not_there(new_run, capsys):
     assert compare([str(whole.path), str(holey.path)]) == 0
     said = capsys.readouterr().out
     assert (
-        "note: holey: 1 damaged or foreign journal left out, 1 episode unfinished, 2 of 5 episodes missing."
+        "note: holey: 1 unusable journal left out, 1 episode unfinished, 2 of 5 episodes missing."
     ) in said
     assert "note: whole" not in said
 
@@ -123,7 +123,7 @@ def test_what_lies_in_no_episodes_place_fills_no_hole(new_run):
     other.nethack(12, [{}])
     shutil.copy(other.journal("nle/NetHackChallenge-v0/12"), builder.journal("nle/NetHackChallenge-v0/12"))
     assert load(builder.path).caveat == (
-        "run: 4 damaged or foreign journals left out, 4 of 5 episodes missing"
+        "run: 4 unusable journals left out, 4 of 5 episodes missing"
     )
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
+from balrog_rag.episode.journal import End
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import write_all
 from balrog_rag.results.terminal_tables import print_summary
@@ -175,3 +176,14 @@ def test_the_terminal_names_what_was_left_out_and_obeys_nothing_in_it(run):
     assert f"{NAME}.journal.jsonl: line 4 is not a journal entry" in text
     assert "\x1b" not in text
     assert "[bold]" in text
+
+
+@pytest.mark.parametrize("outcome", ["crashed", "timed_out"])
+def test_a_crash_that_earlier_versions_scored_has_no_score_now(run, new_run, outcome):
+    run.nethack(1, [{"depth": 9}], outcome=outcome)
+    summary = write_all(run.path)
+    assert len(summary.run.episodes) == 2
+    assert "earlier versions scored as 0" in summary.run.problems[0].what
+    board = new_run("board")
+    board.write("nethackers/arc-dwa-law-fem/00", [End(outcome, 0)])
+    assert [episode.outcome for episode in load(board.path).episodes] == [outcome]
