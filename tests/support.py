@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from balrog_rag.episode import chain
 from balrog_rag.episode.journal import VERSION
 from balrog_rag.util.fetch import cache_folder
 
+PATIENCE = 600.0
+"""Seconds that tests wait for a process or an event; a busy machine may need minutes."""
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
 
 
@@ -38,9 +41,17 @@ def plug_in(site: Path, group: str, name: str, code: str) -> str:
     return os.pathsep.join([str(site), *filter(None, [CLEAN.get("PYTHONPATH")])])
 
 
-def command(
-    module: str, *words: str, cwd: Path, timeout: float | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def until(holds: Callable[[], Any], what: str = "", pause: float = 0.02) -> Any:
+    """Wait until a condition holds, and return its value."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := holds():
+            return found
+        time.sleep(pause)
+    raise AssertionError(f"not within {PATIENCE:g} s: {what or 'the awaited event'}")
+
+
+def command(module: str, *words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `python -m module words...` to its end. The test's own time limit ends a hanging one."""
     return subprocess.run(
         [sys.executable, "-m", module, *words],
@@ -48,16 +59,13 @@ def command(
         env={**CLEAN, **environment},
         capture_output=True,
         text=True,
-        timeout=timeout,
         stdin=subprocess.DEVNULL,
     )
 
 
-def evaluate(
-    *words: str, cwd: Path, timeout: float | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def evaluate(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """`python -m balrog_rag.eval words...` with the scripted model."""
-    return command("balrog_rag.eval", "model=scripted", *words, cwd=cwd, timeout=timeout, **environment)
+    return command("balrog_rag.eval", "model=scripted", *words, cwd=cwd, **environment)
 
 
 def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], object], at: int = 0) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.parts import Part
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,7 +53,7 @@ def test_ci_runs_another_sixth_each_day(tmp_path: Path) -> None:
     for day in ("001", "008", "009", "010", "011", "012", "366"):
         path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
         subprocess.run(
-            [ROOT / ".ci" / "run"], env={**CLEAN, "PATH": path, "DAY": day}, check=True, timeout=60
+            [ROOT / ".ci" / "run"], env={**CLEAN, "PATH": path, "DAY": day}, check=True, timeout=PATIENCE
         )
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked[:2] == ["check", "test"]

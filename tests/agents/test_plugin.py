@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import PATIENCE
+
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
 
 
@@ -26,14 +28,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--no-index",
         "--no-build-isolation",
     ]
-    subprocess.run([*pip, "--target", str(target), str(source)], check=True, timeout=250)
+    subprocess.run([*pip, "--target", str(target), str(source)], check=True)
     return target
 
 
 def run(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
 
 
 def test_a_plugged_in_agent_shows_its_own_words(installed: Path) -> None:

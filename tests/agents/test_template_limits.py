@@ -19,7 +19,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.run_folder import journals
 from tests.run.support import running, scripted
-from tests.support import edit_journal, evaluate
+from tests.support import PATIENCE, edit_journal, evaluate
 
 LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 CALLS = "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(40) }}"
@@ -150,5 +150,5 @@ def test_a_run_that_renders_costly_templates_still_hears_sigterm(tmp_path: Path)
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)
-        process.communicate(timeout=100)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 128 + signal.SIGTERM

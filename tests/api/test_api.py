@@ -55,7 +55,7 @@ LOADED_AT_ONCE = (
 def test_importing_costs_nothing() -> None:
     """Nothing else of ours is imported before it is used, and nothing slow of other packages."""
     code = "import balrog_rag, sys; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=250)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     loaded = set(done.stdout.split())
     ours = {name.removeprefix("balrog_rag.") for name in loaded if name.startswith("balrog_rag.")}
     assert (ours, done.stderr) == ({*LOADED_AT_ONCE}, "")

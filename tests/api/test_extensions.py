@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import PATIENCE
+
 TOP = Path(__file__).parents[2]
 
 
@@ -82,7 +84,7 @@ def commanded(installed: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run `balrog-rag` where that package is installed."""
     return subprocess.run(
         [sys.executable, "-m", "balrog_rag", *words], capture_output=True, text=True, cwd=installed,
-        env={**os.environ, "PYTHONPATH": str(installed)}, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(installed)}, timeout=PATIENCE,
     )  # fmt: skip
 
 

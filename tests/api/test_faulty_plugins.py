@@ -17,7 +17,7 @@ from balrog_rag.contracts.data import Decision, Reply
 from balrog_rag.contracts.errors import PluginError
 from balrog_rag.episode import journal
 from balrog_rag.run.replay import verify
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 SHORT = ("env=corridor", "env.episodes=1", "limits.steps=3", "runner.workers=1", "runner.log=none")
 SCRIPTED = ("model=scripted", *SHORT)
@@ -141,7 +141,7 @@ def test_a_models_factory_that_fails_is_refused_before_the_run(tmp_path: Path) -
 def command(folder: Path, *words: str, **kept: Any) -> subprocess.CompletedProcess[str]:
     called = [sys.executable, "-m", "balrog_rag.eval", *words]
     return subprocess.run(
-        called, cwd=folder, env=CLEAN, stderr=subprocess.PIPE, text=True, timeout=250, **kept
+        called, cwd=folder, env=CLEAN, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **kept
     )
 
 

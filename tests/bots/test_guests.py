@@ -25,6 +25,7 @@ from balrog_rag.run.replay import replay, verify
 from balrog_rag.run.run import RunOutcome, troubles
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.watchers import NullWatcher
+from tests.support import PATIENCE
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
 BOARD = ("env.tasks=[nethackers/wiz-hum-cha-mal]", "env.seeding=list", "env.seeds=[0]")
@@ -165,7 +166,7 @@ def test_the_last_line_says_where_a_bot_crashed(tmp_path: Path, written: str) ->
         cwd=here,
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"error: {file}:2 in act: KeyError: 'north'"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 RUN = ("model=scripted", "agent=naive", "env=corridor", "runner.workers=1", "runner.log=none", "run.name=r")
 SHORT = ("env.episodes=1", "limits.steps=3")
@@ -39,7 +39,7 @@ def started(folder: Path, stdout: int, *words: str) -> subprocess.Popen[str]:
 
 def test_a_complete_run_is_complete_although_nobody_reads_it(tmp_path: Path, unread: int) -> None:
     process = started(tmp_path, unread, *RUN, *SHORT)
-    assert process.communicate(timeout=200)[1] == ""
+    assert process.communicate(timeout=PATIENCE)[1] == ""
     assert process.returncode == 0
 
 
@@ -50,7 +50,7 @@ def test_a_stopped_run_says_how_to_go_on_although_nobody_reads_its_results(
     while process.poll() is None and not (tmp_path / "results/r/eval.log").exists():
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=200)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "resume with: balrog-rag resume results/r" in err
 
@@ -58,14 +58,14 @@ def test_a_stopped_run_says_how_to_go_on_although_nobody_reads_its_results(
 def test_a_sweep_on_a_full_disk_ends_as_it_would_have(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
         process = started(tmp_path, full.fileno(), "-m", *RUN, *SHORT, "run.seed=1,2")
-        assert process.communicate(timeout=200)[1] == ""
+        assert process.communicate(timeout=PATIENCE)[1] == ""
     assert process.returncode == 0
 
 
 def test_a_command_whose_output_is_lost_says_so_in_one_line(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
         process = started(tmp_path, full.fileno(), "--help")
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (1, "error: stdout: cannot be written (No space left on device)\n")
 
 
@@ -74,7 +74,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run `r` that is long enough for `show` to print more than a pipe holds."""
     top = tmp_path_factory.mktemp("played")
     process = started(top, subprocess.DEVNULL, *RUN, "env.episodes=1", "limits.steps=60", "run.folder=.")
-    assert process.communicate(timeout=200)[1] == ""
+    assert process.communicate(timeout=PATIENCE)[1] == ""
     return top
 
 

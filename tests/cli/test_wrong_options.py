@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import CLEAN, command, evaluate
+from tests.support import CLEAN, PATIENCE, command, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -140,5 +140,5 @@ def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
     assert served.stdout is not None
     assert "127.0.0.1" in served.stdout.readline()
     os.kill(served.pid, signal.SIGINT)
-    assert served.communicate(timeout=200)[1] == "stopped\n"
+    assert served.communicate(timeout=PATIENCE)[1] == "stopped\n"
     assert served.returncode == 130

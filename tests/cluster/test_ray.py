@@ -18,7 +18,7 @@ from balrog_rag.envs.textworld.building import missing
 from balrog_rag.results.run_folder import journals
 from balrog_rag.results.runs import load
 from tests.run.support import CLEAN, Server, asked_once, completions, model_of, running, same_journals
-from tests.support import command, evaluate
+from tests.support import PATIENCE, command, evaluate
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,7 +31,7 @@ pytestmark = [
 def test_same_journals_as_here(players: list[str], tmp_path: Path) -> None:
     words = [*players, "env.episodes=4", "limits.steps=40"]
     assert evaluate(*words, "run.name=here", cwd=tmp_path).returncode == 0
-    done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path, timeout=300)
+    done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     same_journals(tmp_path / "results/here", tmp_path / "results/there")
 
@@ -42,7 +42,7 @@ def test_the_small_games_make_the_same_journals_as_here(tmp_path: Path) -> None:
         tasks.append("textworld/coin_collector")
     words = [f"env.tasks=[{','.join(tasks)}]", "agent=naive", "env.episodes=2", "limits.steps=30"]
     assert evaluate(*words, "run.name=here", cwd=tmp_path).returncode == 0
-    done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path, timeout=300)
+    done = evaluate(*words, "run.name=there", "runner=ray", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     same_journals(tmp_path / "results/here", tmp_path / "results/there")
 
@@ -74,7 +74,7 @@ def test_a_node_is_killed(tmp_path: Path, cluster: Any, server: Server) -> None:
     while len(list(run.glob("nle/*/*.csv"))) < 25 and process.poll() is None:
         time.sleep(0.1)
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-    assert process.wait(400) == 0
+    assert process.wait(PATIENCE) == 0
     events = [msgspec.json.decode(line)["event"] for line in (tmp_path / "said").read_bytes().splitlines()]
     assert events.count("ended") == 60  # and nothing of Ray's own among them
     assert len(journals(run)) == 60
@@ -120,7 +120,7 @@ def test_a_dollar_cap_without_a_price_is_refused_before_the_first_call(
 ) -> None:
     words = ["agent=naive", "runner=ray", "run.name=r", "limits.run.dollars=1", *model_of(server)]
     words += ["model.price.input=null"]
-    done = command("balrog_rag.eval", *words, cwd=tmp_path, timeout=300)
+    done = command("balrog_rag.eval", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert "no known price" in done.stderr
     assert not server.counts()["requests"]

@@ -18,6 +18,7 @@ from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import LiveServices, player_spec
 from tests.run.support import Server, model_of, running
 from tests.run.terminal import terminal
+from tests.support import PATIENCE
 
 NARROW = ("model.concurrency=2", "runner.concurrency=6", "env.episodes=6", "agent=naive", "run.name=r")
 
@@ -44,7 +45,7 @@ def test_the_dashboard_names_it_at_the_start_and_while_calls_wait(tmp_path: Path
 def test_plain_lines_say_it_before_the_first_episode_ends(tmp_path: Path, server: Server) -> None:
     few = ("limits.steps=2", "runner.log=plain")
     with running(tmp_path, *model_of(server), *NARROW, *few) as process:
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate(timeout=PATIENCE)
     lines = err.splitlines()
     assert process.returncode == 0
     (said, *_) = [at for at, line in enumerate(lines) if "at most 2 of 6 episodes in play" in line]

@@ -38,7 +38,7 @@ from balrog_rag.run.services import LiveServices, player_spec
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.workers.inline import InlineGames
 from tests.run.terminal import Terminal, terminal
-from tests.support import numbers
+from tests.support import PATIENCE, numbers, until
 
 EVIL = "\x1b[2J\x1b[1;1Howned\x07\r\x9b31m\u202e\x00\n"
 
@@ -286,7 +286,7 @@ def test_keys_on_a_real_terminal(tmp_path: Path) -> None:
         shown.until(r"enter open")
         shown.press(b"q")
         assert "\x1b[?1049l" in shown.until(r"run folder: results/r")  # the screen is given back first
-        assert shown.process.wait(200) == 130
+        assert shown.process.wait(PATIENCE) == 130
         assert termios.tcgetattr(shown.slave) == before
         assert shown.process.stderr is not None
         said = shown.process.stderr.read().decode()
@@ -300,9 +300,7 @@ def ended(run: Path) -> int:
 
 
 def wait_for_ends(run: Path, episodes: int) -> None:
-    deadline = time.monotonic() + 200
-    while time.monotonic() < deadline and ended(run) < episodes:
-        time.sleep(0.1)
+    until(lambda: ended(run) >= episodes, f"{episodes} ends")
 
 
 @pytest.mark.slow
@@ -313,7 +311,7 @@ def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> 
         wait_for_ends(tmp_path / "results/r", 4)
         assert ended(tmp_path / "results/r") == 4
         shown.until(r"run folder: results/r")
-        assert shown.process.wait(200) == 0
+        assert shown.process.wait(PATIENCE) == 0
 
 
 def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
@@ -322,6 +320,6 @@ def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None
     shown.until(r"4 in play")
     os.close(shown.slave)
     os.close(shown.master)
-    _, err = shown.process.communicate(timeout=200)
+    _, err = shown.process.communicate(timeout=PATIENCE)
     assert (shown.process.returncode, err) == (0, b"")
     assert ended(tmp_path / "results/r") == 4

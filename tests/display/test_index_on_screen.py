@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support import CLEAN, own_cache
+from tests.support import CLEAN, PATIENCE, own_cache
 
 ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"
 HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"
@@ -23,7 +23,7 @@ class Screen:
         self.process, self._master = process, master
         self.drawn = ""
 
-    def until(self, text: str | None, seconds: float = 150) -> None:
+    def until(self, text: str | None, seconds: float = PATIENCE) -> None:
         """Read until a text is drawn; None: to the end of the run."""
         while text is None or text not in self.drawn:
             ready = select.select([self._master], [], [], 0 if self.process.poll() is not None else 0.1)[0]
@@ -58,7 +58,7 @@ def screen(folder: Path, pages: int, *words: str) -> Iterator[Screen]:
         yield Screen(process, master)
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(PATIENCE)
         os.close(master)
         os.close(slave)
 

@@ -20,7 +20,7 @@ import pytest
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
 from tests.run.support import counts
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE, until
 
 TIMES = {"latency", "seconds", "attempts", "chain"}
 
@@ -95,7 +95,7 @@ def kill_and_resume(
     folder: Path, server: str, kills: int, episodes: int, steps: int, players: tuple[str, ...] = NAIVE
 ) -> None:
     whole = start(folder, server, *new_run(server, "whole", episodes, steps, players))
-    assert whole.wait(300) == 0
+    assert whole.wait(PATIENCE) == 0
     calls = asked(server)
     assert calls == journaled(folder / "results/whole")
 
@@ -112,7 +112,7 @@ def kill_and_resume(
         assert 0 <= in_flight <= 8
         lost += in_flight
         words = ["resume=results/killed"] if (run / "config.json").exists() else words
-    assert start(folder, server, *words).wait(300) == 0
+    assert start(folder, server, *words).wait(PATIENCE) == 0
 
     assert asked(server) == 2 * calls + lost
     names = [path.relative_to(folder / "results/whole") for path in journals(folder / "results/whole")]
@@ -126,9 +126,7 @@ def kill_and_resume(
 
 def wait_for_answers(server: str, process: subprocess.Popen[bytes], count: int) -> None:
     """Wait until the server has received that many requests, or the run has ended."""
-    deadline = time.monotonic() + 200
-    while asked(server) < count and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: asked(server) >= count or process.poll() is not None, f"{count} requests", pause=0.01)
 
 
 def test_killed_twice(tmp_path: Path, server: str) -> None:

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
 from tests.e2e.test_kill import timeless
 from tests.run.support import game_workers, running
-from tests.support import command
+from tests.support import command, until
 
 GAMES = (
     *(
@@ -45,13 +44,11 @@ def presses(run: Path) -> int:
 
 def reached(run: Path, process: subprocess.Popen[str], most: int) -> bool:
     """Wait until this many presses of open games are journaled; false if the games end before."""
-    deadline = time.monotonic() + 200
-    while presses(run) < most:
-        if process.poll() is not None:
-            return False
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return True
+
+    def state() -> str:
+        return "reached" if presses(run) >= most else "" if process.poll() is None else "over"
+
+    return bool(until(state, f"{most} presses") == "reached")
 
 
 def kill_at(folder: Path, words: list[str], mark: int, kill: Callable[[subprocess.Popen[str]], None]) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from balrog_rag.results.run_folder import journals
 from tests.run.support import running, same_journals
-from tests.support import command, evaluate
+from tests.support import command, evaluate, until
 
 GRID = ["-m", "agent=naive,robust_cot", "run.seed=1,2", "env.episodes=3", "limits.steps=20", "run.name=s"]
 
@@ -39,9 +39,7 @@ def test_a_grid_in_one_process(tmp_path: Path) -> None:
 def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
     top, slow = tmp_path / "results/s", ["model=scripted", "model.options.latency=0.05"]
     with running(tmp_path, *GRID, *slow, "limits.steps=40", "runner.concurrency=6") as process:
-        deadline = time.monotonic() + 200
-        while time.monotonic() < deadline and not list(top.glob("*/eval.log")):
-            time.sleep(0.05)
+        until(lambda: list(top.glob("*/eval.log")), "the first run begins")
         time.sleep(1)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate()
@@ -113,7 +111,7 @@ def test_runs_that_differ_in_how_they_are_run(tmp_path: Path) -> None:
 def test_handed_over_to_a_launcher(tmp_path: Path) -> None:
     """SLURM's launcher in its local mode: each run is a job in a process of its own."""
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra `slurm` is not installed")
-    done = evaluate(*GRID, "hydra/launcher=submitit_local", cwd=tmp_path, timeout=300)
+    done = evaluate(*GRID, "hydra/launcher=submitit_local", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     top = tmp_path / "results/s"
     assert len(list(top.glob("*/summary.json"))) == 4

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support import PATIENCE, until
 
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
 ORCHARD = ("env.tasks=[orchard/small-v0]", "model=scripted")
@@ -34,7 +35,7 @@ def run(site: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=PATIENCE,
     )
 
 
@@ -96,11 +97,7 @@ def test_random_plays_it_and_a_kill_loses_nothing(site: Path, tmp_path: Path) ->
         [sys.executable, "-m", "balrog_rag.eval", *words, "runner.log=none"],
         env=environment(site), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + 200
-    while (
-        sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 8000 and time.monotonic() < deadline
-    ):
-        time.sleep(0.05)
+    until(lambda: sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) >= 8000)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert run(site, tmp_path, "balrog_rag.eval", "resume=results/k").returncode == 0

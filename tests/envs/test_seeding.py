@@ -15,6 +15,7 @@ from balrog_rag.envs.nethack import clock, library
 from balrog_rag.envs.nethack.clock import clock_pinned, time_of
 from balrog_rag.workers.inline import InlineGame
 from tests.envs.support import minihack, nethack, play
+from tests.support import PATIENCE
 
 SCRIPT = Path(__file__).with_name("determinism.py")
 FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
@@ -30,7 +31,9 @@ def played(env, task, seed, steps, date="", zone=""):
     if zone:
         environment["TZ"] = zone
     words = [sys.executable, str(SCRIPT), env, task, str(seed), str(steps)]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=250)
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     return json.loads(done.stdout)
 
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -28,6 +27,7 @@ from balrog_rag.knowledge.index_folder import IndexFolder
 from balrog_rag.knowledge.integrity import records
 from balrog_rag.knowledge.opening import build_index, make_embedder, open_searcher, options_of
 from balrog_rag.knowledge.passages import Cut
+from tests.support import until
 
 Settings = Callable[..., KnowledgeConfig]
 
@@ -358,9 +358,7 @@ def test_a_build_that_is_killed_leaves_the_old_index_untouched(
     command = [sys.executable, "-m", "balrog_rag.knowledge", "index", "build"]
     command += [f"knowledge.corpus={fresh}", f"knowledge.folder={folder}"]
     builder = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ)
-    deadline = time.monotonic() + 200
-    while not list(tmp_path.glob(".index.*/vectors.npy")) and time.monotonic() < deadline:
-        time.sleep(0.005)
+    until(lambda: list(tmp_path.glob(".index.*/vectors.npy")), "vectors", pause=0.005)
     builder.send_signal(signal.SIGKILL)
     assert builder.wait() == -signal.SIGKILL
     assert files(folder) == before

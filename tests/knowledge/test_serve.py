@@ -17,6 +17,7 @@ from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.passages import wording
 from balrog_rag.knowledge.serve import LARGEST_BODY, MOST_WAITING, Service, listen
+from tests.support import PATIENCE
 
 Settings = Callable[..., KnowledgeConfig]
 
@@ -28,7 +29,7 @@ def serving(service: Service, waiting: int = MOST_WAITING) -> Iterator[int]:
     threading.Thread(target=loop.run_forever, daemon=True).start()
 
     def done(work):
-        return asyncio.run_coroutine_threadsafe(work, loop).result(200)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE)
 
     runner, port = done(listen(service, "127.0.0.1", 0, waiting))
     try:
@@ -47,7 +48,7 @@ def service(some: Path, settings: Settings) -> Service:
 def client(service: Service) -> Iterator[httpx.Client]:
     with (
         serving(service) as port,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=200) as client,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client,
     ):
         yield client
 
@@ -139,13 +140,13 @@ async def all_at_once(port: int, clients: int) -> Counter[tuple[int, str | None]
 
 def test_five_hundred_clients_at_once_are_all_answered(service: Service) -> None:
     with serving(service) as port:
-        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 500), 240))
+        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 500), PATIENCE))
     assert answers == {(200, None): 500}
 
 
 def test_who_comes_when_the_queue_is_full_is_told_so_at_once(service: Service) -> None:
     with serving(service, waiting=5) as port:
-        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 200), 240))
+        answers = asyncio.run(asyncio.wait_for(all_at_once(port, 200), PATIENCE))
         assert set(answers) == {(200, None), (503, "1")}
         assert answers[(200, None)] >= 5
         again = asyncio.run(all_at_once(port, 5))

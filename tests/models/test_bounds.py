@@ -13,6 +13,7 @@ from balrog_rag.models.prices import Answer
 from balrog_rag.models.wire import LONGEST_ANSWER
 from balrog_rag.util import secrets
 from tests.models.support import model_config, question
+from tests.support import PATIENCE
 
 MEGABYTE = 1 << 20
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -58,7 +59,7 @@ def asked(server, way="vllm", **changes):
         call = call_of(model_config(way, base_url=f"http://127.0.0.1:{port}/v1", **changes))
         call.open()
         try:
-            return await asyncio.wait_for(call(question().messages), 240)
+            return await asyncio.wait_for(call(question().messages), PATIENCE)
         except FailedCall as failed:
             return failed.failure
         finally:

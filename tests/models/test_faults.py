@@ -12,6 +12,7 @@ from balrog_rag.models.serving.faults import BIG
 from balrog_rag.models.serving.http import Listener
 from balrog_rag.models.serving.testserver import TestServer
 from tests.models.support import model_config, question
+from tests.support import PATIENCE
 
 QUICK = {"attempts": 3, "seconds": 200, "first_wait": 0.01, "longest_wait": 0.05}
 SLOW = {"attempts": 3, "seconds": 600, "first_wait": 100, "longest_wait": 100}
@@ -202,7 +203,7 @@ def test_no_time_is_slept_away_after_the_last_attempt():
             await model.warm()
             begun = loop.time()
             with pytest.raises(ModelUnavailable):
-                await asyncio.wait_for(model.complete(question()), 120)
+                await asyncio.wait_for(model.complete(question()), PATIENCE)
             await model.close()
             return loop.time() - begun
 
@@ -213,7 +214,7 @@ def test_waits_beyond_the_bound_on_total_time_are_not_begun():
     async def run():
         async with TestServer(faults=["429-retry-after"], fault_times=-1, retry_after=3600) as server:
             with pytest.raises(ModelUnavailable, match="rate limit"):
-                await asyncio.wait_for(ask(server, question()), 120)
+                await asyncio.wait_for(ask(server, question()), PATIENCE)
             return server.counts
 
     assert list(asyncio.run(run()).values()) == [1]
@@ -373,7 +374,7 @@ def test_a_retry_after_beyond_all_bounds_holds_no_other_call():
             await model.warm()
             with pytest.raises(ModelUnavailable):
                 await model.complete(question(0))
-            reply = await asyncio.wait_for(model.complete(question(1)), 120)
+            reply = await asyncio.wait_for(model.complete(question(1)), PATIENCE)
             await model.close()
             return reply.attempts
 

@@ -4,6 +4,7 @@ import asyncio
 from itertools import pairwise
 
 from balrog_rag.models.pace import Pace
+from tests.support import PATIENCE
 
 MINUTE = 0.3
 
@@ -77,7 +78,7 @@ def test_a_caller_that_goes_away_takes_no_place_along():
         for task in tasks[1:9]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.wait_for(hold(), 60)
+        await asyncio.wait_for(hold(), PATIENCE)
         return pace.in_flight
 
     assert asyncio.run(run()) == 0

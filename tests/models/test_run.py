@@ -10,6 +10,7 @@ import pytest
 
 from balrog_rag.episode.journal import Completion, read
 from tests.models.test_testserver import serving
+from tests.support import PATIENCE
 
 KEYS = {
     "OPENAI_API_KEY": "sk-proj-Canary0123456789abcdefABCDEF_xyz",
@@ -49,7 +50,7 @@ def run_it(folder, command):
         env={**os.environ, **KEYS, "LITELLM_LOG": "DEBUG"},  # which must not print headers either
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -12,8 +12,9 @@ import pytest
 from balrog_rag.cli.models import main
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models.serving.testserver import TestServer
+from tests.support import PATIENCE
 
-CLIENT = httpx.Client(timeout=120)
+CLIENT = httpx.Client(timeout=PATIENCE)
 
 
 @contextmanager

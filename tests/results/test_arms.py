@@ -122,9 +122,7 @@ def test_what_lies_in_no_episodes_place_fills_no_hole(new_run):
     other = new_run("other", agent="cot")
     other.nethack(12, [{}])
     shutil.copy(other.journal("nle/NetHackChallenge-v0/12"), builder.journal("nle/NetHackChallenge-v0/12"))
-    assert load(builder.path).caveat == (
-        "run: 4 unusable journals left out, 4 of 5 episodes missing"
-    )
+    assert load(builder.path).caveat == ("run: 4 unusable journals left out, 4 of 5 episodes missing")
 
 
 @pytest.fixture(scope="module")

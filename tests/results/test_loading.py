@@ -89,9 +89,9 @@ def test_open_games_are_those_of_open_and_of_cut_episodes(builder):
     ("damage", "cut", "open_", "said"),
     [
         (0, 0, 0, ""),
-        (1, 0, 0, "run: 1 damaged or foreign journal left out"),
+        (1, 0, 0, "run: 1 unusable journal left out"),
         (0, 1, 1, "run: 1 episode unfinished, 1 episode cut off by a cap of the run"),
-        (2, 0, 2, "run: 2 damaged or foreign journals left out, 2 episodes unfinished"),
+        (2, 0, 2, "run: 2 unusable journals left out, 2 episodes unfinished"),
     ],
 )
 def test_the_caveat_names_what_figures_leave_out_or_include_in_error(builder, damage, cut, open_, said):

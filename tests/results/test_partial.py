@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from balrog_rag.cli.report import main as report
 from balrog_rag.cli.sweep_table import cells, rows
 from balrog_rag.results.runs import load
 from tests.run.support import running
-from tests.support import command
+from tests.support import PATIENCE, command, until
 
 WORDS = (
     "agent=naive", "model=scripted", "env=minihack_six", "env.episodes=2", "limits.steps=60",
@@ -32,11 +31,9 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     log = at / "results/part/eval.log"
     with running(at, *WORDS, *SLOW, "run.name=part") as process:
-        deadline = time.monotonic() + 200
-        while time.monotonic() < deadline and not (log.exists() and log.read_text().count(" ended ") >= 3):
-            time.sleep(0.02)
+        until(lambda: log.exists() and log.read_text().count(" ended ") >= 3, "three ends")
         os.kill(process.pid, signal.SIGINT)
-        said, _ = process.communicate(timeout=200)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     (at / "said").write_text(said)
     return at

@@ -135,7 +135,7 @@ def test_an_average_over_environments_counts_each_the_same():
     variance = (gaps[:20].var(ddof=1) / 20 + gaps[20:].var(ddof=1) / 5) / 4
     assert pairs.paired == 25
     assert pairs.spread == pytest.approx(np.sqrt(25 * variance))
-    assert pairs.detectable == prospects.detects_paired(pairs.spread, 25, 25)
+    assert pairs.detectable == prospects.detects_paired(pairs.spread, 25, 25).gap
 
 
 def mean_of(arm, env):

@@ -19,7 +19,7 @@ import psutil
 
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 __all__ = [
     "CLEAN",
@@ -52,7 +52,7 @@ def quiet_port() -> int:
 
 def counts(root: str) -> dict[str, Any]:
     """The counts of the model server; httpx would read every certificate of the system for each request."""
-    with urlopen(f"{root}/counts", timeout=60) as answer:
+    with urlopen(f"{root}/counts", timeout=PATIENCE) as answer:
         counted: dict[str, Any] = json.load(answer)
     return counted
 
@@ -75,11 +75,11 @@ class Server:
     def kill(self) -> None:
         """End it like a crash."""
         self._process.kill()
-        self._process.wait(60)
+        self._process.wait(PATIENCE)
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(60)
+        self._process.wait(PATIENCE)
 
 
 def model_of(server: Server) -> list[str]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
 
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 
 class Terminal:
@@ -33,7 +33,7 @@ class Terminal:
             start_new_session=True,
         )
 
-    def until(self, pattern: str, seconds: float = 150) -> str:
+    def until(self, pattern: str, seconds: float = PATIENCE) -> str:
         """Read until a text appears; return everything drawn."""
         drawn, deadline = "", time.monotonic() + seconds
         while time.monotonic() < deadline:

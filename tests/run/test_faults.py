@@ -11,6 +11,7 @@ import pytest
 
 from balrog_rag.results.run_folder import journals
 from tests.run.support import Server, asked_once, completions, game_workers, model_of, quiet_port, running
+from tests.support import until
 
 
 def ended(run: Path) -> int:
@@ -20,9 +21,7 @@ def ended(run: Path) -> int:
 
 
 def wait_for_words(log: Path, words: str) -> None:
-    deadline = time.monotonic() + 200
-    while time.monotonic() < deadline and not (log.exists() and words in log.read_text()):
-        time.sleep(0.05)
+    until(lambda: log.exists() and words in log.read_text(), words)
 
 
 def settled(run: Path) -> int:

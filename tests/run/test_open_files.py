@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import CLEAN
+from tests.support import CLEAN, PATIENCE
 
 
 def played(folder: Path, episodes: int, soft: int, hard: int) -> subprocess.CompletedProcess[str]:
@@ -20,7 +20,7 @@ def played(folder: Path, episodes: int, soft: int, hard: int) -> subprocess.Comp
         env=CLEAN,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
     )
 

@@ -6,6 +6,7 @@ import pytest
 
 from balrog_rag.episode.effects import Stopped
 from balrog_rag.run.scheduler import EpisodeSlots
+from tests.support import PATIENCE
 
 
 async def arrivals(gate: EpisodeSlots, ranks: list[int]) -> tuple[list[asyncio.Task[bool]], list[int]]:
@@ -103,7 +104,7 @@ def test_a_wait_lasts_through_a_pause_and_ends_with_a_stop() -> None:
             await asyncio.sleep(0)
             gate.change(stopping=True)
             with pytest.raises(Stopped):
-                await asyncio.wait_for(call, 60)
+                await asyncio.wait_for(call, PATIENCE)
 
     asyncio.run(scene())
 
@@ -139,6 +140,6 @@ def test_a_waiter_cancelled_after_it_was_let_in_gives_its_place_back() -> None:
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert slots.inside == 0
-        assert await asyncio.wait_for(slots.enter(), 60)
+        assert await asyncio.wait_for(slots.enter(), PATIENCE)
 
     asyncio.run(scene())

@@ -14,13 +14,11 @@ import pytest
 
 from balrog_rag.run.services import in_thread
 from tests.run.support import Server, asked_once, completions, game_workers, model_of, running, scripted
-from tests.support import command, own_cache, plug_in
+from tests.support import PATIENCE, command, own_cache, plug_in, until
 
 
 def wait_for_steps(run: Path, steps: int) -> None:
-    deadline = time.monotonic() + 200
-    while time.monotonic() < deadline and (not run.exists() or len(completions(run)) < steps):
-        time.sleep(0.02)
+    until(lambda: run.exists() and len(completions(run)) >= steps, f"{steps} steps")
 
 
 def stop_twice(process: "subprocess.Popen[str]") -> str:
@@ -28,10 +26,10 @@ def stop_twice(process: "subprocess.Popen[str]") -> str:
     os.kill(process.pid, signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)
-    for _ in range(5):  # signals of one number that a stalled process has not heard yet are one
+    for _ in range(15):  # signals of one number that a stalled process has not heard yet are one
         os.kill(process.pid, signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(40)
+            process.wait(PATIENCE / 15)
             break
     return process.communicate()[1]
 
@@ -180,7 +178,7 @@ def test_twice_stops_at_once_although_a_search_hangs(tmp_path: Path) -> None:
 def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     go, raised = threading.Event(), list[object]()
     monkeypatch.setattr(threading, "excepthook", raised.append)
-    threading.setprofile(lambda *_: go.wait(60))  # holds a new thread before its first line
+    threading.setprofile(lambda *_: go.wait(PATIENCE))  # holds a new thread before its first line
 
     async def cancelled() -> threading.Thread:
         making = asyncio.create_task(in_thread(lambda: raised.append("made")))
@@ -195,7 +193,7 @@ def test_a_cancel_before_the_thread_has_begun_is_no_traceback(monkeypatch: pytes
     finally:
         threading.setprofile(None)  # type: ignore[arg-type]
         go.set()
-    thread.join(60)
+    thread.join(PATIENCE)
     assert raised == []
 
 

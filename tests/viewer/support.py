@@ -3,14 +3,13 @@
 import base64
 import re
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from balrog_rag.viewer.packing import unpacked
+from tests.support import until
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
 ANSWERS = (
@@ -72,9 +71,9 @@ class Browser:
         """The result of a script."""
         return self.driver.execute_script(f"return {code}")
 
-    def wait(self, code: str, seconds: float = 150) -> Any:
+    def wait(self, code: str) -> Any:
         """Wait until a script returns true."""
-        return until(lambda: self.js(code), code, seconds)
+        return until(lambda: self.js(code), code)
 
     def press(self, *keys: str) -> None:
         """Press keys on the page."""
@@ -106,13 +105,3 @@ def new_browser() -> Browser:
     if not all(found):
         pytest.skip("chromium or chromedriver is missing: apt-get install chromium chromium-driver")
     return Browser(str(found[0]), str(found[1]))
-
-
-def until(holds: Callable[[], Any], what: str, seconds: float = 150) -> Any:
-    """Wait until a condition holds, and return its value."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := holds():
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"not within {seconds} s: {what}")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import CLEAN, evaluate
-from tests.viewer.support import Browser, until
+from tests.support import CLEAN, PATIENCE, evaluate, until
+from tests.viewer.support import Browser
 
 pytestmark = pytest.mark.slow
 
@@ -26,11 +26,11 @@ def live(tmp_path: Path) -> Iterator[Path]:
         cwd=tmp_path, env=CLEAN, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        until(lambda: any(tmp_path.rglob("*.journal.jsonl")), "the run begins", 60)
+        until(lambda: any(tmp_path.rglob("*.journal.jsonl")), "the run begins")
         yield tmp_path
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def address(live: Path) -> Iterator[str]:
         yield found.group()
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 def test_episodes_and_runs_that_begin_appear_in_the_open_page(
@@ -57,17 +57,17 @@ def test_episodes_and_runs_that_begin_appear_in_the_open_page(
     browser.open(address, "document.querySelector('tbody tr, .screen pre')")
     browser.js("window.loadedOnce = true")
     if browser.js("document.querySelector('tbody') === null"):  # one episode so far: the page shows it
-        browser.wait("document.querySelector('#top a.name')", 90)
+        browser.wait("document.querySelector('#top a.name')")
         browser.press("r")
-    browser.wait(f"{ROWS}.length === 4", 120)
-    browser.wait("/4 ended/.test(document.querySelector('[role=status]').textContent)", 120)
+    browser.wait(f"{ROWS}.length === 4")
+    browser.wait("/4 ended/.test(document.querySelector('[role=status]').textContent)")
     browser.js("document.querySelector('.bar input').value = 'NetHack'")
     box = "[...document.querySelectorAll('tbody input')][1]"
     browser.js(f"{box}.click()")
     browser.js(f"{box}.focus()")
     done = evaluate(*RUN[1:], "env.episodes=2", f"run.folder={live}", "run.name=other", cwd=live)
     assert done.returncode == 0, done.stderr
-    browser.wait(f"{ROWS}.length === 6", 60)
+    browser.wait(f"{ROWS}.length === 6")
     assert browser.js(f"{ROWS}[4]").startswith("other:")
     assert browser.js(f"{box}.checked && document.activeElement === {box}")
     assert browser.js("document.querySelector('.bar input').value") == "NetHack"

@@ -12,7 +12,7 @@ import pytest
 from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from tests.support import CLEAN, evaluate
+from tests.support import CLEAN, PATIENCE, evaluate
 from tests.viewer.support import Browser, documents, new_browser
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def serve() -> Iterator[Serve]:
     yield started
     for process in processes:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from balrog_rag.viewer.episode_library import MEMORY, MOST_AT_ONCE, Library
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
 from balrog_rag.viewer.server import listen, open_browser
-from tests.support import CLEAN
-from tests.viewer.support import documents, until
+from tests.support import CLEAN, PATIENCE, until
+from tests.viewer.support import documents
 
 Client = Callable[..., Awaitable[tuple[int, bytes]]]
 
@@ -112,7 +112,7 @@ def test_the_printed_address_has_a_token(run: Path) -> None:
             return process.stdout.readline().split(" on ")[1].split()[0]
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE)
 
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address())
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address("--no-token"))
@@ -137,11 +137,11 @@ def test_a_server_without_descriptors_says_so_in_one_line_and_goes_on(run: Path,
         until(lambda: err.stat().st_size, "the server has no descriptor left")
         for each in held:
             each.close()
-        with urlopen(f"{address}data/0/head", timeout=120) as answer:
+        with urlopen(f"{address}data/0/head", timeout=PATIENCE) as answer:
             assert answer.status == 200
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
     assert err.read_text().startswith("note: cannot accept connections (Too many open files)")
     assert err.read_text().count("\n") == 1
 
@@ -245,7 +245,7 @@ def test_more_episodes_than_are_rebuilt_at_once_are_all_served(run: Path, tmp_pa
             assert [head["steps"] == 70 for head in heads] == [bool(place % 2) for place in range(len(paths))]
             assert {head["done"] for head in heads[::2]} == {False}
 
-    asyncio.run(asyncio.wait_for(asked(), 240))
+    asyncio.run(asyncio.wait_for(asked(), PATIENCE))
 
 
 def test_an_episode_that_was_resumed_is_read_again(runs: Path, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_an_episode_that_was_resumed_is_read_again(runs: Path, tmp_path: Path) -
         assert unpacked(await library.head(0))["steps"] < 70
         library.close()
 
-    asyncio.run(asyncio.wait_for(asked(), 240))
+    asyncio.run(asyncio.wait_for(asked(), PATIENCE))
 
 
 def test_an_episode_is_followed_while_it_is_played(runs: Path, tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_an_episode_is_followed_while_it_is_played(runs: Path, tmp_path: Path) -
                 await asyncio.sleep(0.05)
             assert (now["steps"], now["failure"], now["outcome"]) == (70, "", "steps")
 
-    asyncio.run(asyncio.wait_for(asked(), 240))
+    asyncio.run(asyncio.wait_for(asked(), PATIENCE))
 
 
 def test_the_list_grows_with_the_runs(runs: Path, tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_the_list_grows_with_the_runs(runs: Path, tmp_path: Path) -> None:
                 head = unpacked((await ask("/data/3/head"))[1])
             assert head["steps"] == 20
 
-    asyncio.run(asyncio.wait_for(asked(), 60))
+    asyncio.run(asyncio.wait_for(asked(), PATIENCE))
 
 
 def test_a_watcher_gives_up_when_nobody_looks(runs: Path, tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_a_watcher_gives_up_when_nobody_looks(runs: Path, tmp_path: Path) -> Non
         assert (await library._opened(0)) is not first  # somebody looks again
         library.close()
 
-    asyncio.run(asyncio.wait_for(asked(), 240))
+    asyncio.run(asyncio.wait_for(asked(), PATIENCE))
 
 
 def test_notes_are_kept_beside_the_run(run: Path) -> None:

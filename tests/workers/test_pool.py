@@ -17,7 +17,9 @@ from balrog_rag.util import scratch
 from balrog_rag.workers.framing import Close, Heartbeat, Open, PlayActions
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
+from tests import support
 from tests.envs.support import minihack, nethack
+from tests.support import PATIENCE
 
 WALK = ["north", "search", "west", "search", "pray", "y", "kick", "esc"]
 
@@ -29,7 +31,7 @@ def with_pool(scenario, **options):
         pool = WorkerPool(**{"workers": 2, "step_deadline": 30, **options})
         await pool.start()
         try:
-            return await asyncio.wait_for(scenario(pool), 240)
+            return await asyncio.wait_for(scenario(pool), PATIENCE)
         finally:
             await pool.close()
 
@@ -45,15 +47,8 @@ def gone(pid):
         return True
 
 
-def wait_until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
 async def until(condition):
-    """Wait until it has, while the pool runs; the scenario's own limit ends it."""
+    """Wait while the pool runs; the scenario's own limit ends it."""
     while not condition():
         await asyncio.sleep(0.02)
 
@@ -344,7 +339,7 @@ def test_workers_die_with_their_parent_even_when_hung():
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    wait_until(lambda: gone(idle) and gone(hung))
+    support.until(lambda: gone(idle) and gone(hung))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
