@@ -82,7 +82,7 @@ def test_a_game_can_be_built_from_its_description(cache, tmp_path):
         folder / "coin_collector/level_220_seed_100.z8" for folder in (tmp_path, cache / "textworld")
     )
     assert len(built.read_bytes()) == len(before.read_bytes())
-    with pytest.raises(ConfigError, match=r"contains no the_cooking_game/.*json; name BALROG's folder"):
+    with pytest.raises(ConfigError, match=r"contains no the_cooking_game/.*json; pass BALROG's folder"):
         build(OTHERS[1:], source=cache / "textworld", folder=tmp_path)
 
 
@@ -111,6 +111,33 @@ def test_its_own_commands_win(coin):
         assert moment.progression == 0.0
     assert (moment.ended, moment.reward, moment.progression) == (Outcome.SOLVED, 1.0, 1.0)
     assert moment.long.endswith("command?\n>")
+
+
+def test_a_restart_begins_the_game_again(coin):
+    """The interpreter then reads the file again, which must still be there."""
+    first = coin.reset().long
+    assert coin.step("go south").long != first
+    coin.step("restart")
+    assert coin.step("yes").long == first
+    assert coin.step("go north").long.startswith("-= ")
+
+
+def test_games_share_the_pages_of_their_file(cache):
+    """Copied, they are 1.3 MB a game."""
+    import psutil
+
+    games = []
+    for _ in range(23):
+        games.append(make("coin_collector", 0, cache / "textworld"))
+        games[-1].reset()
+        if len(games) == 3:
+            before = psutil.Process().memory_full_info().uss
+    grown = (psutil.Process().memory_full_info().uss - before) / 20
+    assert grown < 0.9 * 2**20
+    said = [game.step("go south").long for game in games]
+    assert len(set(said)) == 1
+    del games[::2]  # given back without being closed
+    assert [game.step("look").long for game in games] == [games[0].step("look").long] * len(games)
 
 
 TYPED = ["look", "go south", "take coin", "look. look", "undo", "score", "quit", "y", "restart", "n", "i", ""]

@@ -5,18 +5,16 @@ and keep a model of its world for each game, which is not needed here.
 """
 
 import re
-import warnings
 from pathlib import Path
-from typing import Any
 
 import msgspec
+
+from balrog_rag.envs.textworld.interpreter import Interpreter
 
 _SCORE = re.compile(r"<score>\n(.*)</score>", re.DOTALL)
 _MOVES = re.compile(r"<moves>\n(.*)</moves>", re.DOTALL)
 _REPORTS = ("moves", "score")
 """What the game appends to every page on request, in this order."""
-_ANY_SEED = -1
-"""Any value: the games draw no random numbers."""
 _WON, _LOST = "*** The End ***", "*** You lost! ***"
 
 
@@ -51,7 +49,7 @@ class Story:
     def __init__(self, path: Path) -> None:
         """`path`: the .z8 file, with its description beside it."""
         self._path = path
-        self._machine: Any = None
+        self._machine: Interpreter | None = None
         described = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Description)
         self.goal, self.max_score = described.goal, described.max_score
         self.text, self.score = "", 0
@@ -60,17 +58,16 @@ class Story:
     def reset(self) -> None:
         """Begin the game."""
         self.close()
-        self._machine, said = _begun(self._path)
+        self._machine = Interpreter(self._path)
         self.score = 0
-        self._end(said)
+        self._end(self._machine.first_page)
         for report in _REPORTS:
-            answer, *_ = self._machine.step(f"tw-extra-infos {report}")
-            self._take_score(answer)
+            self._take_score(self._machine.step(f"tw-extra-infos {report}"))
 
     def step(self, command: str) -> None:
         """Type a line."""
-        said, *_ = self._machine.step(command)
-        said = _MOVES.sub("", said)
+        assert self._machine is not None, "not begun"
+        said = _MOVES.sub("", self._machine.step(command))
         self._take_score(said)
         self._end(_SCORE.sub("", said))
 
@@ -86,16 +83,3 @@ class Story:
         if self._machine is not None:
             self._machine.close()
             self._machine = None
-
-
-def _begun(path: Path) -> tuple[Any, str]:
-    """A fresh interpreter and the game's first page."""
-    import jericho
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the interpreter does not know these games by name
-        machine = jericho.FrotzEnv(str(path), _ANY_SEED)
-    said, _ = machine.reset()
-    # Its copy of the file is for a later reset, for which a new interpreter is made here: 0.4 MB a game.
-    vars(machine).get("_cache", {}).clear()
-    return machine, said
