@@ -3,11 +3,13 @@
     python benchmarks/coverage.py [--repeats 10000]
     python benchmarks/coverage.py --differences [--repeats 500]
     python benchmarks/coverage.py --verdicts [--repeats 2000] [--few]
-    python benchmarks/coverage.py --claims [--repeats 300] [--only false]
+    python benchmarks/coverage.py --claims [--repeats 1000] [--only false]
+    python benchmarks/coverage.py --planning [--repeats 200]
 
 The rows of the coverage table in docs/notes/2026-11-statistics.md; the same for the difference of two arms as
 a verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py);
-and both claims, with their power beside Welch's test and Mann and Whitney's (claims.py).
+both claims, with their power beside Welch's test and Mann and Whitney's (claims.py); and whether designs
+detect what they promise (planning.py).
 """
 
 import argparse
@@ -16,6 +18,7 @@ import sys
 import claims
 import false_verdicts
 import numpy as np
+import planning
 
 from balrog_rag.results.statistics.interval import from_draws, mean_interval, smooth_means, unseen
 from balrog_rag.results.statistics.units import Bounds, Score
@@ -126,9 +129,13 @@ def main() -> None:
     parser.add_argument("--only", choices=("arms", "paired", "holm", "false", "power"), help="one table")
     parser.add_argument("--few", action="store_true", help="only the verdicts that the docs show")
     parser.add_argument("--claims", action="store_true", help="both claims, and their power")
+    parser.add_argument("--planning", action="store_true", help="what a design detects, and how often")
     options = parser.parse_args()
     if options.claims:
-        sys.exit(0 if claims.table(options.repeats or 300, options.only) else 1)
+        sys.exit(0 if claims.table(options.repeats or 1_000, options.only) else 1)
+    if options.planning:
+        planning.table(options.repeats or 200)
+        return
     if options.verdicts:
         designs = false_verdicts.HARD if options.few else false_verdicts.EVERY
         sys.exit(0 if false_verdicts.table(options.repeats or 2_000, options.only, designs) else 1)

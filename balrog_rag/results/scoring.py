@@ -142,14 +142,19 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
     against = f"against another {_many(count, what)} it "
     bounds = bounds_by_env([episodes[0].env])[episodes[0].env]
     least = prospects.detects(drawn, (count, count), bounds)
-    if count < LEAST or bounds.most - bounds.least < least < inf:
+    if count < LEAST or bounds.most - bounds.least < least.gap < inf:
         return f"{said}; too few {what} to compare with anything.{one_game_note(episodes)}"
-    if isinf(least):
+    if isinf(least.gap):
         return f"{said}; too little spread to estimate what such a run could detect.{one_game_note(episodes)}"
     aim, size = kind_of(episodes[0].env).scoring.detect, prospects.REFERENCE
-    needed = prospects.needed(aim, prospects.detects(drawn, (size, size), bounds), 1, LEAST)
-    power = f"{against}detects {least:.1f} points"
-    asked = f"; {needed:,} {what} an arm would detect {aim:g}" if needed and needed > count else ""
+    reference = prospects.detects(drawn, (size, size), bounds)
+    needed = prospects.needed(aim, reference.gap, 1, LEAST)
+    power = f"{against}detects {least.gap:.1f} points{least.condition}"
+    asked = (
+        f"; {needed:,} {what} an arm would detect {aim:g}{reference.condition}"
+        if needed and needed > count
+        else ""
+    )
     return f"{said}; {power}{asked}.{one_game_note(episodes)}"
 
 

@@ -1,5 +1,6 @@
 """The verdict on plain numbers, from Python and from two files."""
 
+import re
 import subprocess
 import sys
 
@@ -338,6 +339,18 @@ def test_a_few_scores_that_carry_a_mean_are_pointed_out():
     made = verdict.dominated(np.array([1.0] * 38 + [90, 95]), np.array([1.0, 1.1] * 20))
     assert made.startswith("the 2 highest scores carry 100% of the difference")
     assert verdict.dominated(np.arange(40.0), np.arange(40.0) / 4) == ""
+
+
+def test_where_most_scores_are_zero_the_promise_is_for_fewer_zeros():
+    """Scores that are not zero may grow a hundredfold: too few of them are left to show it."""
+    dice = np.random.default_rng(11)
+    arms = [(dice.random(20) < 0.4) * dice.exponential(1, 20) for _ in "AB"]
+    sentence = balrog_rag.verdict(*arms).sentence
+    assert re.search(r"this design detects \S+ if fewer scores are zero; \S+ numbers an arm would", sentence)
+    larger = [balrog_rag.verdict(100 * arms[0], arm).claimed for arm in arms]
+    assert larger == [False, False]
+    others = [arm[arm > 0] for arm in arms]
+    assert re.search(r"this design detects \S+; ", balrog_rag.verdict(*others).sentence)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from balrog_rag.results.statistics.differences import EASILY_MISSED, patience
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.order import LEAST, Order
 from balrog_rag.results.statistics.permutation import LEAST_PAIRS, Test
-from balrog_rag.results.statistics.prospects import needed, stricter
+from balrog_rag.results.statistics.prospects import Prospect, needed, stricter
 from balrog_rag.results.statistics.units import ALPHA
 
 ALONE = 0.02
@@ -51,9 +51,9 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
     spread: float = 0.0
     """The standard deviation of a draw (of a pair's difference) that makes the difference as uncertain as
     it is; 0: not known."""
-    detects: float = inf
+    detects: Prospect = Prospect()
     """The true difference that this design detects with 80 % power, as the only test."""
-    reference: float = inf
+    reference: Prospect = Prospect()
     """The same for 50 draws per arm."""
     solved_or_not: bool = False
     """Whether only the lowest and the highest score are possible."""
@@ -98,12 +98,12 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
     @property
     def detectable(self) -> float:
         """The true difference that this design detects with 80 % power; infinite if there is none."""
-        return inf if self.blind else self.detects * stricter(self.family)
+        return inf if self.blind else self.detects.gap * stricter(self.family)
 
     @property
     def needed(self) -> int | None:
         """Draws per arm (or pairs) that would detect `wanted`."""
-        return needed(self.wanted, self.reference, self.family, LEAST_PAIRS if self.paired else LEAST)
+        return needed(self.wanted, self.reference.gap, self.family, LEAST_PAIRS if self.paired else LEAST)
 
     @property
     def p(self) -> float:

@@ -2,7 +2,8 @@
 
 The smallest true difference that a sentence finds with a chance of 80 %, with the claim about the order. Two
 arms are drawn again and again from all scores observed, one of them multiplied by a factor. Scores that can
-be negative are shifted; where so many are zero that no factor is ever found, some zeros become other scores.
+be negative are shifted; where so many are zero that no factor is ever found, some zeros become other scores,
+and the sentence says that the promise is for those.
 The bar of the statistic is its 95 % quantile where both are drawn alike, as a permutation test's is. The
 difference is never less than the t test needs. Few scores show too little of the spread that others will
 have, so it is then multiplied by how much larger the spread may be.
@@ -11,6 +12,7 @@ have, so it is then multiplied by how much larger the spread may be.
 from collections.abc import Callable
 from math import ceil, inf, sqrt
 
+import msgspec
 import numpy as np
 
 from balrog_rag.results.statistics import design
@@ -30,22 +32,41 @@ SIGN = 1.25
 """Ratio of the differences detected by a sign test and a t test, for normal scores."""
 
 
-def detects(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
-    """The difference that arms of these sizes detect in 4 of 5 cases; infinite if there is none."""
+class Prospect(msgspec.Struct, frozen=True):
+    """A true difference that a design detects in 4 of 5 cases; infinite if there is none."""
+
+    gap: float = inf
+    through_zeros: bool = False
+    """Whether only if it comes from fewer zeros: of other scores, too few are left to show a factor."""
+
+    @property
+    def condition(self) -> str:
+        """What a sentence adds to the promise."""
+        return " if fewer scores are zero" if self.through_zeros else ""
+
+    def times(self, factor: float) -> "Prospect":
+        """The same for a difference this much larger."""
+        return Prospect(self.gap * factor, self.through_zeros)
+
+
+def detects(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> Prospect:
+    """What arms of these sizes detect."""
     if len(drawn) < 2 or np.ptp(drawn) <= NO_SPREAD:
-        return inf
+        return Prospect()
     if bounds.binary:
-        return _of_shares(drawn, sizes, bounds)
+        return Prospect(_of_shares(drawn, sizes, bounds))
     largest = max(1.0, min(sizes) / MOST_DRAWS)
     ours, theirs = (min(4 * MOST_DRAWS, max(1, round(size / largest))) for size in sizes)
-    found = _smallest(drawn, (ours, theirs)) / sqrt(largest)
+    found = _smallest(drawn, (ours, theirs)).times(1 / sqrt(largest))
     usual = design.detectable(float(drawn.std(ddof=1)), *sizes)
-    return max(found, usual) * unsure(len(drawn))
+    return Prospect(max(found.gap, usual), found.through_zeros).times(unsure(len(drawn)))
 
 
-def detects_paired(spread: float, shown: int, pairs: int) -> float:
+def detects_paired(spread: float, shown: int, pairs: int) -> Prospect:
     """The same for pairs, from the spread of the observed differences."""
-    return SIGN * unsure(shown + 1) * design.detectable_paired(spread, pairs)
+    if not spread:
+        return Prospect()
+    return Prospect(SIGN * unsure(shown + 1) * design.detectable_paired(spread, pairs))
 
 
 def unsure(count: int) -> float:
@@ -81,7 +102,7 @@ def _of_shares(drawn: Floats, sizes: tuple[int, int], bounds: Bounds) -> float:
     return gap if angle <= room else inf
 
 
-def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
+def _smallest(drawn: Floats, sizes: tuple[int, int]) -> Prospect:
     """By doubling and bisection, with common random numbers."""
     dice = np.random.default_rng(0)
     ours, theirs = (drawn[dice.integers(len(drawn), size=(REPEATS, size))] for size in sizes)
@@ -99,10 +120,10 @@ def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
 
     spread, positive = float(drawn.std(ddof=1)), drawn[drawn > 0]
     if drawn.min() < 0:
-        return _searched(more, spread)
+        return Prospect(_searched(more, spread))
     least = _searched(times, spread)
     if np.isfinite(least) or len(positive) == len(drawn):
-        return least
+        return Prospect(least)
     other, luck = dice.choice(positive, ours.shape), dice.random(ours.shape)
     room = float(positive.mean()) - mean
 
@@ -110,7 +131,7 @@ def _smallest(drawn: Floats, sizes: tuple[int, int]) -> float:
         raised = np.where((ours == 0) & (luck < gap / room), other, ours)
         return found(raised * max(1.0, (mean + gap) / (mean + room)))
 
-    return _searched(fewer_zeros, spread)
+    return Prospect(_searched(fewer_zeros, spread), through_zeros=True)
 
 
 def _searched(found: Callable[[float], bool], step: float) -> float:

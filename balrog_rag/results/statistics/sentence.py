@@ -116,16 +116,17 @@ def _repeats(made: ComparisonFigures) -> bool:
 
 def _design_words(made: ComparisonFigures) -> list[str]:
     least = made.detectable
-    if isinf(made.reference) and not made.blind:
+    if isinf(made.reference.gap) and not made.blind:
         return ["too little spread to estimate what this design detects"]
     if made.blind or least > made.scale or isinf(least):
         words = [] if made.claimed else [TOO_FEW.format(made.things)]
     else:
-        words = [f"this design detects {short(least)}"]
+        words = [f"this design detects {short(least)}{made.detects.condition}"]
     if made.clear or made.wanted == 0 or made.needed is None or made.needed <= _fewest(made):
         return words
     who = "pairs" if made.paired else f"{made.drawn} an arm" if _repeats(made) else f"{made.things} an arm"
-    return [*words, f"{made.needed:,} {who} would detect {short(made.wanted)}"]
+    said = f"{made.needed:,} {who} would detect {short(made.wanted)}"
+    return [*words, f"{said}{made.reference.condition}"]
 
 
 def _fewest(made: ComparisonFigures) -> int:

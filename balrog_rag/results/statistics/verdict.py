@@ -1,7 +1,7 @@
 """Compare two arms: difference of means, its interval, and what the design can detect."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, inf, sqrt
+from math import ceil, sqrt
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -95,9 +95,7 @@ def _planned(made: Comparison, matched: Pairs | Arms, limits: Mapping[str, Bound
     """Add what such a design detects."""
     if isinstance(matched, Pairs):
         counts = (made.paired, REFERENCE)
-        here, there = (
-            detects_paired(made.spread, made.paired, count) if made.spread else inf for count in counts
-        )
+        here, there = (detects_paired(made.spread, made.paired, count) for count in counts)
     else:
         alike, bounds = _alike(matched.strata), limits.get(matched.strata[0].env, Bounds())
         bounds = bounds if made.solved_or_not else msgspec.structs.replace(bounds, binary=False)
@@ -107,12 +105,15 @@ def _planned(made: Comparison, matched: Pairs | Arms, limits: Mapping[str, Bound
 
 
 def _alike(strata: Sequence[Stratum]) -> Floats:
-    """All scores shifted to equal means in each stratum, except strata without spread."""
+    """All scores with equal means in each stratum, except strata without spread.
+
+    Zeros that every arm shows stay zeros: how many there are decides what can be detected.
+    """
     cells = [cell for part in strata for cell in (part.ours, part.theirs) if not constant(cell)]
     if not cells:
         return np.zeros(0)
-    mean = float(np.concatenate(cells).mean())
-    if min(float(cell.min()) for cell in cells) >= 0 and _in_proportion(cells):
+    mean, least = float(np.concatenate(cells).mean()), [float(cell.min()) for cell in cells]
+    if max(least) == min(least) == 0 or (min(least) >= 0 and _in_proportion(cells)):
         return np.concatenate([cell * (mean / cell.mean()) for cell in cells])
     return np.concatenate([cell - cell.mean() + mean for cell in cells])
 
