@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from balrog_rag.envs.textworld.interpreter import Interpreter
+from balrog_rag.envs.textworld.frotz import FrotzGame
 
 _SCORE = re.compile(r"<score>\n(.*)</score>", re.DOTALL)
 _MOVES = re.compile(r"<moves>\n(.*)</moves>", re.DOTALL)
@@ -49,7 +49,7 @@ class Story:
     def __init__(self, path: Path) -> None:
         """`path`: the .z8 file, with its description beside it."""
         self._path = path
-        self._machine: Interpreter | None = None
+        self._machine: FrotzGame | None = None
         described = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=Description)
         self.goal, self.max_score = described.goal, described.max_score
         self.text, self.score = "", 0
@@ -58,7 +58,7 @@ class Story:
     def reset(self) -> None:
         """Begin the game."""
         self.close()
-        self._machine = Interpreter(self._path)
+        self._machine = FrotzGame(self._path)
         self.score = 0
         self._end(self._machine.first_page)
         for report in _REPORTS:

@@ -22,7 +22,7 @@ _PRIVATE = 0x02
 _FAILED = ctypes.c_void_p(-1).value
 
 
-class Interpreter:
+class FrotzGame:
     """One game in Frotz."""
 
     def __init__(self, path: Path) -> None:
