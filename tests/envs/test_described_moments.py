@@ -58,6 +58,15 @@ def test_a_thing_lies_on_the_ground_that_is_worth_naming_too():
     assert "- dagger and stairs down at (4, 1), reachable in 1 step" in told(tracker)["rooms"]
 
 
+def test_what_lies_under_ones_feet_is_reached_in_no_step():
+    shown = Drawn("|.>..|")
+    tracker = tracked(shown)
+    shown.number(x=3, y=1)
+    shown.put(3, 1, monster("human"))
+    tracker.see()
+    assert "- stairs down at (3, 1), reachable in 0 steps" in told(tracker)["rooms"]
+
+
 @pytest.mark.parametrize(
     ("far", "part", "line"),
     [

@@ -179,6 +179,24 @@ def test_the_zeros_of_a_game_that_is_over_change_nothing():
     assert (world.over, world.body.hp, world.body.turn) == (True, 7, 33)
 
 
+def test_the_bodys_numbers_are_those_of_the_bottom_lines():
+    shown = Drawn("..@..")
+    shown.number(hp=8, max_hp=15, depth=4, energy=6, armor_class=-2, experience_level=7, turn=901)
+    shown.number(hunger=2, encumbrance=1, condition=33, gold=250, score=1234)
+    shown.arrays["blstats"][2:4] = 118, 18  # strength with its percentage, and without
+    body = seen(shown).body
+    assert body.place == at(2, 0)
+    assert (body.hp, body.max_hp, body.depth, body.power, body.armor, body.level) == (8, 15, 4, 6, -2, 7)
+    assert (body.turn, body.hunger, body.load, body.condition) == (901, 2, 1, 33)
+    assert (body.gold, body.score, body.strength) == (250, 1234, 18)
+
+
+def test_when_a_pet_was_last_seen_on_a_level_is_known():
+    assert seen(moved(3, 4)).level.pet is None
+    world = seen(moved(3, 4, "kitten", "PET"), moved(3, 9))
+    assert world.level.pet == 4
+
+
 def test_levels_are_told_apart_by_branch_and_number_and_monsters_stay_behind():
     first, mines = moved(3, 5), Drawn("@..", branch=2, level=3, turn=6)
     world = seen(first, mines)

@@ -106,6 +106,16 @@ def test_the_caveat_names_what_figures_leave_out_or_include_in_error(builder, da
     assert load(builder.path).caveat == said
 
 
+def test_the_caveat_counts_missing_episodes_of_those_planned_and_says_who_else_played(new_run):
+    run = new_run("run", planned=5)
+    for number in range(2):
+        run.nethack(number, [{}])
+    found = load(run.path)
+    assert found.caveat == "run: 3 of 5 episodes missing"
+    found.episodes[0].forked = "cot / m to step 3"
+    assert found.caveat == "run: 3 of 5 episodes missing, forked: another player decided its first steps"
+
+
 def test_episodes_are_in_the_order_of_their_numbers_not_of_their_letters(builder):
     for number in (100, 99, 9, 1000):
         builder.nethack(number, [{}])
