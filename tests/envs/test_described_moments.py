@@ -310,6 +310,38 @@ def test_a_door_beside_us_that_was_unlocked_is_locked_no_more():
     assert tracker.locked == {elsewhere}
 
 
+def test_a_lock_that_did_not_give_way_stays_locked():
+    shown = Drawn(*ROOM)
+    tracker = tracked(shown)
+    tracker.locked = {(Place(0, 1), at(3, 0))}
+    shown.say("You fail to pick the lock.")
+    tracker.see()
+    assert len(tracker.locked) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "swallowed", "pressed"),
+    [
+        ({"message": ""}, False, "#te\r\x1b\x1b\x1b"),
+        ({"message": "Really attack?", "question": True}, False, ""),  # the keys would answer it
+        ({"message": "Call it:", "text": True}, False, ""),
+        ({"message": ""}, True, ""),
+    ],
+)
+def test_the_map_without_monsters_is_looked_at_only_while_the_game_waits_for_nothing(
+    said, swallowed, pressed
+):
+    shown = Drawn(*ROOM)
+    tracker = tracked(shown)
+    shown.say(**said)
+    tracker.see()
+    tracker.player.world.swallowed = swallowed
+    keys: list[int] = []
+    tracker.look_under(keys.append)
+    assert "".join(map(chr, keys)) == pressed
+    assert not tracker.quiet
+
+
 def test_new_rooms_and_places_that_turn_out_to_be_one_are_told():
     shown = Drawn("|@.  ..|")
     tracker = tracked(shown)

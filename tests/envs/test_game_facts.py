@@ -190,6 +190,14 @@ def test_netplays_figures_have_the_samples_deviation_and_one_episode_has_none():
     assert netplay_score([episode(depth=2)]).depth.deviation == 0.0
 
 
+def test_a_number_that_a_journal_lacks_counts_as_nothing_in_others_figures():
+    bare = SimpleNamespace(percent=0.0, outcome="died", most={}, last={})
+    found = netplay_score([bare])
+    assert {part.mean for part in (found.score, found.depth, found.experience_level, found.turns)} == {0.0}
+    assert challenge_score([bare]).mean == 0.0
+    assert (paper_score([[bare] * 5]).max_depth, paper_score([[bare] * 5]).max_experience_level) == (0, 0)
+
+
 @pytest.mark.parametrize("rules", kind_of("nle").scoring.rules, ids=lambda rules: rules.title)
 def test_figures_of_nothing_are_words_and_not_errors(rules):
     assert all(isinstance(cell, str) for cell in rules.figures([[]]))

@@ -108,6 +108,8 @@ def test_environments_that_only_one_arm_played_have_no_verdict_of_their_own(new_
         run.nethack(0, [{}])
     ours.minihack(ROOM, 0, True)
     theirs.minihack("MiniHack-River-v0", 0, True)
+    ours.write("babyai/T/00", [End("failed", 0)])
+    theirs.write("crafter/default/00", [End("steps", 0)])
     found = duel(*(load_arms([run.path])[0] for run in (ours, theirs)))
     assert list(found.environments) == ["nle", "minihack"]
     assert list(found.tasks) == [NETHACK]
