@@ -16,6 +16,7 @@ registry.agents.declare(
         "few_shot": "balrog_rag.agents.few_shot:FewShot",
         "netplay": "balrog_rag.agents.netplay:NetPlay",
         "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
+        "own_class": "balrog_rag.agents.own_class:OwnClass",
     },
 )
 registry.programs.declare(

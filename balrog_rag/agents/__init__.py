@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
+from balrog_rag.agents import own_class
 from balrog_rag.agents.program_agent import ProgramAgent
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts import registry
@@ -56,6 +57,8 @@ def resolve(config: AgentConfig) -> AgentConfig:
     Prompts(config.prompts).check(own_prompts(config.name))
     if plays(config.name):
         config = replace(config, options=dict(program_of(config.name).settle(config.options)))
+    elif runs_own_file(config.name):
+        config = replace(config, options=own_class.settled(config.options))
     refuse_placeless(config)
     refuse_changing(config)
     if config.name == "few_shot" and not config.demonstrations:
@@ -134,6 +137,16 @@ def refusal(name: str, game: GameSpec) -> str:
     return why and f"agent={name}: {why}"
 
 
+def runs_own_file(name: str) -> bool:
+    """Whether the agent is a class in a file that its options name, so that making it runs that file."""
+    return not plays(name) and bool(getattr(registry.agents.get(name), "foreign", False))
+
+
+def runs_outside_code(config: AgentConfig) -> bool:
+    """Whether the player is code in a file or a folder that agent.options name."""
+    return program_of(config.name).foreign if plays(config.name) else runs_own_file(config.name)
+
+
 class Needs(NamedTuple):
     """The services that an agent uses."""
 
@@ -147,9 +160,10 @@ def needs(config: AgentConfig) -> Needs:
     if plays(config.name):
         return Needs(model=False, knowledge=config.retrieval.enabled)
     agent = registry.agents.get(config.name)
+    asks: bool | Callable[[AgentConfig], bool] = getattr(agent, "asks_model", True)
     looks_up: Callable[[AgentConfig], bool] | None = getattr(agent, "looks_up", None)
     return Needs(
-        model=wrapped or getattr(agent, "asks_model", True),
+        model=wrapped or (asks(config) if callable(asks) else asks),
         knowledge=config.retrieval.enabled or (looks_up is not None and looks_up(config)),
     )
 

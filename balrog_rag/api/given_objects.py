@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from balrog_rag.api.registering import register
-from balrog_rag.config.compose import quoted
+from balrog_rag.config.own_files import quoted
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Agent, Model
 from balrog_rag.contracts.data import Reply, Request

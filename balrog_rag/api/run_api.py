@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from balrog_rag.config.compose import quoted
+from balrog_rag.config.own_files import quoted
 from balrog_rag.config.plain_secrets import refuse_in_words
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag import agents
 from balrog_rag.cli.one_run import play_run
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
@@ -38,6 +39,9 @@ def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = Fal
     if at > held:
         raise ConfigError(f"--at {at}: the journal has {held} steps")
     stored = read_run(run_of(path, recording.header.spec.episode))
+    # The steps before the fork are replayed by their own player, whose code would run.
+    if agents.runs_outside_code((before := resumed_config(stored, [])).agent):
+        refuse_untrusted_folder(stored, before, [], trust)
     config = with_other_player(stored, overrides)
     refuse_untrusted_folder(stored, config, overrides, trust)
     check_config(config)

@@ -19,6 +19,7 @@ Play language-model agents in text games and report their progression.
   balrog-rag run resume=results/RUN               resume an interrupted run
   balrog-rag run -m agent=naive,robust_star_rag   a sweep: one run per combination
   balrog-rag run +experiment=paper_figure3        an experiment (docs/reference/experiments.md)
+  balrog-rag run agent=mine.py:Mine               an agent of your own: a class with act, or a function
   balrog-rag run conf_dir=my_conf agent=mine      presets of your own: my_conf/agent/mine.yaml
 
 flags:

@@ -9,9 +9,9 @@ from balrog_rag.cli.command_line import as_far_as_read
 from balrog_rag.cli.one_run import play_run
 from balrog_rag.cli.stopped import print_sweep_troubles
 from balrog_rag.cli.sweep_results import outcomes_on_disk, print_and_write
-from balrog_rag.config.compose import quoted
 from balrog_rag.config.groups import register_schema
 from balrog_rag.config.mistakes import one_line_errors
+from balrog_rag.config.own_files import quoted
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.results.stored_run import read_run
 from balrog_rag.run.begin import resumed_run

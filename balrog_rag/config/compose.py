@@ -8,11 +8,11 @@ from balrog_rag.config import schema, user_presets
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
+from balrog_rag.config.own_files import quoted, with_own_file
 from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.preset_options import of_chosen_games
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.config.short_forms import in_full, in_mapping
-from balrog_rag.contracts.blame import remember_as_written
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.paths import data
 
@@ -31,7 +31,7 @@ def _composed(overrides: list[str], search: list[str]) -> schema.Config:
 
     refuse_in_words(overrides)
     register_schema()
-    overrides = [word for given in overrides for word in _with_files(given) for word in _with_policy(word)]
+    overrides = [word for given in overrides for word in _with_files(given) for word in with_own_file(word)]
     refuse_mistakes(overrides)
     words = [as_hydra_wants(word) for word in overrides]
     with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
@@ -67,23 +67,6 @@ def _with_files(word: str) -> list[str]:
     if not files:
         raise ConfigError(f"{word}: the folder contains no prompt files (NAME.j2)")
     return [f"agent.prompts.{file.stem}={quoted(f'@{file}')}" for file in files]
-
-
-def _with_policy(word: str) -> list[str]:
-    """Expand `agent=FILE.py:FUNCTION` into an agent that plays a user's function; return others unchanged."""
-    file, function = Path(word.removeprefix("agent=").rpartition(":")[0]), word.rpartition(":")[2]
-    if not word.startswith("agent=") or file.suffix != ".py":
-        return [word]
-    path = file.expanduser().resolve()
-    remember_as_written(path, str(file))
-    options = f"path: {quoted(str(path))}, function: {quoted(function)}"
-    return ["agent=policy", f"agent.options={{{options}}}"]
-
-
-def quoted(text: str) -> str:
-    """Quote a value so that Hydra's grammar takes it literally."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def _text(key: str, given: str) -> str:

@@ -142,5 +142,13 @@ def grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def of_sweep(path: Path) -> Experiment | None:
-    """The experiment that a sweep's folder was created from, or None."""
-    return find(sweeps.read(path).experiment)
+    """The experiment that a sweep's folder was created from, or None.
+
+    Of a description that is not built in, the folder has the title and the baseline.
+    """
+    sweep = sweeps.read(path)
+    built_in = find(sweep.experiment)
+    if built_in is not None or not sweep.title:
+        return built_in
+    arms = tuple(ExperimentArm(run.name, ()) for run in sweep.runs)
+    return Experiment(sweep.experiment, sweep.title, "", sweep.baseline, arms)

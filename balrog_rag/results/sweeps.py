@@ -1,10 +1,13 @@
 """The part of sweep.json that results need: the sweep's overrides, and its runs in order."""
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from balrog_rag.util.files import read_file
+
+LONGEST_TITLE = 500
 
 
 class _Run(msgspec.Struct):
@@ -16,6 +19,10 @@ class Sweep(msgspec.Struct):
 
     words: list[str] = []
     runs: list[_Run] = []
+    title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)] = ""
+    """Title of the experiment; empty in sweeps of earlier versions, or without an experiment."""
+    baseline: str = ""
+    """Name of the run with which the others are compared; empty as above."""
 
     @property
     def experiment(self) -> str:

@@ -8,8 +8,9 @@ import msgspec
 
 from balrog_rag import agents
 from balrog_rag import models as llm
-from balrog_rag.config.compose import compose, quoted
+from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.config.own_files import quoted
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config, LimitsConfig, ModelConfig
 from balrog_rag.contracts import registry
@@ -162,7 +163,7 @@ def refuse_files(request: RolloutRequest, spec: EpisodeSpec | None = None) -> No
         return
     agent, knowledge = spec.player.agent, spec.player.knowledge
     name = str(agent.get("name"))
-    if plays(name) and program_of(name).foreign:
+    if agents.runs_own_file(name) or (plays(name) and program_of(name).foreign):
         raise ConfigError(f"agent={name}: runs a program of the server's machine, {NOT_ALLOWED}")
     if agent.get("demonstrations"):
         raise ConfigError(f"agent.demonstrations: names files, {NOT_ALLOWED}")

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from balrog_rag import agents, knowledge
 from balrog_rag import models as llm
+from balrog_rag.agents import own_class
 from balrog_rag.agents.demonstration_choice import check_demonstrations
 from balrog_rag.agents.lookup_worth import check_gate
 from balrog_rag.config.agent_schema import AgentConfig
@@ -92,3 +93,5 @@ def check_episodes(specs: Sequence[EpisodeSpec]) -> None:
     for player in {spec.last_player.agent["name"]: spec.last_player for spec in specs}.values():
         if plays(name := str(player.agent["name"])):
             program_of(name).check(player.agent["options"])
+        elif agents.runs_own_file(name):
+            own_class.load(player.agent["options"])

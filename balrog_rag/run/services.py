@@ -13,6 +13,7 @@ from balrog_rag.config.frozen import plain, thaw, tree_digest
 from balrog_rag.config.schema import Config, KnowledgeConfig, ModelConfig
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever
 from balrog_rag.contracts.data import Message, ProgramPlayer, Reply, Request, TaskView
+from balrog_rag.contracts.errors import JournalError
 from balrog_rag.contracts.programs import program_of
 from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.spec import PlayerSpec
@@ -20,6 +21,7 @@ from balrog_rag.knowledge.progress import end_bars
 from balrog_rag.models.fit import fit
 from balrog_rag.models.pace import Hold, Pace
 from balrog_rag.util import stopping
+from balrog_rag.util.terminal_safe import one_line
 
 T = TypeVar("T")
 
@@ -172,6 +174,19 @@ class ReplayServices(LiveServices):
         """`trusted`: the code that the journal names is this user's own and may run."""
         super().__init__()
         self._trusted = trusted
+
+    def agent(
+        self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+    ) -> Agent:
+        """Make an agent, unless that would run a file which an untrusted journal names."""
+        if not self._trusted and agents.runs_own_file(str(player.agent.get("name"))):
+            options = player.agent.get("options")
+            file = str(options.get("path")) if isinstance(options, Mapping) else "a file"
+            raise JournalError(
+                f"played by a class in {one_line(file)[:200]}, and its run was not made by you on this "
+                "machine: a replay would run that file; check it, then `balrog-rag resume RUN --trust` once"
+            )
+        return super().agent(player, view, llm, knowledge, seed, since)
 
     def runs(self, player: ProgramPlayer) -> bool:
         """Whether a program may run: not if it is untrusted."""

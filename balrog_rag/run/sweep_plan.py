@@ -19,6 +19,7 @@ from balrog_rag.results.experiments import Experiment
 from balrog_rag.results.run_folder import CONFIG, SWEEP
 from balrog_rag.results.run_seal import MARK, is_sealed_here, mark_new
 from balrog_rag.results.stored_run import StoredRun, read_run, read_sealed
+from balrog_rag.results.sweeps import LONGEST_TITLE
 from balrog_rag.run.arms_of_words import experiment_of, meant
 from balrog_rag.run.begin import composed, planned, ready, resumed_run
 from balrog_rag.run.grid import Combination, combinations, of_values
@@ -35,12 +36,16 @@ class PlannedSweep(msgspec.Struct, frozen=True):
 
     words: list[str]
     runs: list[Combination]
+    title: str = ""
+    """Title of the experiment; empty without one."""
+    baseline: str = ""
+    """Name of the run with which the experiment compares the others."""
 
 
 def new_sweep(words: list[str]) -> list[PlannedRun]:
     """Plan a new sweep and create its folders, after checking that all runs are possible."""
     chosen, runs = checked_sweep(words)
-    while not _made(top := runs[0].folder.parent, PlannedSweep(words, chosen)):
+    while not _made(top := runs[0].folder.parent, _record(words, chosen)):
         if compose(chosen[0].words).run.name:
             raise run_folder.taken(top)
         # The default name has the time in seconds: a sweep that began in the same second took it.
@@ -68,6 +73,14 @@ def checked_sweep(words: list[str], prepare: Prepare = ready) -> tuple[list[Comb
         config = of_sweep(top, each, prepare)
         runs.append(_marked(planned(top / each.name, config, label=each.name), each))
     return chosen, runs
+
+
+def _record(words: list[str], chosen: list[Combination]) -> PlannedSweep:
+    """The sweep with what its results need of the experiment, whose description may not be found later."""
+    experiment = experiment_of(words)
+    if experiment is None:
+        return PlannedSweep(words, chosen)
+    return PlannedSweep(words, chosen, experiment.title[:LONGEST_TITLE], experiment.baseline)
 
 
 def _marked(run: PlannedRun, combination: Combination) -> PlannedRun:

@@ -196,7 +196,7 @@ def test_a_function_of_a_file_plays(play: Callable, tmp_path: Path) -> None:
     end, path = play(f"agent={file}:act")
     assert end.steps == 60
     assert asyncio.run(verify(path)).complete
-    with pytest.raises(ConfigError, match="the file defines no function of that name"):
+    with pytest.raises(ConfigError, match="the file defines no function or class of that name"):
         planned(Path(), compose([f"agent={file}:nothing"]))
 
 

@@ -8,6 +8,7 @@ import pytest
 from balrog_rag.cli.main import main
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results.experiments import of_sweep
 from tests.support import command, evaluate
 
 FILES = {
@@ -48,6 +49,9 @@ def test_an_experiment_plays_its_arms_and_can_be_resumed_elsewhere(folder: Path,
     assert done.returncode == 0, done.stderr
     with (tmp_path / "results/s/sweep.csv").open() as file:
         assert {row["run"]: row["ended"] for row in csv.DictReader(file)} == {"cot": "1", "mine": "1"}
+    found = of_sweep(tmp_path / "results/s")
+    assert found is not None
+    assert (found.baseline, [arm.name for arm in found.arms]) == ("cot", ["cot", "mine"])
     (tmp_path / "other").mkdir()
     again = command("balrog_rag.eval", f"resume={tmp_path / 'results/s'}", cwd=tmp_path / "other")
     assert again.returncode == 0, again.stderr

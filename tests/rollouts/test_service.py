@@ -135,6 +135,7 @@ BAD: list[tuple[Any, int, str]] = [
     ({"overrides": ["agent.prompts.closing=@/etc/passwd"]}, 400, "a client may not do"),
     ({"overrides": ["agent.demonstrations=[/etc/passwd]"], "agent": "few_shot"}, 400, "a client may not do"),
     ({"agent": "/tmp/mine.py:act", "task": NLE}, 400, "a client may not do"),
+    ({"agent": "own_class", "overrides": ["agent.options.class_name=A"], "task": NLE}, 400, "agent"),
     ({"agent": "program", "overrides": ["agent.options.path=/tmp"], "task": NLE}, 400, "a client may not do"),
     ({"overrides": ["conf_dir=conf"]}, 400, "a client may not do"),
     ({"agent": "program", "task": NLE}, 400, "agent"),

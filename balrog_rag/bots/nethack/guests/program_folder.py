@@ -64,10 +64,12 @@ def file_digest(options: GuestOptions) -> str:
     """Digest a function's file and name."""
     path = Path(options.path)
     if not path.is_file() or not options.function.isidentifier():
-        raise ConfigError(f"agent={path}:{options.function}: no such file; write agent=FILE.py:FUNCTION")
+        raise ConfigError(f"agent={path}:{options.function}: no such file; write agent=FILE.py:NAME")
     content = read_file(path)
     if f"def {options.function}(".encode() not in content:
-        raise ConfigError(f"agent={path}:{options.function}: the file defines no function of that name")
+        raise ConfigError(
+            f"agent={path}:{options.function}: the file defines no function or class of that name"
+        )
     return digest(content + b"\0" + options.function.encode())
 
 
