@@ -61,6 +61,8 @@ class JournalCursor:
         """Pass `writer=None` for a replay that may not go live."""
         self._entries = recording.entries
         self._next = 0
+        self.recorded = recording.count
+        """Number of steps in the recording."""
         self._writer = writer
         self._texts: dict[str, str] = {}
 

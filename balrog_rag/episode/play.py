@@ -175,8 +175,10 @@ class EpisodeContext:
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
         recorded = self.cursor.upcoming_burst()
-        if recorded is not None and self.services.runs(player):
-            # Without recorded keys the program itself runs, and `record` compares what it pressed.
+        # A player that a recorded fork replaces does not continue, so its keys are enough; its program may
+        # have been improved since. Otherwise the program itself runs, and `record` compares what it pressed.
+        replaced = any(n < fork.at <= self.cursor.recorded for fork in self.spec.forks)
+        if recorded is not None and not replaced and self.services.runs(player):
             recorded = msgspec.structs.replace(recorded, keys=())
         try:
             return await self.game.run(player, min(most, BURST), recorded)

@@ -42,6 +42,7 @@ class HostedGame:
             # Not recorded by a caller yet, so nobody else could close it.
             raise
         self._player: tuple[ProgramPlayer, Driver] | None = None
+        self._pressing: Driver | None = None
         self._calls = 0
         self._ended = False
 
@@ -99,7 +100,8 @@ class HostedGame:
         """Let a program press keys; it is created at its first burst."""
         # Recorded keys are given only for programs that must not run here: untrusted ones.
         if recorded is not None and recorded.keys:
-            return self._driver(player.name, pressing(recorded.keys)).burst(most, heartbeat, recorded)
+            self._pressing = self._driver(player.name, pressing(recorded.keys))
+            return self._pressing.burst(most, heartbeat, recorded)
         if self._player is None or self._player[0] != player:
             with _one_line(f"program {player.name!r}", "cannot be made"):
                 program = self._program(program_of(player.name), {}, player.seed, player.options)
@@ -120,6 +122,15 @@ class HostedGame:
     def numbers(self) -> Mapping[str, int]:
         """The current numbers of the game, also between the presses of a burst."""
         return self._game.numbers
+
+    def milestones(self) -> Mapping[str, list[str]]:
+        """Return what has been reached so far, also between the presses of a burst."""
+        return self._progress.milestones()
+
+    def so_far(self) -> Transition:
+        """Return the step that the recorded presses of the current burst have led to until now."""
+        assert self._pressing is not None
+        return self._pressing.so_far()
 
     def painted(self) -> Painting | None:
         """Return the current screen as people see it, or None if the environment cannot draw it."""

@@ -112,6 +112,8 @@ class Driver:
         """
         self._crash_scores, self._name = crash_scores, name
         self._game, self._program, self._progress, self._place = game, program, progress, place
+        self._message = ""
+        self._score = _Score(progress)
         self._begun = False
         self._over = ""
         self._failed: PlayerFailed | None = None
@@ -123,6 +125,7 @@ class Driver:
         """
         game, pressed = self._game, list[Press]()
         score, message, ended, stopped = _Score(self._progress), "", "", ""
+        self._score = score
         height = score.standing, self._place(game.numbers)
         most = recorded.presses if recorded else most
         while len(pressed) < most and not ended:
@@ -141,10 +144,11 @@ class Driver:
                 # Return the presses so far, so that they are journaled; the next burst raises the failure.
                 break
             done = game.press(press)
-            heartbeat()
             pressed.append(press)
             message, ended, numbers = done.message, done.ended, game.numbers
+            self._message = message
             score.add(done, numbers)
+            heartbeat()
             if recorded is None and (score.standing, self._place(numbers)) != height:
                 break
         # The replayed program may not fail again (a time-out, say), but the recorded episode ended here.
@@ -152,6 +156,10 @@ class Driver:
             ended, stopped = recorded.ended, recorded.stopped
         seen = game.look(message, ended)
         return score.of(seen, stopped, pressed)
+
+    def so_far(self) -> Transition:
+        """Return the step that the presses of the current burst have led to until now."""
+        return self._score.of(self._game.look(self._message, ""), "")
 
     def close(self) -> None:
         """Close the program."""

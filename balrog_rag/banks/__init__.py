@@ -1,0 +1,1 @@
+"""Phase banks: states of recorded episodes that satisfy a condition, and variants played from them."""

@@ -1,0 +1,121 @@
+"""`balrog-rag bank`: cut states out of recorded episodes, play variants from each, compare them in pairs."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from balrog_rag.cli.command_line import Parser, called, carried_out, ended, folder_to_write, within
+from balrog_rag.util.terminal_safe import terminal_safe
+
+SHOWN = 20
+"""States that `bank show` lists by default."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; an error is one line on stderr."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: carried_out(parser(), words))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all bank commands."""
+    made = Parser(prog=called("bank"), description=__doc__)
+    commands = made.add_subparsers(title="commands", metavar="COMMAND")
+    _make(commands.add_parser("make", help="find the states at which a condition holds"))
+    listing = commands.add_parser("list", help="list the banks")
+    _banks(listing)
+    listing.set_defaults(carry_out=lambda options: list_banks(options.banks))
+    _show(commands.add_parser("show", help="list the states of a bank"))
+    return made
+
+
+def _banks(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--banks",
+        type=Path,
+        default=Path("banks"),
+        metavar="DIR",
+        help="folder of banks (default: %(default)s)",
+    )
+
+
+def _make(made: argparse.ArgumentParser) -> None:
+    made.description = (
+        "Replay journals and store each state at which EXPR holds as a reference: journal and number of "
+        "key presses. EXPR is evaluated after every step, and after every key press of a program. It has the "
+        "game's numbers (the columns of balrog_rag.steps), events (milestones reached, such as xp_2), step, "
+        'health (0 to 1), numbers, + - * / // %, comparisons, and or not, shows("TEXT") (on the screen) and '
+        'did("ACTION") (how often so far).'
+    )
+    made.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders, sweeps or journals")
+    made.add_argument("--where", required=True, metavar="EXPR", help="e.g. 'depth >= 5 and hp * 3 < max_hp'")
+    made.add_argument("--name", required=True, help="name of the bank")
+    made.add_argument(
+        "--every",
+        type=int,
+        default=0,
+        metavar="N",
+        help="take further states of an episode, at least N steps apart (default: only the first)",
+    )
+    _banks(made)
+    made.set_defaults(carry_out=make)
+
+
+def _show(made: argparse.ArgumentParser) -> None:
+    made.add_argument("name", metavar="NAME", help="name of the bank")
+    made.add_argument(
+        "--states", type=int, default=SHOWN, metavar="N", help="states to list (default: %(default)s)"
+    )
+    made.add_argument("--check", action="store_true", help="replay to every state and compare it")
+    _banks(made)
+    made.set_defaults(carry_out=show)
+
+
+def make(options: argparse.Namespace) -> int:
+    """Search the journals and write the bank."""
+    from balrog_rag.banks import bank
+    from balrog_rag.banks.expression import Expression
+    from balrog_rag.banks.making import journals_in, made
+    from balrog_rag.util.wording import many
+
+    within("--every", options.every, 0)
+    expression = Expression(options.where)
+    folder = options.banks / bank.checked_name(options.name)
+    folder_to_write("--banks", folder)
+    if (folder / bank.MANIFEST).exists():
+        bank.refuse_taken(folder)
+    found, problems = made(journals_in(options.runs), expression, options.every, folder)
+    for problem in problems:
+        print(terminal_safe(f"left out: {problem}"), file=sys.stderr)
+    bank.write(folder, found)
+    count, episodes = many(len(found.states), "states"), len({state.journal for state in found.states})
+    print(f"{folder}: {count} of {episodes} among {many(found.scanned, 'episodes')}")
+    return 0
+
+
+def list_banks(banks: Path) -> int:
+    """Print one line for each bank."""
+    from balrog_rag.banks.bank import folders, read_folder
+
+    found = [read_folder(folder) for folder in folders(banks)]
+    if not found:
+        print(f"{banks}: no banks; make one: balrog-rag bank make RUN --where EXPR --name NAME")
+    for stored in found:
+        print(terminal_safe(f"{stored.name:<24} {len(stored.bank.states):>7,} states  {stored.bank.where}"))
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """Print a bank's states; with --check, replay to each."""
+    from balrog_rag.banks.bank import read
+    from balrog_rag.banks.checking import check
+    from balrog_rag.banks.listing import lines
+
+    within("--states", options.states, 0)
+    stored = read(options.banks, options.name)
+    print(terminal_safe("\n".join(lines(stored, options.states))))
+    if not options.check:
+        return 0
+    wrong, count = check(stored), len(stored.bank.states)
+    print(terminal_safe("\n".join([*wrong, f"{count - len(wrong)} of {count} states replay exactly"])))
+    return 1 if wrong else 0
