@@ -75,7 +75,7 @@ def make(options: argparse.Namespace) -> int:
     """Search the journals and write the bank."""
     from balrog_rag.banks import bank
     from balrog_rag.banks.expression import Expression
-    from balrog_rag.banks.making import journals_in, made
+    from balrog_rag.banks.state_search import journals_in, made
     from balrog_rag.util.wording import many
 
     within("--every", options.every, 0)
@@ -108,8 +108,8 @@ def list_banks(banks: Path) -> int:
 def show(options: argparse.Namespace) -> int:
     """Print a bank's states; with --check, replay to each."""
     from balrog_rag.banks.bank import read
-    from balrog_rag.banks.checking import check
-    from balrog_rag.banks.listing import lines
+    from balrog_rag.banks.state_checks import check
+    from balrog_rag.banks.state_lines import lines
 
     within("--states", options.states, 0)
     stored = read(options.banks, options.name)

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from balrog_rag.banks import bank
-from balrog_rag.banks.checking import check
 from balrog_rag.banks.expression import Expression
-from balrog_rag.banks.listing import lines
-from balrog_rag.banks.making import made, search
 from balrog_rag.banks.moments import RecordedEpisode
+from balrog_rag.banks.state_checks import check
+from balrog_rag.banks.state_lines import lines
+from balrog_rag.banks.state_search import made, search
 from balrog_rag.contracts.errors import BalrogError, ConfigError, JournalError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.run_folder import journal_path
