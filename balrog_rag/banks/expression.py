@@ -26,7 +26,7 @@ MOST_NAMES = 60
 FUNCTIONS = ("shows", "did")
 
 
-class Moment(Protocol):
+class MomentValues(Protocol):
     """What an expression reads."""
 
     def value(self, name: str) -> float:
@@ -46,7 +46,7 @@ class Unknown(Exception):
     """A value that does not exist, such as a division by zero."""
 
 
-Node = Callable[[Moment], float]
+Node = Callable[[MomentValues], float]
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -82,7 +82,7 @@ class Expression:
         self.reads_screen = "shows" in called
         self._node = _translated(tree, text, 0)
 
-    def holds(self, moment: Moment) -> bool:
+    def holds(self, moment: MomentValues) -> bool:
         """Whether it is true; false if a value that decides it is unknown."""
         try:
             return bool(self._node(moment))
@@ -153,7 +153,7 @@ def _refusal(node: ast.expr, text: str) -> str:
 def _any_or_all(parts: list[Node], decisive: bool) -> Node:
     """Return `or` (decided by the first true part) or `and` (by the first false one)."""
 
-    def decide(moment: Moment) -> bool:
+    def decide(moment: MomentValues) -> bool:
         unknown = False
         for part in parts:
             try:
@@ -169,7 +169,7 @@ def _any_or_all(parts: list[Node], decisive: bool) -> Node:
 
 
 def _calculated(operation: Callable[[Any, Any], Any], left: Node, right: Node) -> Node:
-    def calculate(moment: Moment) -> float:
+    def calculate(moment: MomentValues) -> float:
         try:
             made: float = operation(left(moment), right(moment))
         except (ZeroDivisionError, OverflowError) as error:
@@ -180,7 +180,7 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Node, right: Node) -
 
 
 def _compared(operations: list[Callable[[Any, Any], bool]], operands: list[Node]) -> Node:
-    def compare(moment: Moment) -> bool:
+    def compare(moment: MomentValues) -> bool:
         values = [operand(moment) for operand in operands]
         pairs = zip(operations, values, values[1:], strict=False)
         return all(operation(left, right) for operation, left, right in pairs)

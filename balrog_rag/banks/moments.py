@@ -24,7 +24,7 @@ OWN_NAMES = ("step", "health")
 _NOBODY = ProgramPlayer("recorded keys", {}, 0)
 
 
-class RecordedEpisode:
+class ReplayableJournal:
     """A journal that can be replayed to any of its moments."""
 
     def __init__(self, path: Path, recording: Recording | None = None) -> None:

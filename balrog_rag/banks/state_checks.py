@@ -1,7 +1,7 @@
 """Replay to the states of a bank and compare them with what was recorded."""
 
-from balrog_rag.banks.bank import State, StoredBank
-from balrog_rag.banks.moments import RecordedEpisode
+from balrog_rag.banks.moments import ReplayableJournal
+from balrog_rag.banks.stored_bank import BankState, StoredBank
 from balrog_rag.contracts.errors import BalrogError, ReplayError
 
 
@@ -16,10 +16,10 @@ def check(stored: StoredBank) -> list[str]:
     return wrong
 
 
-def replay_to(stored: StoredBank, state: State) -> None:
+def replay_to(stored: StoredBank, state: BankState) -> None:
     """Replay to a state; raise an error if the game or its journal differs."""
     path = stored.journal_of(state)
-    episode = RecordedEpisode(path, stored.recording(state))
+    episode = ReplayableJournal(path, stored.recording(state))
     refuse_other(stored, state, episode)
     played = episode.replay(until=state.at)
     played.close()
@@ -29,7 +29,7 @@ def replay_to(stored: StoredBank, state: State) -> None:
         raise ReplayError(f"{path}: step {state.at}: the replay shows something else than the bank")
 
 
-def refuse_other(stored: StoredBank, state: State, episode: RecordedEpisode) -> None:
+def refuse_other(stored: StoredBank, state: BankState, episode: ReplayableJournal) -> None:
     """Refuse a state that its journal does not have."""
     if episode.spec.episode != state.episode or not 0 <= state.at <= episode.last:
         raise ReplayError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from balrog_rag.banks.bank import State, StoredBank
+from balrog_rag.banks.stored_bank import BankState, StoredBank
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.util.wording import many
 
@@ -21,7 +21,7 @@ def lines(stored: StoredBank, most: int) -> Iterator[str]:
         yield f"        and {len(bank.states) - most:,} more; --states {len(bank.states)} lists all"
 
 
-def headline(state: State) -> str:
+def headline(state: BankState) -> str:
     """Describe a state by the game's own line of numbers."""
     kind = kind_of(state.episode.partition("/")[0])
     said = [kind.hints.signals.time(state.numbers), kind.display.headline(state.numbers)]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from balrog_rag.banks.bank import MOST_STATES, VERSION, Bank, State, prefix_digest
 from balrog_rag.banks.expression import Expression
-from balrog_rag.banks.moments import RecordedEpisode, Replay
+from balrog_rag.banks.moments import Replay, ReplayableJournal
+from balrog_rag.banks.stored_bank import MOST_STATES, VERSION, Bank, BankState, prefix_digest
 from balrog_rag.contracts.errors import BalrogError, ConfigError, JournalError, RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step, changed_numbers
@@ -25,7 +25,7 @@ IN_PARALLEL_FROM = 4
 class Found(msgspec.Struct):
     """What one journal contains."""
 
-    states: list[State]
+    states: list[BankState]
     names: set[str]
     """Every name that an expression could have used."""
     problem: str = ""
@@ -48,7 +48,7 @@ def journals_in(places: Sequence[Path]) -> list[Path]:
 
 def made(paths: Sequence[Path], expression: Expression, every: int, folder: Path) -> tuple[Bank, list[str]]:
     """Search journals; return the bank, and why some journals were left out."""
-    states: list[State] = []
+    states: list[BankState] = []
     problems: list[str] = []
     known: set[str] = set()
     for found in _all(paths, expression, every, folder):
@@ -95,20 +95,22 @@ def search(path: Path, expression: Expression, every: int, folder: Path) -> Foun
         data = read_file(path, LARGE)
     except OSError as error:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
-    episode = RecordedEpisode(path, journal.parse(data, path))
+    episode = ReplayableJournal(path, journal.parse(data, path))
     search = _Search(expression, every, episode)
     played = episode.replay(see=search.see)
     names = search.names | played.names()
     played.close()
     where, name = os.path.relpath(path.resolve(), folder.resolve()), episode.spec.episode
     states = [
-        State(where, name, each.at, prefix_digest(data, episode.recording, each.at), each.numbers, each.cut)
+        BankState(
+            where, name, each.at, prefix_digest(data, episode.recording, each.at), each.numbers, each.cut
+        )
         for each in search.found
     ]
     return Found(states, names)
 
 
-class Place(NamedTuple):
+class FoundState(NamedTuple):
     """A moment that was found."""
 
     at: int
@@ -119,13 +121,13 @@ class Place(NamedTuple):
 class _Search:
     """Collects the moments at which a condition holds."""
 
-    def __init__(self, expression: Expression, every: int, episode: RecordedEpisode) -> None:
+    def __init__(self, expression: Expression, every: int, episode: ReplayableJournal) -> None:
         self._expression, self._every, self._last = expression, every, episode.last
         self._steps = iter(episode.recording.steps)
         self._step: Step | None = None
         self._before: dict[str, int] = {}
         """The numbers before that step."""
-        self.found: list[Place] = []
+        self.found: list[FoundState] = []
         self.names: set[str] = set()
 
     def see(self, at: int, moment: Replay) -> None:
@@ -138,7 +140,7 @@ class _Search:
         if at > self._last or (self.found and (not self._every or at < self.found[-1].at + self._every)):
             return
         if self._expression.holds(moment):
-            self.found.append(Place(at, dict(moment.numbers), self._cut(at, moment)))
+            self.found.append(FoundState(at, dict(moment.numbers), self._cut(at, moment)))
 
     def _cut(self, at: int, moment: Replay) -> Step | None:
         """Return the burst that contains a moment, cut there, without its keys; None between two steps."""

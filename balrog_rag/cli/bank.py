@@ -73,21 +73,21 @@ def _show(made: argparse.ArgumentParser) -> None:
 
 def make(options: argparse.Namespace) -> int:
     """Search the journals and write the bank."""
-    from balrog_rag.banks import bank
+    from balrog_rag.banks import stored_bank
     from balrog_rag.banks.expression import Expression
     from balrog_rag.banks.state_search import journals_in, made
     from balrog_rag.util.wording import many
 
     within("--every", options.every, 0)
     expression = Expression(options.where)
-    folder = options.banks / bank.checked_name(options.name)
+    folder = options.banks / stored_bank.checked_name(options.name)
     folder_to_write("--banks", folder)
-    if (folder / bank.MANIFEST).exists():
-        bank.refuse_taken(folder)
+    if (folder / stored_bank.MANIFEST).exists():
+        stored_bank.refuse_taken(folder)
     found, problems = made(journals_in(options.runs), expression, options.every, folder)
     for problem in problems:
         print(terminal_safe(f"left out: {problem}"), file=sys.stderr)
-    bank.write(folder, found)
+    stored_bank.write(folder, found)
     count, episodes = many(len(found.states), "states"), len({state.journal for state in found.states})
     print(f"{folder}: {count} of {episodes} among {many(found.scanned, 'episodes')}")
     return 0
@@ -95,7 +95,7 @@ def make(options: argparse.Namespace) -> int:
 
 def list_banks(banks: Path) -> int:
     """Print one line for each bank."""
-    from balrog_rag.banks.bank import folders, read_folder
+    from balrog_rag.banks.stored_bank import folders, read_folder
 
     found = [read_folder(folder) for folder in folders(banks)]
     if not found:
@@ -107,9 +107,9 @@ def list_banks(banks: Path) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """Print a bank's states; with --check, replay to each."""
-    from balrog_rag.banks.bank import read
     from balrog_rag.banks.state_checks import check
     from balrog_rag.banks.state_lines import lines
+    from balrog_rag.banks.stored_bank import read
 
     within("--states", options.states, 0)
     stored = read(options.banks, options.name)

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from balrog_rag.banks import bank
+from balrog_rag.banks import stored_bank
 from balrog_rag.banks.expression import Expression
-from balrog_rag.banks.moments import RecordedEpisode
+from balrog_rag.banks.moments import ReplayableJournal
 from balrog_rag.banks.state_checks import check
 from balrog_rag.banks.state_lines import lines
 from balrog_rag.banks.state_search import made, search
@@ -34,7 +34,7 @@ def delved(specs: Specs, player: Player, tmp_path: Path) -> Path:
 def test_a_state_lies_at_the_press_at_which_the_condition_first_holds(delved: Path, tmp_path: Path) -> None:
     found = search(delved, Expression("turn >= 60"), 0, tmp_path / "banks" / "b")
     (state,) = found.states
-    episode = RecordedEpisode(delved)
+    episode = ReplayableJournal(delved)
     assert any(step.n < state.at < step.n + step.count for step in episode.recording.steps)
     assert state.cut is not None
     turns = {}
@@ -49,10 +49,10 @@ def test_a_state_lies_at_the_press_at_which_the_condition_first_holds(delved: Pa
 def test_it_is_that_of_a_search_press_by_press(delved: Path, tmp_path: Path) -> None:
     """The same numbers are seen as by somebody who replays to every press separately."""
     seen = []
-    RecordedEpisode(delved).replay(30, lambda at, moment: seen.append((at, dict(moment.numbers)))).close()
+    ReplayableJournal(delved).replay(30, lambda at, moment: seen.append((at, dict(moment.numbers)))).close()
     assert [at for at, _ in seen] == list(range(31))
     for at in (0, 7, 30):
-        played = RecordedEpisode(delved).replay(until=at)
+        played = ReplayableJournal(delved).replay(until=at)
         assert dict(played.last.observation.numbers) == seen[at][1]
         played.close()
 
@@ -66,7 +66,7 @@ def test_screens_and_actions_can_be_asked_for(delved: Path, tmp_path: Path) -> N
     places = tmp_path / "banks" / "b"
     (state,) = search(delved, Expression('step > 20 and shows("st:")'), 0, places).states
     assert state.at == 21
-    pressed = [key for step in RecordedEpisode(delved).recording.steps for key in step.pressed]
+    pressed = [key for step in ReplayableJournal(delved).recording.steps for key in step.pressed]
     key = max(set(pressed), key=pressed.count)
     name = kind_of("nle").hints.signals.press(key)
     (state,) = search(delved, Expression(f'did("{name}") == 3'), 0, places).states
@@ -77,24 +77,24 @@ def test_screens_and_actions_can_be_asked_for(delved: Path, tmp_path: Path) -> N
 def test_a_bank_is_written_listed_and_checked(delved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "banks" / "early"
     found, problems = made([delved], Expression("turn >= 60"), 0, folder)
-    bank.write(folder, found)
-    stored = bank.read(tmp_path / "banks", "early")
+    stored_bank.write(folder, found)
+    stored = stored_bank.read(tmp_path / "banks", "early")
     assert (stored.bank, problems) == (found, [])
-    assert [each.name for each in bank.folders(tmp_path / "banks")] == ["early"]
+    assert [each.name for each in stored_bank.folders(tmp_path / "banks")] == ["early"]
     assert "turn 60" in "\n".join(lines(stored, 5))
     assert check(stored) == []
     with pytest.raises(BalrogError, match="a bank is there already"):
-        bank.write(folder, found)
+        stored_bank.write(folder, found)
     with pytest.raises(ConfigError, match="not a bank"):
-        bank.read(tmp_path / "banks", "late")
+        stored_bank.read(tmp_path / "banks", "late")
 
 
 def test_a_changed_journal_is_refused(delved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "banks" / "early"
     found, _ = made([delved], Expression("turn >= 60"), 0, folder)
-    bank.write(folder, found)
+    stored_bank.write(folder, found)
     edit_journal(delved, "step", lambda step: step.update(action="elsewhere"))
-    (wrong,) = check(bank.read_folder(folder))
+    (wrong,) = check(stored_bank.read_folder(folder))
     assert "was changed since bank early was made" in wrong
 
 
@@ -103,8 +103,8 @@ def test_a_bank_that_claims_another_state_fails_its_check(delved: Path, tmp_path
     found, _ = made([delved], Expression("turn >= 60"), 0, folder)
     (state,) = found.states
     forged = msgspec.structs.replace(state, numbers={**state.numbers, "hp": 999})
-    bank.write(folder, msgspec.structs.replace(found, states=(forged,)))
-    (wrong,) = check(bank.read_folder(folder))
+    stored_bank.write(folder, msgspec.structs.replace(found, states=(forged,)))
+    (wrong,) = check(stored_bank.read_folder(folder))
     assert "numbers differ" in wrong
 
 

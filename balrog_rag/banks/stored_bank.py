@@ -27,7 +27,7 @@ MOST_STATES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,99}")
 
 
-class State(msgspec.Struct, frozen=True, omit_defaults=True):
+class BankState(msgspec.Struct, frozen=True, omit_defaults=True):
     """A moment of a recorded episode."""
 
     journal: str
@@ -52,7 +52,7 @@ class Bank(msgspec.Struct, frozen=True):
     """Steps between two states of an episode; 0: only the first."""
     scanned: int
     """Episodes that were searched."""
-    states: tuple[State, ...]
+    states: tuple[BankState, ...]
 
 
 class StoredBank(msgspec.Struct, frozen=True):
@@ -66,11 +66,11 @@ class StoredBank(msgspec.Struct, frozen=True):
         """The folder's name."""
         return self.folder.name
 
-    def journal_of(self, state: State) -> Path:
+    def journal_of(self, state: BankState) -> Path:
         """Return the path of a state's journal."""
         return Path(os.path.normpath(self.folder / state.journal))
 
-    def recording(self, state: State) -> Recording:
+    def recording(self, state: BankState) -> Recording:
         """Read a state's journal; refuse one whose beginning has changed since the bank was made."""
         path = self.journal_of(state)
         try:
