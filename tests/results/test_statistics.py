@@ -9,6 +9,8 @@ from balrog_rag.results.statistics import design, permutation, prospects
 from balrog_rag.results.statistics.differences import agreeing, difference, paired_difference
 from balrog_rag.results.statistics.estimate import Interval, smooth_means
 from balrog_rag.results.statistics.interval import average_interval, from_draws, mean_interval, unseen
+from balrog_rag.results.statistics.order import independent_order
+from balrog_rag.results.statistics.permutation import Stratum
 from balrog_rag.results.statistics.sentence import p_text
 from balrog_rag.results.statistics.sequential import look, spending
 from balrog_rag.results.statistics.units import Bounds, Score
@@ -152,10 +154,9 @@ def test_holm_by_hand():
 
 
 @pytest.mark.parametrize(("spread", "count"), [(1.0, 5), (2.5, 20), (0.9, 76)])
-def test_detectable_and_needed_are_each_others_inverse(spread, count):
+def test_what_is_detectable_is_detected_in_four_of_five_cases(spread, count):
     gap = design.detectable(spread, count, count)
     assert design.power(gap, spread, count, count) == pytest.approx(0.8, abs=1e-3)
-    assert design.episodes_needed(gap * 1.0001, spread) == count
 
 
 def test_power_is_what_simulated_tests_reach():
@@ -399,8 +400,7 @@ def test_designs_that_cannot_reach_their_bar_say_so(count):
 
 
 def test_at_least_four_an_arm_and_six_pairs():
-    assert design.episodes_needed(1000, 1) == 4
-    assert design.episodes_needed(1000, 1, paired=True) == 6
+    assert max(design.detectable(1, 4, 4), design.detectable_paired(1, 6)) < np.inf
     assert (design.detectable(1, 3, 3), design.detectable_paired(1, 5)) == (np.inf, np.inf)
     # the claim holds for the test itself
     dice = np.random.default_rng(6)
@@ -646,3 +646,24 @@ def test_a_clear_difference_stops_early():
     last = look(0.04, 50, 50, look(0.3, 25, 50))
     assert last.stop
     assert last.spent == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "claimed"),
+    [
+        (
+            [30.0 + n for n in range(5)],
+            range(20),
+            False,
+        ),  # five draws on one side of a median: one case in sixteen
+        ([30.0 + n for n in range(6)], range(20), True),
+        ([30.0 + n for n in range(5)] + [1.0], range(20), False),
+        ([30.0 + n for n in range(5)], range(10), True),  # twice as many is not lopsided
+        ([30.0 + n for n in range(10)] + [1.0], range(30), True),
+    ],
+)
+def test_few_draws_against_many_must_lie_on_one_side_of_their_median(short, long, claimed):
+    ours, theirs = np.array(short, float), np.array(list(long), float)
+    for first, second in ((ours, theirs), (theirs, ours)):
+        found = independent_order([Stratum(first, second, 1 / len(first), 1 / len(second))])
+        assert (found.p <= 0.05) is claimed

@@ -13,7 +13,6 @@ from balrog_rag.results.statistics.permutation import least_p, least_paired_p
 from balrog_rag.results.statistics.units import ALPHA
 
 POWER = 0.8
-MOST = 10_000_000
 ROUNDING = 1 + 1e-9
 
 
@@ -59,28 +58,6 @@ def detectable_paired(spread: float, pairs: int, family: int = 1) -> float:
     if too_small(least_paired_p(pairs), family):
         return inf
     return _smallest(lambda gap: paired_power(gap, spread, pairs, family) >= POWER, spread)
-
-
-def episodes_needed(difference: float, spread: float, paired: bool = False, family: int = 1) -> int | None:
-    """Episodes per arm (or pairs) that detect this difference; None if more than ten million."""
-    if difference == 0:
-        return None
-
-    def enough(count: int) -> bool:
-        gap = abs(difference)
-        if paired:
-            return paired_power(gap, spread, count, family) >= POWER
-        return power(gap, spread, count, count, family) >= POWER
-
-    low, high = 1, 2
-    while not enough(high):
-        low, high = high, high * 2
-        if high > MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _smallest(found: Callable[[float], bool], scale: float) -> float:

@@ -6,6 +6,8 @@ must agree. Only two values (solved or not): Boschloo's exact test. Pairs: the s
 
 An arm of fewer than five draws is not decided, nor are two arms of five that never vary: if one arm is
 constant and the other falls on either side of it by chance, five draws fall on one side in 1 of 16 cases.
+For the same reason fewer than ten draws against more than twice as many must lie on one side of the others'
+median by a sign test, too: without it such arms are called different in up to 11 % of cases instead of 5.
 """
 
 from collections.abc import Sequence
@@ -27,6 +29,8 @@ from balrog_rag.results.statistics.units import ALPHA, Floats
 
 LEAST = 5
 """Draws per arm below which no claim is made."""
+SHORT, LOPSIDED = 10, 2
+"""Draws, and the ratio of both arms' draws, from which Brunner and Munzel's statistic needs no sign test."""
 EXACT_UP_TO = 50_000
 CELLS = 8_000_000
 """Draws relabelled in the first stage."""
@@ -87,7 +91,7 @@ def independent_order(
         return Order(
             superiority, max(exact_p(*table), 0.0 if solved else _flat(table)), "Boschloo's exact test"
         )
-    by_t = _by_t(seen, weights, sizes)
+    by_t = max(_by_t(seen, weights, sizes), _by_median(strata))
     if all(
         len(part.values) > WIDE and min(size) >= WIDE / 2 for part, size in zip(parts, sizes, strict=True)
     ):
@@ -111,6 +115,18 @@ def _sign_p(fewer: int, count: int) -> float:
     from scipy.special import bdtr
 
     return min(1.0, 2 * float(bdtr(fewer, count, 0.5))) if count else 1.0
+
+
+def _by_median(strata: Sequence[Stratum]) -> float:
+    """The sign test of a short arm's draws against the medians of a much longer one; 0 for other arms."""
+    arms = [(part.ours, part.theirs) for part in strata]
+    short = min((0, 1), key=lambda side: sum(len(arm[side]) for arm in arms))
+    fewer, more = (sum(len(arm[side]) for arm in arms) for side in (short, 1 - short))
+    if fewer >= SHORT or more <= LOPSIDED * fewer:
+        return 0.0
+    signs = np.concatenate([np.sign(arm[short] - np.median(arm[1 - short])) for arm in arms])
+    above, below = int((signs > 0).sum()), int((signs < 0).sum())
+    return _sign_p(min(above, below), above + below)
 
 
 def _flat(table: tuple[int, int, int, int]) -> float:
