@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 DOCS := .venv-docs
 EXTRAS ?= local,dev
 JOBS ?= 2
+INTEGRATIONS ?= verifiers
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
 
 .DEFAULT_GOAL := help
-.PHONY: help usable setup eval test test-slow test-all check bench index report view docs clean
+.PHONY: help usable setup eval test test-slow test-all test-integrations check bench index report view docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -44,6 +45,9 @@ test-slow: setup  ## run the slow tests, on two cores (PART=2/6: the second sixt
 
 test-all: setup  ## run every test, on two cores
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+test-integrations: setup  ## test adapters for training frameworks, each in its own environment (INTEGRATIONS="verifiers")
+	@for name in $(INTEGRATIONS); do echo "== $$name"; PYTHON=$(abspath $(BIN))/python bash integrations/run_tests $$name $(ARGS) || exit 1; done
 
 check: setup  ## check style, types and wording, as CI does
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m tests.wording

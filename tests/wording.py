@@ -60,6 +60,8 @@ def files() -> Iterator[Path]:
     yield from sorted(path for path in (TOP / "docs").rglob("*.md") if path.parent.name != "notes")
     yield from sorted(TOP.glob("*.md"))
     yield from sorted((TOP / "conf").rglob("*.yaml"))
+    yield from sorted(path for path in (TOP / "integrations").rglob("*.py") if "tests" not in path.parts)
+    yield from sorted((TOP / "integrations").rglob("*.md"))
 
 
 def matches(file: str, text: str) -> Iterator[Match]:
