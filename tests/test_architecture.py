@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
     "rollouts": {*LOW, "agents", "workers", "models", "results", "run"},
     "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
-    "banks": {*LOW, "workers", "models", "results", "run"},
+    "banks": {*LOW, "agents", "workers", "models", "results", "run"},
     "export": {*LOW, "models", "results", "run"},
     "display": {*LOW, "models", "results", "run"},
     "api": {

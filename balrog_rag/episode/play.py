@@ -42,6 +42,8 @@ from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 
 BURST = 4096
 """Most presses of a program that plays the episode between two journal entries."""
+SHARE_OF_TIME = 20
+"""The part of the remaining game time, as one in so many turns, that a burst may have presses for."""
 RUN_AHEAD = 64
 """Most recorded actions that a game plays in one batch during a replay."""
 
@@ -108,6 +110,23 @@ class EpisodeContext:
         self.at = StepCursor(spec.episode, stopping)
         self._ahead: list[tuple[str | Call, Transition]] = []
         self._begun = time.monotonic()
+        self._clock = kind_of(spec.game.env).hints.signals.clock
+        self._until: int | None = None
+
+    def remaining(self, numbers: Mapping[str, int]) -> int | None:
+        """Return how much of the game's own time is left, if the episode ends at a time."""
+        now = self._clock(numbers)
+        return None if now is None or self._until is None else max(0, self._until - now)
+
+    def start_clock(self, numbers: Mapping[str, int]) -> None:
+        """Begin to count the game's own time, if the spec limits it."""
+        now = self._clock(numbers)
+        if now is not None and self.spec.turns is not msgspec.UNSET:
+            self._until = now + self.spec.turns
+
+    def replaced(self, n: int) -> bool:
+        """Whether another player has taken over, in the journal, from the one who decides at step `n`."""
+        return any(n < fork.at <= self.cursor.recorded for fork in self.spec.forks)
 
     def seconds(self) -> float:
         """Return how long this attempt has taken; for the record only: prompts must not depend on time."""
@@ -116,8 +135,12 @@ class EpisodeContext:
     def make_agent(self, player: PlayerSpec) -> Agent:
         """Make an agent for this player, with its two handles."""
         fit = self.services.fit(player)
-        llm = JournaledLLM(self.services.model(player), self.cursor, self.meter, self.at, fit, self.watcher)
-        knowledge = JournaledKnowledge(self.services.retriever(player), self.cursor, self.at, self.watcher)
+        # All answers and searches of a player that was replaced are in the journal.
+        live = not self.replaced(self.at.step)
+        model = self.services.model(player) if live else None
+        retriever = self.services.retriever(player) if live else None
+        llm = JournaledLLM(model, self.cursor, self.meter, self.at, fit, self.watcher)
+        knowledge = JournaledKnowledge(retriever, self.cursor, self.at, self.watcher)
         seed, since = self.spec.game.seeds.core, self.at.step
         with self._blaming(player, "cannot be made with (config, view, llm, knowledge):"):
             return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
@@ -169,16 +192,18 @@ class EpisodeContext:
             raise ReplayError(f"{self.at.where()}: the agent wants {wanted!r}, the journal has {recorded!r}")
         return transition
 
-    async def burst(self, player: ProgramPlayer, n: int) -> Transition:
+    async def burst(self, player: ProgramPlayer, n: int, before: Mapping[str, int]) -> Transition:
         """Let a program press keys for a while: as many as recorded, or up to the next limit."""
         # A burst must end at a fork or at the step limit, because somebody else decides from there.
         bounds = [self.spec.steps, *(fork.at for fork in self.spec.forks if fork.at > n)]
         most = min([bound - n for bound in bounds if bound], default=BURST)
+        if (left := self.remaining(before)) is not None:
+            # A press can take several turns, so the last turns are played in ever shorter bursts.
+            most = min(most, max(1, left // SHARE_OF_TIME))
         recorded = self.cursor.upcoming_burst()
         # A player that a recorded fork replaces does not continue, so its keys are enough; its program may
         # have been improved since. Otherwise the program itself runs, and `record` compares what it pressed.
-        replaced = any(n < fork.at <= self.cursor.recorded for fork in self.spec.forks)
-        if recorded is not None and not replaced and self.services.runs(player):
+        if recorded is not None and not self.replaced(n) and self.services.runs(player):
             recorded = msgspec.structs.replace(recorded, keys=())
         try:
             return await self.game.run(player, min(most, BURST), recorded)
@@ -213,6 +238,8 @@ async def play(context: EpisodeContext) -> End:
             context.at.check()
         if n in forks:
             agent = take_over(context, forks[n], turns)
+        if n == max(forks, default=0):
+            context.start_clock(observation.numbers)
         try:
             decision = await context.decide(agent, observation)
         except LimitReached as limit:
@@ -223,9 +250,8 @@ async def play(context: EpisodeContext) -> End:
         before = observation.numbers
         observation, transition = await take(context, agent, n, decision, before)
         n += transition.count
-        outcome = transition.ended or (
-            Outcome.STEPS if context.spec.steps and n >= context.spec.steps else ""
-        )
+        over = (context.spec.steps and n >= context.spec.steps) or context.remaining(observation.numbers) == 0
+        outcome = transition.ended or (Outcome.STEPS if over else "")
         if outcome:
             why = transition.stopped if outcome in PLAYER_LOST else ""
             return finish(context, End(outcome, n, dict(transition.end)), why)
@@ -260,7 +286,7 @@ async def take(
 ) -> tuple[Observation, Transition]:
     """Take the decided action, or the default if it is invalid; journal the result or check it."""
     if decision.player is not None:
-        transition, taken = await context.burst(decision.player, n), decision.action
+        transition, taken = await context.burst(decision.player, n, before), decision.action
     else:
         action = context.accepted(decision)
         transition, taken = await context.step(action), as_text(action)

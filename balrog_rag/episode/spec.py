@@ -47,6 +47,9 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     steps: int | None = None
     """Agent steps after which it ends; null: only the game's own limit."""
     forks: tuple[Fork, ...] = ()
+    turns: int | msgspec.UnsetType = msgspec.UNSET
+    """The game's own time after the last fork at which it ends. Omitted when encoded if unset: older digests
+    stay the same."""
 
     @property
     def digest(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 from balrog_rag.banks import stored_bank
 from balrog_rag.banks.expression import Expression
 from balrog_rag.banks.moments import ReplayableJournal
+from balrog_rag.banks.publishing import publish
 from balrog_rag.banks.state_checks import check
 from balrog_rag.banks.state_lines import lines
 from balrog_rag.banks.state_search import made, search
@@ -26,7 +27,7 @@ Player = Callable[..., EpisodePlayer]
 @pytest.fixture
 def delved(specs: Specs, player: Player, tmp_path: Path) -> Path:
     """The journal of a program's episode: some bursts of many presses."""
-    (spec,) = specs("agent=delver", "env.tasks=[nle/NetHackChallenge-v0]", steps=400)
+    (spec,) = specs("agent=delver", "env.tasks=[nle/NetHackChallenge-v0]", steps=250)
     asyncio.run(player()(spec))
     return journal_path(tmp_path / "run", spec.episode)
 
@@ -58,8 +59,8 @@ def test_it_is_that_of_a_search_press_by_press(delved: Path, tmp_path: Path) -> 
 
 
 def test_further_states_are_so_many_presses_apart(delved: Path, tmp_path: Path) -> None:
-    found = search(delved, Expression("turn > 0"), 90, tmp_path / "banks" / "b")
-    assert [state.at for state in found.states] == [0, 90, 180, 270, 360]
+    found = search(delved, Expression("turn > 0"), 60, tmp_path / "banks" / "b")
+    assert [state.at for state in found.states] == [0, 60, 120, 180, 240]
 
 
 def test_screens_and_actions_can_be_asked_for(delved: Path, tmp_path: Path) -> None:
@@ -87,6 +88,15 @@ def test_a_bank_is_written_listed_and_checked(delved: Path, tmp_path: Path) -> N
         stored_bank.write(folder, found)
     with pytest.raises(ConfigError, match="not a bank"):
         stored_bank.read(tmp_path / "banks", "late")
+
+
+def test_a_published_bank_needs_no_run(delved: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "banks" / "early"
+    found, _ = made([delved], Expression("turn >= 60"), 0, folder)
+    stored_bank.write(folder, found)
+    assert publish(stored_bank.read_folder(folder), tmp_path / "out" / "early") == 1
+    delved.unlink()
+    assert check(stored_bank.read(tmp_path / "out", "early")) == []
 
 
 def test_a_changed_journal_is_refused(delved: Path, tmp_path: Path) -> None:
