@@ -3,16 +3,19 @@
 import ast
 import asyncio
 import importlib
+import json
 import re
 import runpy
 import shlex
 import sys
+import tomllib
 import warnings
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
 import pytest
+import yaml
 
 import balrog_rag
 from balrog_rag.cli.verbs import VERBS
@@ -29,7 +32,7 @@ COMMAND = re.compile(r"^(?: {4})?balrog-rag (\w+)((?:[^\\\n]|\\\n)*)$", re.MULTI
 STANDS_FOR = re.compile(r"\.\.\.|<|\b[A-Z]{2,}\b|\[--|\{|\$")
 """Signs of a placeholder: RUN, KEY=VALUE, <model>, [--json]."""
 THE_READERS = re.compile(
-    r"agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest|conf_dir="
+    r"@careful|agent=planner|@balrog_prompts|orchard|run\.watch=|noting|guess|stride|longest|conf_dir="
 )
 """What readers of a page create themselves: an agent or a game of a package, a folder of prompts."""
 
@@ -50,6 +53,20 @@ def test_every_block_of_python_runs(
             waiting = eval(code, names)  # noqa: S307
             if waiting is not None:
                 asyncio.run(waiting)
+
+
+READERS = {"toml": tomllib.loads, "json": json.loads, "yaml": yaml.safe_load}
+"""What reads the blocks of other languages."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(TOP)))
+def test_every_block_of_another_language_can_be_read(page: Path) -> None:
+    """Python is run and commands are parsed; a block in a language without a test is refused."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    for language, text in blocks:
+        assert language in {"python", *READERS}
+        if language in READERS:
+            READERS[language](text)
 
 
 def commands() -> Iterator[tuple[str, str, list[str]]]:
