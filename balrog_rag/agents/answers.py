@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from balrog_rag.agents.skill_answers import read_fenced_call
 from balrog_rag.contracts.data import AnswerFormat, Call, TaskView
 
 UNREADABLE = "no action could be read from the answer"
@@ -148,6 +149,8 @@ def read(text: str, style: Style, view: TaskView, lenient: bool) -> Reading:
         # An argument that does not fit, such as a number out of range, was dropped with the other digits:
         # the rest must not be taken as a call with fewer arguments.
         candidate = style.whole(text)
+    if (call := read_fenced_call(style.whole(text), view)) is not None:
+        return Reading.of(call, "lenient")
     if view.anything:
         return Reading(candidate, "strict")
     # Meaning is computed even if it is not used, so that runs can report what lenient parsing would change.

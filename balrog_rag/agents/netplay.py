@@ -11,7 +11,7 @@ from balrog_rag.agents.answers import WHOLE, Style
 from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.retrieval import bare_query, listed
-from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, read_skill
+from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, fenced, read_skill
 from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
@@ -253,7 +253,7 @@ class NetPlay:
 
     def _read(self, text: str) -> Skill | WrongAnswer:
         try:
-            return read_skill(text, self._now_offered(), self.config.lenient)
+            return read_skill(text, self._now_offered())
         except WrongAnswer as wrong:
             return wrong
 
@@ -273,7 +273,8 @@ class NetPlay:
             return Decision(NO_SKILL, reply.text, reply.reasoning, notes)
         self._memory.add(MemoryEntry("assistant", chosen.speak))
         call = taken if isinstance(taken, Call) else None
-        return Decision(chosen.text, reply.text, reply.reasoning, {"read": "strict", **looked}, call=call)
+        how = "lenient" if fenced(reply.text) else "strict"
+        return Decision(chosen.text, reply.text, reply.reasoning, {"read": how, **looked}, call=call)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""

@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from balrog_rag.contracts.data import Action, Parameter
+from balrog_rag.contracts.data import Action, Call, Parameter, TaskView
 from balrog_rag.contracts.registry import nearest
 
 THOUGHTS = ("observations", "reasoning", "speak")
 LONGEST = 20_000
 """Longest answer that is parsed, in characters."""
+FENCE = "```"
 _KEYS = {" ": "SPACE", "\r": "ENTER", "\n": "ENTER", "\x1b": "ESC"}
 """Single characters that need a name, because a call cannot contain them."""
 _LONGEST_NAME = 40
@@ -32,9 +33,9 @@ class Skill(NamedTuple):
         return " ".join([self.name, *map(str, self.arguments.values())])
 
 
-def read_skill(text: str, skills: Sequence[Action], lenient: bool = False) -> Skill:
-    """Parse the skill that an answer chooses; raise WrongAnswer if there is none."""
-    answer = _object(unfenced(text) if lenient else text)
+def read_skill(text: str, skills: Sequence[Action]) -> Skill:
+    """Parse the skill that an answer chooses, with or without a code fence; else raise WrongAnswer."""
+    answer = _object(unfenced(text))
     _fields(answer, "the answer", ("thoughts", "skill"))
     thoughts, chosen = answer["thoughts"], answer["skill"]
     if not isinstance(thoughts, dict):
@@ -48,12 +49,31 @@ def read_skill(text: str, skills: Sequence[Action], lenient: bool = False) -> Sk
     return _skill(chosen, skills, thoughts["speak"])
 
 
+def read_fenced_call(text: str, view: TaskView) -> Call | None:
+    """Return the call that an answer in a code fence consists of, written as text or as a JSON object."""
+    if not fenced(text) or not view.programs:
+        return None
+    inside = unfenced(text)
+    if not inside.startswith("{"):
+        return view.call(inside)
+    try:
+        answer = _object(inside)
+        chosen = answer.get("skill", answer)
+        return view.call(_skill(chosen, view.programs, "").text) if isinstance(chosen, dict) else None
+    except WrongAnswer:
+        return None
+
+
+def fenced(text: str) -> bool:
+    """Whether the whole answer is in one code fence."""
+    text = text.strip()
+    return text.startswith(FENCE) and text.endswith(FENCE) and "\n" in text and text.count(FENCE) == 2
+
+
 def unfenced(text: str) -> str:
     """Remove the code fence around an answer."""
     text = text.strip()
-    if text.startswith("```") and text.endswith("```") and "\n" in text:
-        return text.partition("\n")[2].removesuffix("```").strip()
-    return text
+    return text.partition("\n")[2].removesuffix(FENCE).strip() if fenced(text) else text
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -63,8 +83,8 @@ def _object(text: str) -> dict[str, Any]:
         raise WrongAnswer("the answer is empty")
     if len(text) > LONGEST:
         raise WrongAnswer(f"the answer has {len(text):,} characters; no more than {LONGEST:,} are read")
-    if text.startswith("```"):
-        raise WrongAnswer("the answer stands in a code fence; write the JSON object alone")
+    if text.startswith(FENCE):
+        raise WrongAnswer("the answer has an incomplete code fence or several; write the JSON object alone")
     if not text.startswith("{"):
         raise WrongAnswer("the answer is no JSON object; it must begin with { and hold nothing else")
     try:

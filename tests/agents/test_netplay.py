@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from balrog_rag.agents.answers import WHOLE, read
 from balrog_rag.agents.netplay import NO_SKILL, Memory, MemoryEntry
 from balrog_rag.agents.skill_answers import LONGEST
 from balrog_rag.config.compose import compose
@@ -101,7 +102,11 @@ OBJECT = said("pray")
 WRONG = {
     "empty": ("", "the answer is empty"),
     "prose": ("I should explore the level now.", "the answer is no JSON object; it must begin with {"),
-    "fenced": (f"```json\n{OBJECT}\n```", "the answer stands in a code fence; write the JSON object alone"),
+    "half a fence": (f"```json\n{OBJECT}", "the answer has an incomplete code fence or several"),
+    "two fences": (
+        f"```json\n{OBJECT}\n```\n```json\n{OBJECT}\n```",
+        "the answer has an incomplete code fence or several",
+    ),
     "two objects": (
         f"{OBJECT}\n{OBJECT}",
         "the answer goes on after its JSON object; write one object alone",
@@ -189,9 +194,50 @@ def test_arguments_become_a_call(arguments: tuple[str, dict[str, Any]], call: st
     assert game.game.view.takes(call)
 
 
-def test_a_code_fence_is_forgiven_by_the_lenient() -> None:
-    game = Played("agent.lenient=true")
-    assert game.step(f"```json\n{OBJECT}\n```").action == "pray"
+@pytest.mark.parametrize("answer", [f"```json\n{OBJECT}\n```", f"\n```\n{OBJECT}```\n"])
+def test_a_code_fence_is_accepted_and_noted(answer: str) -> None:
+    decision = Played().step(answer)
+    assert (decision.action, decision.notes["read"]) == ("pray", "lenient")
+    assert Played().step(OBJECT).notes["read"] == "strict"
+
+
+@pytest.mark.parametrize("agent", ["naive", "cot", "robust_cot"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "```\nrest 3\n```",
+        '```json\n{"name": "rest", "count": 3}\n```',
+        f"```json\n{said('rest', count=3)}\n```",
+    ],
+)
+def test_other_agents_skills_may_be_fenced_too(agent: str, answer: str) -> None:
+    wrapped = {"cot": f"ACTION: {answer}", "robust_cot": f"I rest.\n<|ACTION|>{answer}<|END|>"}
+    game = Played(agent=agent)
+    decision = game.step(wrapped.get(agent, answer))
+    assert (decision.action, decision.notes["read"]) == ("rest 3", "lenient")
+    assert game.seen.numbers["turn"] == 4
+
+
+def test_the_instruction_for_skills_asks_for_answers_that_the_game_takes() -> None:
+    game = Played(agent="cot")
+    game.step("ACTION: drop")
+    _, instruction = game.asked[0]
+    assert "answer with the single letter" not in instruction
+    assert 'take the action "more"' not in instruction
+    assert not game.game.view.takes("d")
+    for answer in re.findall('"(press_key .)"', instruction):
+        assert game.game.view.takes(answer)
+    assert game.seen.text("popup")
+    assert game.step("ACTION: press_key d").action == "press_key d"
+    assert not game.seen.text("popup")
+
+
+def test_a_fenced_key_stays_invalid_where_keys_are_played() -> None:
+    game = HostedGame(nethack(5))
+    for answer in ("```\nsearch 3\n```", '```json\n{"name": "search"}\n```'):
+        assert read(answer, WHOLE, game.view, lenient=False).how != "strict"
+        assert not game.view.takes(read(answer, WHOLE, game.view, lenient=False).action)
+    game.close()
 
 
 def test_in_a_popup_only_keys_are_on_offer() -> None:

@@ -69,7 +69,8 @@ class NLEGame:
         self._spec, self._keys, self._engine = spec, actions.keys, engine
         self._options = nethack_options(spec)
         draw = painter() if self._options.layout == "image" else None
-        self._observer = Observer(engine.arrays, self._options.layout, draw)
+        skills = self._options.actions == "skills"
+        self._observer = Observer(engine.arrays, self._options.layout, draw, map_rows=skills)
         self._pressed = 0
         self._standstill = 0
         self._turn: int | None = None
@@ -94,7 +95,7 @@ class NLEGame:
         self._engine.start()
         self._live[:] = self._engine.arrays["blstats"]
         if self._options.actions == "skills":
-            self._tracker = Tracker(self._engine.arrays)
+            self._tracker = Tracker(self._engine.arrays, self._options.stop_for_things)
             self._idle_turn = self._tracker.turn
         return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
 

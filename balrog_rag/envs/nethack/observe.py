@@ -75,9 +75,18 @@ class Observer:
     """Makes the observations of one game; every key press overwrites its arrays."""
 
     def __init__(
-        self, arrays: Arrays, layout: str, draw: Callable[[NDArray[Any]], bytes] | None = None
+        self,
+        arrays: Arrays,
+        layout: str,
+        draw: Callable[[NDArray[Any]], bytes] | None = None,
+        map_rows: bool = False,
     ) -> None:
-        """`draw` makes the picture of a glyph map for layout `image`."""
+        """`draw` makes the picture of a glyph map for layout `image`.
+
+        With `map_rows` the cursor's row counts from the map's first row, as skills do, and not from the
+        screen's, as BALROG does.
+        """
+        self._first_row = 1 if map_rows else 0
         self._arrays = arrays
         self._layout = layout
         self._draw = draw
@@ -130,7 +139,7 @@ class Observer:
         if self._layout != "hybrid":
             return text
         row, column = arrays["tty_cursor"].tolist()
-        return f"{text}\n(x={column}, y={row})"
+        return f"{text}\n(x={column}, y={row - self._first_row})"
 
     def _map(self) -> str:
         """The screen without its message line."""

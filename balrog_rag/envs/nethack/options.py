@@ -21,6 +21,13 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     more_skills: Annotated[
         bool, msgspec.Meta(description="with actions=skills: also those that NetPlay has and does not offer")
     ] = False
+    stop_for_things: Annotated[
+        bool,
+        msgspec.Meta(
+            description="with actions=skills: stop a skill when an object, an altar, a fountain or a way "
+            "down comes into view; false: only report it"
+        ),
+    ] = True
     layout: Annotated[
         Literal["hybrid", "language", "image"],
         msgspec.Meta(
@@ -68,7 +75,15 @@ class MiniHackOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
 
 
 INTERFACE = frozenset(
-    {"actions", "more_skills", "layout", "skip_more", "refresh_hidden", "no_progress_calls"}
+    {
+        "actions",
+        "more_skills",
+        "stop_for_things",
+        "layout",
+        "skip_more",
+        "refresh_hidden",
+        "no_progress_calls",
+    }
 )
 """Options that say how a game is shown and played, not which game it is."""
 

@@ -44,6 +44,29 @@ def test_what_comes_into_view_stops_a_skill_once() -> None:
     assert "appeared" not in game.do("rest 2")
 
 
+def test_on_request_only_monsters_that_come_into_view_stop_a_skill() -> None:
+    things = "OBJECT:('[',\"plate mail\"),(9,3)\n"
+    game = made(HOUSE.format(door="closed") + things, stop_for_things=False)
+    assert "has been running" in game.do("explore_level")
+    assert "A plate mail appeared at" in game.part("events")
+    game = made(
+        HOUSE.format(door="closed") + things + "MONSTER:('F',\"lichen\"),(8,1),asleep\n",
+        stop_for_things=False,
+    )
+    told = game.do("explore_level")
+    assert "A lichen appeared at" in told
+    assert "plate mail" not in told
+
+
+def test_the_cursor_counts_rows_as_skills_do() -> None:
+    game = made(ROOM)
+    x, y = game.here
+    assert f"You are at ({x}, {y})." in game.part("you")
+    assert game.part("cursor").endswith(f"(x={x}, y={y})")
+    keys = made(ROOM, actions="full", more_skills=False)  # the screen's rows, as in BALROG
+    assert keys.part("cursor").endswith(f"(x={x}, y={y + 1})")
+
+
 def test_pets_are_no_news() -> None:
     game = made(HOUSE.format(door="closed") + "MONSTER:('d',\"jackal\"),(8,1),asleep\n")
     assert "jackal" not in game.part("events")

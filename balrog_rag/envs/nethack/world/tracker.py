@@ -50,8 +50,12 @@ class _Before(NamedTuple):
 class Tracker:
     """A game as NetPlay's skills know it, updated by every key."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """`arrays` are NLE's, which every key press overwrites."""
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], stop_for_things: bool = True) -> None:
+        """`arrays` are NLE's, which every key press overwrites.
+
+        Without `stop_for_things` only monsters that come into view interrupt a skill.
+        """
+        self._stop_for_things = stop_for_things
         self.screen = TrackedScreen(arrays, self)
         self.player = SkillPlayer(self.screen)
         self.avoiding = False
@@ -174,7 +178,8 @@ class Tracker:
                 x, y = t.xy(place)
                 name = name_of(glyph)
                 article = "An" if name[:1] in "aeiou" else "A"
-                yield Happened("thing", f"{article} {name} appeared at ({x}, {y}).", stops=True)
+                stops = self._stop_for_things or bool(k.kinds().creature[glyph])
+                yield Happened("thing", f"{article} {name} appeared at ({x}, {y}).", stops)
 
     def _new_rooms(self) -> Iterable[Happened]:
         rooms = self.rooms
