@@ -216,3 +216,17 @@ def test_a_strangers_folder_does_not_choose_a_program() -> None:
     """What a run folder names is shown, and asked for once."""
     settings = dict(leaf_items(plain(compose(["agent=program", f"agent.options.path={WALKER}"]))))
     assert outward(Needs(model=False, knowledge=False), settings)["agent.options.path"] == str(WALKER)
+
+
+@pytest.mark.parametrize("agent", ["folder", "function"])
+def test_a_program_plays_minihack(play: Callable, tmp_path: Path, agent: str) -> None:
+    """The task's own keys count as steps, and nothing is pressed before the program decides."""
+    (tmp_path / "mine.py").write_text("def act(seen):\n    return int(seen['misc'].any())\n")
+    words = {
+        "folder": ["agent=program", f"agent.options.path={WALKER}"],
+        "function": [f"agent={tmp_path}/mine.py:act"],
+    }
+    end, path = play("env.tasks=[minihack/MiniHack-MazeWalk-9x9-v0]", *words[agent], steps=None)
+    assert end.outcome in ("steps", "solved")
+    assert sum(step.count for step in journal.read(path).steps) <= 100
+    assert asyncio.run(verify(path)).complete

@@ -61,7 +61,7 @@ def with_autoascend(options: Mapping[str, Any]) -> dict[str, Any]:
 PROGRAM = ProgramKind(
     name="program",
     make=make,
-    games=WHOLE,
+    games=(*WHOLE, "minihack"),
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "program"),
@@ -70,7 +70,7 @@ PROGRAM = ProgramKind(
 POLICY = ProgramKind(
     name="policy",
     make=make,
-    games=WHOLE,
+    games=(*WHOLE, "minihack"),
     plays=True,
     foreign=True,
     settle=lambda options: settled(options, "policy"),

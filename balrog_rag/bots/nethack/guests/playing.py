@@ -7,6 +7,7 @@ from typing import Any
 from balrog_rag.bots.nethack.guests.guest_process import GuestProcess
 from balrog_rag.bots.nethack.guests.program_folder import GuestOptions
 from balrog_rag.contracts.programs import Begin, Program
+from balrog_rag.envs.nethack import WHOLE
 from balrog_rag.envs.nethack.world.keys import AUTOPICKUP
 from balrog_rag.envs.nethackers import board
 
@@ -16,6 +17,7 @@ SHOWN = (
     *("tty_chars", "tty_colors", "tty_cursor", "misc"),
 )
 """NLE's public arrays, which an observation contains."""
+_MISC = slice(1, 4)
 
 
 def play(begin: Begin, options: GuestOptions) -> Program:
@@ -26,7 +28,7 @@ def play(begin: Begin, options: GuestOptions) -> Program:
     screen, seed = begin.screen, begin.seed
     if begin.view.env == board.KIND:  # its rules switch autopickup off, and define a program's seed
         seed = board.dice(seed).program
-    else:
+    elif begin.view.env in WHOLE:
         screen = yield from autopickup_off(screen)
     with contextlib.closing(GuestProcess(options, seed, len(keys), begin.heartbeat)) as guest:
         guest.reset(_shown(screen))
@@ -44,4 +46,6 @@ def autopickup_off(screen: Any) -> Generator[int, Any, Any]:
 
 
 def _shown(screen: Mapping[str, Any]) -> dict[str, Any]:
+    if "misc" not in screen:  # MiniHack does not ask for it; its values are part of another array
+        screen = {**screen, "misc": screen["internal"][_MISC]}
     return {name: screen[name] for name in SHOWN}
