@@ -95,6 +95,7 @@ INSIDE: dict[str, set[str]] = {
     "envs/nethackers": NETHACK,
     "bots/nethack/skills": NETHACK,
     "bots/nethack/delver": {*NETHACK, "bots/nethack/skills"},
+    "bots/nethack/minihacker": {*NETHACK, "bots/nethack/skills"},
     "bots/nethack/netplay": {*NETHACK, "envs/minihack", "bots/nethack/skills"},
     "bots/nethack/guests": {*NETHACK, "envs/nethackers"},
 }
