@@ -5,6 +5,7 @@
     python benchmarks/coverage.py --verdicts [--repeats 2000] [--few]
     python benchmarks/coverage.py --claims [--repeats 1000] [--only false]
     python benchmarks/coverage.py --planning [--repeats 200]
+    python benchmarks/coverage.py --until [--repeats 1000]
 
 The rows of the coverage table in docs/notes/2026-11-statistics.md; the same for the difference of two arms as
 a verdict prints it, with the share of clear verdicts; false verdicts over many designs (false_verdicts.py);
@@ -19,6 +20,7 @@ import claims
 import false_verdicts
 import numpy as np
 import planning
+import until_verdict
 
 from balrog_rag.results.statistics.interval import from_draws, mean_interval, smooth_means, unseen
 from balrog_rag.results.statistics.units import Bounds, Score
@@ -129,10 +131,13 @@ def main() -> None:
     parser.add_argument("--only", choices=("arms", "paired", "holm", "false", "power"), help="one table")
     parser.add_argument("--few", action="store_true", help="only the verdicts that the docs show")
     parser.add_argument("--claims", action="store_true", help="both claims, and their power")
+    parser.add_argument("--until", action="store_true", help="false verdicts of limits.until=verdict")
     parser.add_argument("--planning", action="store_true", help="what a design detects, and how often")
     options = parser.parse_args()
     if options.claims:
         sys.exit(0 if claims.table(options.repeats or 1_000, options.only) else 1)
+    if options.until:
+        sys.exit(0 if until_verdict.table(options.repeats or 1_000) else 1)
     if options.planning:
         planning.table(options.repeats or 200)
         return

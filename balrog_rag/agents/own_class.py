@@ -49,7 +49,7 @@ class OwnClass:
     @staticmethod
     def asks_model(config: AgentConfig) -> bool:
         """Whether the class asks a model, as its file said when the run was composed."""
-        return _options(config.options).asks_model
+        return config.options.get("asks_model") is not False
 
 
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def show_look(console: "Console", found: "ArmComparison", planned: int, number: 
     before: PlannedLook | None = None
     for earlier in range(1, number):
         before = look(1.0, round(count * earlier / number), planned, before)
-    now = look(min(found.whole.decisive, found.whole.order_p), count, planned, before)
+    now = look(found.whole.claim_p, count, planned, before)
     note = "stop: the verdict is clear" if now.clear else "stop: plan complete" if now.stop else "continue"
     say(console, f"look {number} at {count} of {planned}: p may be at most {now.allowed:.2g} here; {note}.")
 

@@ -16,6 +16,7 @@ Play language-model agents in text games and report their progression.
   balrog-rag run                                  the embedded model, no API key needed
   balrog-rag run model=openai model.name=openai/gpt-4o-mini limits.run.dollars=5
   balrog-rag run agent=naive env=minihack env.episodes=2
+  balrog-rag run -m agent=naive,cot limits.until=verdict    each run stops when its comparison is decided
   balrog-rag run resume=results/RUN               resume an interrupted run
   balrog-rag run -m agent=naive,robust_star_rag   a sweep: one run per combination
   balrog-rag run +experiment=paper_figure3        an experiment (docs/reference/experiments.md)

@@ -30,6 +30,8 @@ def sweep(folder: Path | None, words: list[str], trust: bool = False) -> int:
     own = [word for word in words if word not in hydra]
     if hydra and not any(word.startswith("hydra/launcher=") for word in hydra):
         raise ConfigError(f"{hydra[0]}: needs hydra/launcher=...; see docs/how-to/run-on-a-cluster.md")
+    if hydra and "limits.until=verdict" in own:
+        raise ConfigError("limits.until=verdict: needs one process for all runs; leave hydra/launcher out")
     if hydra:
         check_launcher(hydra)
     if folder is None:

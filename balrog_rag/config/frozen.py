@@ -16,6 +16,8 @@ CHANGEABLE_ON_RESUME = (
     "run.csv",
     "run.watch",
     "run.ttyrec",
+    "limits.until",
+    "limits.against",
     "limits.episode.",
     "limits.run.",
     "runner.",

@@ -11,7 +11,9 @@ from balrog_rag.util.files import read_file
 
 def with_own_file(word: str) -> list[str]:
     """Expand `agent=FILE.py:NAME` into a user's class or function; return others unchanged."""
-    file, name = Path(word.removeprefix("agent=").rpartition(":")[0]), word.rpartition(":")[2]
+    # Hydra escapes the colon in the values of a sweep.
+    given, _, name = word.removeprefix("agent=").replace("\\:", ":").rpartition(":")
+    file = Path(given)
     if not word.startswith("agent=") or file.suffix != ".py":
         return [word]
     path = file.expanduser().resolve()

@@ -186,6 +186,12 @@ class LimitsConfig:
     """Limits on an episode or a run; reaching one is not an error, and the run can be resumed."""
 
     steps: int | None = key("maximum agent steps per episode; null: the environment's own limit", ge=1)
+    until: str = key(
+        "end of a run: plan: every planned episode; verdict: a sequential design, in which a run stops when "
+        "its comparison with the baseline is decided",
+        choices=("plan", "verdict"),
+    )
+    against: str | None = key("finished run to compare a single run with, for until=verdict")
     episode: CapConfig = field(default_factory=CapConfig)
     run: CapConfig = field(default_factory=CapConfig)
 

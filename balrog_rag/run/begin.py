@@ -19,6 +19,7 @@ from balrog_rag.run.preflight import check_config, check_episodes, check_setting
 from balrog_rag.run.resume import resumed_config, specs_for
 from balrog_rag.run.services import player_of, resolved, unread
 from balrog_rag.run.trust import refuse_untrusted_folder
+from balrog_rag.run.verdict_design import check_design
 
 
 def new_run(overrides: list[str]) -> PlannedRun:
@@ -54,7 +55,9 @@ def previewed(config: Config) -> Config:
 
 
 def _planned_new(config: Config) -> PlannedRun:
-    return planned(folder_for(config.run, who_plays(config)), config)
+    run = planned(folder_for(config.run, who_plays(config)), config)
+    check_design([run])
+    return run
 
 
 def resumed_run(stored: StoredRun, overrides: list[str], trust: bool = False, label: str = "") -> PlannedRun:

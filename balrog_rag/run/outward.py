@@ -48,6 +48,7 @@ def _chosen(settings: Settings, needs: Needs) -> Iterator[tuple[str, Any]]:
         yield from _of_knowledge(settings)
     for key in ("agent.demonstrations", "agent.options"):
         yield from _under(settings, key)
+    yield from _under(settings, "limits.against")
     if settings.get("runner.backend") == "ray":
         yield from _under(settings, "runner.address")
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from typing import TextIO
 
 import msgspec
@@ -26,6 +27,7 @@ from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
 from balrog_rag.run.user_watchers import chosen_watchers, isolated
+from balrog_rag.run.verdict_design import VERDICT, VerdictDesign, design_of
 from balrog_rag.run.watchers import CompositeWatcher, LabelledWatcher
 from balrog_rag.util.garbage_collection import rare_collections
 from balrog_rag.util.secrets import redact
@@ -117,9 +119,17 @@ async def play_runs(
                 interrupts.playing = True
                 # Hundreds of episodes keep many objects alive: each full collection would stall all of them.
                 stack.enter_context(rare_collections())
+                design = design_of(runs)
+                if design is None and runs[0].config.limits.until == VERDICT:
+                    notes[0].append(
+                        "limits.until=verdict: these runs play all their episodes, since they have other "
+                        "runner settings than the baseline or are optional"
+                    )
                 async with asyncio.TaskGroup() as group:
                     for rank, (run, tally) in enumerate(zip(runs, tallies, strict=True)):
-                        group.create_task(_play(run, rank, tally, backend, playing, watcher))
+                        group.create_task(_play(run, rank, tally, backend, playing, watcher, design))
+                if design is not None:
+                    notes = [[*own, *design.notes[run.label]] for own, run in zip(notes, runs, strict=True)]
         # Our own second stop cancels this task; a cancellation from outside must propagate.
         except asyncio.CancelledError:
             if interrupts.signal is None:
@@ -167,7 +177,13 @@ def recorded(run: PlannedRun) -> list[str]:
 
 
 async def _play(
-    run: PlannedRun, rank: int, tally: Tally, backend: Backend, playing: InPlay, watcher: Watcher
+    run: PlannedRun,
+    rank: int,
+    tally: Tally,
+    backend: Backend,
+    playing: InPlay,
+    watcher: Watcher,
+    design: VerdictDesign | None,
 ) -> None:
     """Play one of the runs, with its own budget and files."""
     budget = playing.budgets[rank]
@@ -189,7 +205,10 @@ async def _play(
                 player = backend.player(run, budget, every, stopping(playing.gate, tally))
                 playing.interrupts.on_terminal_closed(log.terminal_closed)
                 async with silences(log, lambda: backend.trouble(run)):
-                    await play_all(run.specs, player, playing.gate, tally, every, rank)
+                    play = partial(
+                        play_all, player=player, gate=playing.gate, tally=tally, watcher=every, rank=rank
+                    )
+                    await (design.play(run, play, tally) if design is not None else play(run.specs))
     except RunFolderError as error:  # its own files cannot be opened; the other runs continue
         tally.fatal = error
         _leave_open(run, tally)

@@ -27,6 +27,7 @@ from balrog_rag.run.new_folder import create_run, folder_for
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_untrusted_folder
+from balrog_rag.run.verdict_design import check_design
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
@@ -72,6 +73,7 @@ def checked_sweep(words: list[str], prepare: Prepare = ready) -> tuple[list[Comb
     for each in chosen:
         config = of_sweep(top, each, prepare)
         runs.append(_marked(planned(top / each.name, config, label=each.name), each))
+    check_design(runs)
     return chosen, runs
 
 

@@ -84,6 +84,10 @@ def needed(agent: str, folder: Path) -> list[str]:
             path, Demonstration("nle/NetHackChallenge-v0", "a test", (DemonstrationTurn("A newt.", "north"),))
         )
         return ["agent=few_shot", f"agent.demonstrations=[{path}]", "agent.demonstrations_of=any"]
+    if agent == "own_class":
+        file = folder / "own.py"
+        file.write_text("from balrog_rag.agents.naive import Naive\n\nclass Mine(Naive):\n    pass\n")
+        return [f"agent={file}:Mine"]
     if agent == "policy":
         file = folder / "mine.py"
         file.write_text("def act(seen):\n    return int(seen['blstats'][20]) % 8\n")

@@ -150,6 +150,11 @@ class ComparisonFigures(msgspec.Struct, frozen=True):
         return self.made and not self.claimed
 
     @property
+    def claim_p(self) -> float:
+        """The p of either claim, for a level other than 5 %; means alone count at their stricter level."""
+        return min(self.order_p, self.decisive * ALPHA / ALONE, 1.0) if self.made else 1.0
+
+    @property
     def refused(self) -> bool:
         """Whether the test alone would claim a difference of means, but the interval does not."""
         return self.made and not self.clear and self.p <= ALPHA

@@ -15,6 +15,9 @@ import msgspec
 
 from balrog_rag.results.statistics.units import ALPHA
 
+LOOKS = 4
+"""Looks of limits.until=verdict: with more, the first could spend less than a random test's smallest p."""
+
 
 class PlannedLook(msgspec.Struct, frozen=True):
     """One look at the data: the level it may spend, and whether the verdict is clear."""
@@ -45,8 +48,13 @@ def spending(share: float) -> float:
     return float(2 * ndtr(ndtri(ALPHA / 2) / sqrt(share))) if share else 0.0
 
 
-def look(p: float, episodes: int, planned: int, before: PlannedLook | None = None) -> PlannedLook:
-    """Judge a p found with `episodes` of `planned` per arm; `before` is the previous look."""
+def look(
+    p: float, episodes: int, planned: int, before: PlannedLook | None = None, family: int = 1
+) -> PlannedLook:
+    """Judge a p found with `episodes` of `planned` per arm; `before` is the previous look.
+
+    `family` comparisons share the 5 % equally.
+    """
     share = min(1.0, episodes / planned)
-    spent = spending(share)
+    spent = spending(share) / family
     return PlannedLook(share, max(0.0, spent - (before.spent if before else 0.0)), p, spent)
