@@ -10,8 +10,9 @@ import false_verdicts
 import numpy as np
 
 from balrog_rag.results.statistics import permutation, verdict
-from balrog_rag.results.statistics.sequential import LOOKS, PlannedLook, look
+from balrog_rag.results.statistics.sequential import PlannedLook, look
 from balrog_rag.results.statistics.units import Floats
+from balrog_rag.run.verdict_design import LOOKS
 
 POPULATIONS = ("published", "lognormal", "mostly zero")
 PLANS = (20, 40)

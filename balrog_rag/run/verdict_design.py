@@ -8,22 +8,26 @@ only between blocks: episodes that happen to end first are not a random sample.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import experiments, run_folder, sweeps
-from balrog_rag.results.comparing import judged
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.runs import load
-from balrog_rag.results.statistics.sequential import LOOKS, PlannedLook, look
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.scheduler import Tally
 
+if TYPE_CHECKING:
+    from balrog_rag.results.statistics.sequential import PlannedLook
+
 VERDICT = "verdict"
+LOOKS = 4
+"""With more, the first could spend less than the smallest p of a random test."""
 FILE = "looks.json"
 """What each look found, in the run folder."""
 FEWEST = LOOKS
@@ -102,6 +106,9 @@ class VerdictDesign:
 
     def _decided(self) -> set[str]:
         """Compare every run that plays with the baseline; return those whose comparison is decided."""
+        from balrog_rag.results.comparing import judged  # loads numpy, which most runs do without
+        from balrog_rag.results.statistics.sequential import look
+
         theirs = self._episodes(self._baseline) if self._baseline else self._theirs
         arms = [run for label, run in self._runs.items() if label in self._playing and run != self._baseline]
         found, now = set(), self._before

@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from balrog_rag.cli import verbs
-from balrog_rag.results.statistics.sequential import LOOKS
 from balrog_rag.run.begin import checked_run, composed
-from balrog_rag.run.verdict_design import FILE, Look, blocks
+from balrog_rag.run.verdict_design import FILE, LOOKS, Look, blocks
 
 GOTO = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
 SHORT = (GOTO, "limits.steps=30", "runner.log=none", "runner.workers=1", "limits.until=verdict")

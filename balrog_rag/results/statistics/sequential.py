@@ -15,9 +15,6 @@ import msgspec
 
 from balrog_rag.results.statistics.units import ALPHA
 
-LOOKS = 4
-"""Looks of limits.until=verdict: with more, the first could spend less than a random test's smallest p."""
-
 
 class PlannedLook(msgspec.Struct, frozen=True):
     """One look at the data: the level it may spend, and whether the verdict is clear."""
