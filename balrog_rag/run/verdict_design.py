@@ -34,7 +34,7 @@ FEWEST = LOOKS
 """Fewest episodes per task, so that each block has one."""
 
 
-class Look(msgspec.Struct, frozen=True):
+class RecordedLook(msgspec.Struct, frozen=True):
     """One comparison with the baseline."""
 
     episodes: int
@@ -125,7 +125,9 @@ class VerdictDesign:
                     f"{word} at look {self._block} of {LOOKS}, after {len(ours):,} of {len(run.specs):,} "
                     f"episodes; {made.sentence}"
                 )
-            said = Look(len(ours), len(run.specs), made.claim_p, now.allowed, now.clear, made.sentence)
+            said = RecordedLook(
+                len(ours), len(run.specs), made.claim_p, now.allowed, now.clear, made.sentence
+            )
             self._write(run, said)
         self._before = now
         return found
@@ -136,12 +138,12 @@ class VerdictDesign:
         read = [read_episode(journal_path(run.folder, spec.episode)) for spec in specs]
         return [episode for episode in read if episode is not None]
 
-    def _write(self, run: PlannedRun, said: Look) -> None:
+    def _write(self, run: PlannedRun, said: RecordedLook) -> None:
         path = run.folder / FILE
-        earlier: list[Look] = []
+        earlier: list[RecordedLook] = []
         if self._block > 1:
             try:
-                earlier = msgspec.json.decode(path.read_bytes(), type=list[Look])
+                earlier = msgspec.json.decode(path.read_bytes(), type=list[RecordedLook])
             except (OSError, msgspec.MsgspecError):
                 earlier = []
         run_folder.write_json(path, [*earlier[: self._block - 1], said])

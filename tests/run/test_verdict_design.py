@@ -8,14 +8,14 @@ import pytest
 
 from balrog_rag.cli import verbs
 from balrog_rag.run.begin import checked_run, composed
-from balrog_rag.run.verdict_design import FILE, LOOKS, Look, blocks
+from balrog_rag.run.verdict_design import FILE, LOOKS, RecordedLook, blocks
 
 GOTO = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
 SHORT = (GOTO, "limits.steps=30", "runner.log=none", "runner.workers=1", "limits.until=verdict")
 
 
-def looks(run: Path) -> list[Look]:
-    return msgspec.json.decode((run / FILE).read_bytes(), type=list[Look])
+def looks(run: Path) -> list[RecordedLook]:
+    return msgspec.json.decode((run / FILE).read_bytes(), type=list[RecordedLook])
 
 
 def table(folder: Path) -> dict[str, str]:
