@@ -61,6 +61,16 @@ class Begin:
     """Heartbeat: call it now and then while waiting long, or the watchdog will treat the program as hung."""
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A tactic of a program that `agent.options.NAME=false` switches off; it is on by default."""
+
+    name: str
+    phase: str
+    """The part of an episode in which it acts, in the program's words."""
+    says: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProgramKind:
     """A named program: an action that agents may take, or a player of whole episodes."""
@@ -80,6 +90,8 @@ class ProgramKind:
     """Adds the content of what agent.options name, such as a file's digest, for the spec."""
     check: Callable[[Mapping[str, Any]], None] = nothing_to_check
     """Raises ConfigError for settled options with which it cannot play; called before the first game."""
+    switches: tuple[Switch, ...] = ()
+    """Tactics that can be switched off by agent.options, for `balrog-rag ablate`."""
     interruptible: bool = True
     """Whether it stops when something happens that a player would want to know."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from balrog_rag.bots.nethack.delver.switches import listed
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.nethack import WHOLE
 
@@ -27,4 +28,4 @@ def make(begin: Begin) -> Program:
     return delver(begin.screen, plan_of(begin.options))
 
 
-DELVER = ProgramKind(name="delver", make=make, games=WHOLE, plays=True)
+DELVER = ProgramKind(name="delver", make=make, games=WHOLE, plays=True, switches=listed())

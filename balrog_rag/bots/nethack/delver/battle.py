@@ -95,7 +95,7 @@ def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
 
 def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
     player = bot.player
-    if (yield from fighting.tame(player, enemies)) == fighting.THREW:
+    if bot.on.taming and (yield from fighting.tame(player, enemies)) == fighting.THREW:
         return True
     hopeless = losing(bot, enemies)
     if (yield from _magic(bot, enemies, hopeless)):
@@ -135,6 +135,8 @@ def _murder(bot: Bot) -> Did:
 def _avoid_blast(bot: Bot) -> Did:
     """Shoot an exploding monster while it is still far enough, or keep away from it."""
     player, pit = bot.player, bot.player.pit_here
+    if not bot.on.blasts:
+        return False
     spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
     if not spores or (pit is not None and pit.deep):  # there is no time to climb out of a pit
         return False
@@ -159,6 +161,8 @@ def digging_down(bot: Bot) -> bool:
 def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
     """Use spells and wands: bolts against strong enemies, the rest only if a fight is being lost."""
     player = bot.player
+    if not bot.on.magic:
+        return False
     if hopeless and player.body.hp < player.body.max_hp / 2 and magic.can_cast(player, magic.HEALING):
         yield from magic.cast(player, magic.HEALING, player.here)
         return True

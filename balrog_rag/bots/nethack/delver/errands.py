@@ -46,7 +46,7 @@ def upkeep(bot: Bot) -> Did:
         bot.fired_at = player.body.turn
     if not hurrying(bot) and ((yield from drink(bot, [])) or (yield from take_cover(bot))):
         return True
-    armor = gear.to_wear(player)
+    armor = gear.to_wear(player) if bot.on.armor else None
     if armor:
         yield from gear.wear(player, armor)
         return True
@@ -55,10 +55,10 @@ def upkeep(bot: Bot) -> Did:
         yield from gear.drop(player, burden)
         return True
     best = gear.best_weapon(player)
-    if best and not best.wielded and not gear.digger(player):
+    if bot.on.weapons and best and not best.wielded and not gear.digger(player):
         yield from gear.wield(player, best)
         return True
-    wand = magic.unknown_wand(player)
+    wand = magic.unknown_wand(player) if bot.on.wands else None
     if wand:
         yield from magic.try_wand(player, wand)
         return True
@@ -67,6 +67,8 @@ def upkeep(bot: Bot) -> Did:
 
 def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
+    if not bot.on.rest:
+        return False
     if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot) or (digging_down(bot) and bot.walled_in()):
         return False
     if body.hp < plan.rest_below * body.max_hp:
@@ -96,6 +98,8 @@ def _rest_a_while(bot: Bot) -> Did:
 def eat_corpses(bot: Bot) -> Did:
     """Eat what was just killed, if it is safe to eat."""
     player, level = bot.player, bot.player.level
+    if not bot.on.corpses:
+        return False
     if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
         return False
     turn = player.body.turn
@@ -154,7 +158,12 @@ def wanted(bot: Bot, text: str) -> bool:
 def buy(bot: Bot) -> Did:
     """Buy a digging tool, if a shop is seen to have an affordable one."""
     player, level = bot.player, bot.player.level
-    if not bot.plan.dig or gear.digger(player) or bot.enemies() or player.body.gold < _CHEAP:
+    if (
+        not (bot.plan.dig and bot.on.shopping)
+        or gear.digger(player)
+        or bot.enemies()
+        or player.body.gold < _CHEAP
+    ):
         return False
     goals = [place for place in level.objects if place in level.shop and _sells_digger(bot, place)]
     if not goals:
@@ -181,7 +190,7 @@ def _sells_digger(bot: Bot, place: int) -> bool:
 def collect(bot: Bot) -> Did:
     """Collect wanted items on the ground."""
     player, level = bot.player, bot.player.level
-    if bot.enemies() or hurrying(bot):
+    if not bot.on.collecting or bot.enemies() or hurrying(bot):
         return False
     goals = [place for place in level.objects if _worth_a_walk(bot, place)]
     if not goals:

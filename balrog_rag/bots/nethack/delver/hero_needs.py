@@ -13,24 +13,25 @@ def needs(bot: Bot) -> Did:
     player = bot.player
     body = player.body
     if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
-        if surviving.may_pray(player):
+        if bot.may_pray():
             yield from surviving.pray(player)
             return True
-        potion = surviving.healing(player)
+        potion = bot.potion()
         if potion:
             yield from surviving.quaff(player, potion)
             return True
         if (yield from fall(bot, 1.0)):
             return True
-        if surviving.may_pray(player, desperate=True):
+        if bot.may_pray(desperate=True):
             yield from surviving.pray(player)
             return True
-    if (player.feverish or player.cursed_hands) and not bot.enemies() and surviving.may_pray(player):
+    if (player.feverish or player.cursed_hands) and not bot.enemies() and bot.may_pray():
         yield from surviving.pray(player)
         return True
-    if body.hunger >= w.HUNGRY and not bot.enemies() and (yield from surviving.eat(player)) == "ate":
+    hungry = bot.on.meals and body.hunger >= w.HUNGRY and not bot.enemies()
+    if hungry and (yield from surviving.eat(player)) == "ate":
         return True
-    if body.hunger >= w.WEAK and surviving.may_pray(player, desperate=body.hunger >= w.FAINTING):
+    if body.hunger >= w.WEAK and bot.may_pray(desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
         return True
     return False

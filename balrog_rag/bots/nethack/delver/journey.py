@@ -75,7 +75,7 @@ def _dig(bot: Bot) -> Skill:
         return (yield from exploring.search(player, _WAIT))
     if (yield from _near_stairs(bot)):
         return "went down"
-    told = yield from digging.dig_down(player, lambda: dig_alarm(bot))
+    told = yield from digging.dig_down(player, lambda: dig_alarm(bot), bot.on.elbereth)
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
         told = yield from _by_stairs(bot, True, None)
     return told
@@ -84,6 +84,8 @@ def _dig(bot: Bot) -> Skill:
 def _too_early(bot: Bot) -> bool:
     """Whether to wait or to rest before going deeper, while that is still safe."""
     body, plan = bot.player.body, bot.plan
+    if not bot.on.waiting:
+        return False
     if body.turn < plan.dive_turn:
         return True
     if body.hp >= body.max_hp * plan.rest_until or body.depth > plan.rest_depth:
@@ -95,7 +97,7 @@ def _too_early(bot: Bot) -> bool:
 def _near_stairs(bot: Bot) -> Did:
     """Take stairs down that are nearer than a hole would be."""
     player, level = bot.player, bot.player.level
-    if player.body.depth <= _DEEPEST_ENTRANCE or player.pit_here:
+    if not bot.on.near_stairs or player.body.depth <= _DEEPEST_ENTRANCE or player.pit_here:
         return False
     way = first(
         level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
@@ -116,7 +118,7 @@ def _strides(bot: Bot) -> int:
 def dig_alarm(bot: Bot) -> bool:
     """Whether to stop digging for something more urgent."""
     player = bot.player
-    if surviving.in_mortal_need(player) and surviving.may_pray(player):
+    if surviving.in_mortal_need(player) and bot.may_pray():
         return True
     return bool(while_digging(bot, bot.enemies()))
 
@@ -128,7 +130,7 @@ def _climb(bot: Bot) -> Skill:
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
         if bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK:
-            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot)))
+            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), bot.on.elbereth))
         return (yield from _uncover(bot))
     return told
 
@@ -186,7 +188,8 @@ def _seek(bot: Bot) -> Did:
     """Search for a while for hidden passages where the stairs to the Mines may be."""
     player = bot.player
     name = _seeking(player.world.place)
-    if not 2 <= player.body.depth <= _DEEPEST_ENTRANCE or player.refusals[name] >= bot.plan.seek:
+    due = bot.on.seeking and player.refusals[name] < bot.plan.seek
+    if not due or not 2 <= player.body.depth <= _DEEPEST_ENTRANCE:
         return False
     if _deferred(bot) or len(player.level.spots(t.DOWN)) > 1:
         return False
@@ -213,7 +216,7 @@ def _untried(bot: Bot) -> bool:
 
 def _passed_by(bot: Bot) -> bool:
     """Whether we passed a level above from which stairs may lead to the Mines."""
-    if _deferred(bot) or _untried(bot):
+    if not bot.on.seeking or _deferred(bot) or _untried(bot):
         return False
     above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
     places = (Place(stairs.MAIN, level) for level in above)

@@ -38,7 +38,7 @@ def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
     near = adjacent(player, enemies)
     if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
         return True
-    if surviving.may_pray(player):
+    if bot.may_pray():
         return cost > 1.5 * hp
     return cost > 0.7 * hp or hp < player.body.max_hp / 3
 
@@ -57,7 +57,7 @@ def on_base(bot: Bot) -> bool:
 def leave_by_stairs(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """From stairs, go up and rest before the situation becomes serious."""
     body, near = bot.player.body, adjacent(bot.player, enemies)
-    if not on_base(bot) or not (near or bot.hurt) or bot.starving():
+    if not bot.on.base or not on_base(bot) or not (near or bot.hurt) or bot.starving():
         return False
     if body.hp > bot.plan.leave_below * body.max_hp and _next_blows(bot, near) < body.hp:
         return False
@@ -83,7 +83,7 @@ def escape(bot: Bot, down: bool) -> Did:
 def take_cover(bot: Bot) -> Did:
     """Go up stairs near by, out of the line of fire of an unseen attacker."""
     player, level = bot.player, bot.player.level
-    if not bot.under_fire() or player.body.depth <= 1 or bot.starving():
+    if not bot.on.cover or not bot.under_fire() or player.body.depth <= 1 or bot.starving():
         return False
     if player.body.hp > bot.plan.leave_below * player.body.max_hp:
         return False
@@ -99,7 +99,7 @@ def take_cover(bot: Bot) -> Did:
 def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Drink what heals while somebody strikes at us and little is left."""
     player = bot.player
-    body, near, potion = player.body, adjacent(player, enemies), surviving.healing(player)
+    body, near, potion = player.body, adjacent(player, enemies), bot.potion()
     low = body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
     if potion is None or not (near or bot.hurt) or not low:
         return False
@@ -109,6 +109,8 @@ def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
 
 def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Leave a fight that would be lost, if there is a way."""
+    if not bot.on.retreat:
+        return False
     if (yield from _flee(bot, enemies)) or (yield from fall(bot, 0.4)):
         return True
     return (yield from hold(bot, enemies)) or (yield from fall(bot, 0.7))
@@ -117,7 +119,7 @@ def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
 def fall(bot: Bot, below: float) -> Did:
     """Leave through a hole made with a wand of digging, at this part of the hit points or below."""
     player = bot.player
-    wand = magic.digging_wand(player)
+    wand = magic.digging_wand(player) if bot.on.falling else None
     if wand is None or player.body.hp > below * player.body.max_hp:
         return False
     return (yield from magic.zap_down(player, wand)) == "fell"
@@ -150,6 +152,8 @@ def in_haven(bot: Bot) -> bool:
 def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Write Elbereth and rest on it."""
     player = bot.player
+    if not bot.on.elbereth:
+        return False
     near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
     if bot.under_fire() and not adjacent(player, enemies):
         return False

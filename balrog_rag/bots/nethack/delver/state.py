@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
+from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import cost_of
 from balrog_rag.bots.nethack.skills.stairs import MAIN
@@ -63,18 +64,24 @@ class Plan:
     rest_depth: int = 4
     """The deepest level on which one rests on the way down."""
     rest_until: float = 0.95
+    on: Switches = Switches()
+    """The tactics that are switched on."""
 
 
 def plan_of(options: Mapping[str, Any]) -> Plan:
     """The plan with these settings changed."""
-    known = {field.name: type(getattr(Plan(), field.name)) for field in fields(Plan)}
+    tactics = {field.name: bool for field in fields(Switches)}
+    known = {field.name: type(getattr(Plan(), field.name)) for field in fields(Plan) if field.name != "on"}
+    known |= tactics
     for name, value in options.items():
         if name not in known:
             raise ConfigError(f"agent.options: delver has no {name!r}{nearest(name, known)}")
         wanted = known[name]
         if not isinstance(value, (int, float) if wanted is float else wanted):
             raise ConfigError(f"agent.options.{name}: {value!r} is no {wanted.__name__}")
-    return Plan(**options)
+    chosen = {name: value for name, value in options.items() if name in tactics}
+    others = {name: value for name, value in options.items() if name not in tactics}
+    return Plan(**others, on=Switches(**chosen))
 
 
 @dataclass
@@ -119,6 +126,19 @@ class Bot:
         """What we mean to dig down with."""
         return gear.digger(self.player) if self.plan.dig else None
 
+    @property
+    def on(self) -> Switches:
+        """The tactics that are switched on."""
+        return self.plan.on
+
+    def may_pray(self, desperate: bool = False) -> bool:
+        """Whether a prayer may help, if we pray at all."""
+        return self.on.prayer and surviving.may_pray(self.player, desperate=desperate)
+
+    def potion(self) -> Item | None:
+        """A potion of healing that we would drink."""
+        return surviving.healing(self.player) if self.on.potions else None
+
     def fled_from(self, place: Place | None) -> bool:
         """Whether a level was left in flight not long ago."""
         return place in self.fled and self.player.body.turn - self.fled[place] < _SHUN
@@ -158,7 +178,7 @@ class Bot:
         """Peaceful dwarves worth killing for what they may dig with."""
         player = self.player
         if (
-            not self.plan.dig
+            not (self.plan.dig and self.on.murder)
             or gear.digger(player)
             or player.level.watched
             or player.body.hp < 0.7 * player.body.max_hp
@@ -198,5 +218,5 @@ class Bot:
         hurt, self.hp = player.body.hp < self.hp, player.body.hp
         if hurt:
             self.ignored.clear()
-        hungry = player.body.hunger >= w.WEAK and surviving.may_pray(player)
+        hungry = player.body.hunger >= w.WEAK and self.may_pray()
         return hurt or hungry or player.world.over or bool(self.enemies())

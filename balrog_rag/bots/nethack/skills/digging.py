@@ -50,17 +50,17 @@ def wetness(level: Level, place: int) -> int:
     return wet + (level.unknown_near(place) if wet or level.wet else 0)
 
 
-def dig_down(player: Player, alarm: Alarm) -> Skill:
-    """Dig through the floor, here or where it is possible near by."""
+def dig_down(player: Player, alarm: Alarm, elbereth: bool = True) -> Skill:
+    """Dig through the floor, here or where it is possible near by; `elbereth`: protected by it."""
     told = TOO_HARD
     for _ in range(_SPOTS):
-        told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm))
+        told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm, elbereth))
         if told != TOO_HARD:
             break
     return told
 
 
-def _dig_here(player: Player, alarm: Alarm) -> Skill:
+def _dig_here(player: Player, alarm: Alarm, elbereth: bool) -> Skill:
     level, pit = player.level, _pit(player)
     if not pit.deep and (yield from _on_goods(player)):
         player.refusals[f"dig {level.place} {player.here}"] += 1
@@ -68,7 +68,7 @@ def _dig_here(player: Player, alarm: Alarm) -> Skill:
     while player.level is level and player.here == pit.place:
         if alarm() or player.world.swallowed:
             return ALARMED
-        if (yield from guard(player, pit)) == MISSPELT:
+        if elbereth and (yield from guard(player, pit)) == MISSPELT:
             continue  # under attack, digging would be interrupted again and again
         told = yield from _dig(player, pit)
         if told:

@@ -1,0 +1,82 @@
+"""A tactic that is switched off plays as if its code were absent."""
+
+from collections.abc import Callable, Generator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from balrog_rag.bots.nethack.delver import DELVER, battle, delver, errands, journey, rules
+from balrog_rag.bots.nethack.delver.state import Bot, plan_of
+from balrog_rag.bots.nethack.delver.switches import Switches, listed
+from balrog_rag.bots.nethack.skills import surviving
+from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.envs.nethack.game import NetHackEngine
+from tests.envs.support import nethack
+
+VALKYRIE, ARCHEOLOGIST, WIZARD = "val-hum-neu-fem", "arc-dwa-law-mal", "wiz-hum-neu-mal"
+
+
+def keys_of(options: dict[str, Any], character: str, limit: int, seed: int = 5) -> list[int]:
+    """The keys of a game's first presses."""
+    engine = NetHackEngine(nethack(seed, character), None)
+    engine.start()
+    program = delver(engine.arrays, plan_of(options))
+    pressed = [next(program)]
+    while len(pressed) < limit and not engine.press(pressed[-1]).ended:
+        pressed.append(program.send(engine.arrays))
+    engine.close()
+    return pressed
+
+
+def never(*_: Any) -> Generator[int, Any, bool]:
+    """A tactic that does nothing."""
+    return False
+    yield
+
+
+def without(patch: pytest.MonkeyPatch, rule: object) -> None:
+    patch.setattr(rules, "RULES", tuple(each for each in rules.RULES if each is not rule))
+
+
+ABSENT: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "collecting": lambda patch: without(patch, errands.collect),
+    "corpses": lambda patch: without(patch, errands.eat_corpses),
+    "rest": lambda patch: patch.setattr(errands, "_rest", never),
+    "waiting": lambda patch: patch.setattr(journey, "_too_early", lambda bot: False),
+    "murder": lambda patch: patch.setattr(Bot, "victims", lambda bot: []),
+    "prayer": lambda patch: patch.setattr(surviving, "may_pray", lambda *_, **__: False),
+    "meals": lambda patch: patch.setattr(surviving, "eat", never),
+    "retreat": lambda patch: patch.setattr(battle, "retreat", never),
+    "magic": lambda patch: patch.setattr(battle, "_magic", never),
+}
+"""How to take a tactic out of the program."""
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_off_is_as_if_it_were_absent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    character = {"waiting": ARCHEOLOGIST, "magic": WIZARD}.get(name, VALKYRIE)
+    off = keys_of({name: False}, character, 700)
+    ABSENT[name](monkeypatch)
+    assert keys_of({}, character, 700) == off
+
+
+def test_some_switches_change_the_game() -> None:
+    """Without Elbereth no letter of it is written."""
+    with_it, without = keys_of({}, ARCHEOLOGIST, 700), keys_of({"elbereth": False}, ARCHEOLOGIST, 700)
+    assert ord("E") in with_it
+    assert ord("E") not in without
+    assert keys_of({"collecting": False}, VALKYRIE, 700) != keys_of({}, VALKYRIE, 700)
+
+
+def test_every_switch_is_an_option() -> None:
+    assert [each.name for each in listed()] == ["dig", *(each.name for each in fields(Switches))]
+    assert DELVER.switches == listed()
+    for each in listed():
+        assert each.phase
+        assert each.says
+    assert plan_of({}).on == Switches()
+    assert plan_of({"prayer": False, "mines": 3}).on == Switches(prayer=False)
+    for wrong in ({"preyer": False}, {"prayer": 1}, {"on": True}):
+        with pytest.raises(ConfigError, match=r"agent\.options"):
+            plan_of(wrong)
