@@ -16,7 +16,7 @@ NAME = "balrog"
 DEFAULT_TASK = "babyai/BabyAI-MixedTrainLocal-v0/goto"
 STEPS_ENDED = "steps"
 _one_at_a_time = Lock()
-"""The server calls environments from several threads; games change settings of their process when they start."""
+"""The server uses several threads, and a game changes settings of its process when it starts."""
 
 
 class BalrogEnvironment(Tasks, Environment[BalrogAction, BalrogObservation, BalrogState]):

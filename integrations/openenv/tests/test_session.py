@@ -84,7 +84,7 @@ def test_a_wrong_request_is_one_clear_error_and_leaves_no_session(tmp_path: Path
     with TokenServer() as url, capturing(url) as capture:
         with AgentSessionFactory(capture, tmp_path, workers=0) as sessions:
             for wrong in ({"task": GOTO, "max_steps": 0}, {"tsk": GOTO}):
-                with pytest.raises(ConfigError, match="max_steps|tsk"):
+                with pytest.raises(ConfigError, match=r"max_steps|tsk"):
                     sessions.create(wrong)
             assert capture.registry.list_ids() == []
             late = sessions.create("nle/NetHackChalenge-v0")
