@@ -52,7 +52,7 @@ def test_the_queries_are_many_split_and_half_a_models() -> None:
 
 
 def test_answers_that_the_corpus_does_not_have_are_refused(notes: Path) -> None:
-    with pytest.raises(KnowledgeError, match="label the queries for this corpus anew"):
+    with pytest.raises(KnowledgeError, match="use queries that are labelled for this corpus"):
         check_answers(read_queries(QUERIES, "dev"), load(str(notes), Cut(240)))
 
 

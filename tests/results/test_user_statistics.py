@@ -72,7 +72,7 @@ def test_both_kinds_appear_in_summaries_and_tables(
     assert of_kind["statistics"] == expected
     with (run.folder / "episodes.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0])[-2:] == ["spec_digest", "action_kinds"]  # behind what was there
+    assert list(rows[0])[-3:] == ["spec_digest", "segments", "action_kinds"]  # behind what was there
     assert [float(row["action_kinds"]) for row in rows] == counts
     assert results_command.main(["rebuild", str(run.folder)]) == 0
     said = capsys.readouterr().out
