@@ -1,6 +1,6 @@
 """A game that is played by hand, in the calling process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,6 +28,13 @@ def make(
     `options` are the options of its kind, as env.KEY=VALUE sets them in a run; `programs` is as in
     env.programs. The game is identical to a run's with env.seeding=fixed and env.seeds=[SEED].
     """
+    return Game(game_spec(task, seed, max_presses or max_steps, programs, options))
+
+
+def game_spec(
+    task: str, seed: int, max_presses: int | None, programs: Sequence[str], options: Mapping[str, Any]
+) -> GameSpec:
+    """Return the checked spec of a game; the arguments are those of `make`."""
     env, _, name = task.partition("/")
     if not name:
         raise ConfigError(f"{task!r}: expected env/task, e.g. {example_task()}")
@@ -36,12 +43,12 @@ def make(
         env=env,
         task=name,
         seeds=Seeds(core=seed, disp=seed),
-        max_steps=max_presses or max_steps or kind.max_steps(name),
+        max_steps=max_presses or kind.max_steps(name),
         options=resolved_options(kind, options, [kind]),
         programs=tuple(programs),
     )
     check_game(spec)
-    return Game(spec)
+    return spec
 
 
 class Game:

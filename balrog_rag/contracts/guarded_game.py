@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import Pressed
@@ -11,6 +11,10 @@ from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.contracts.measures import Numbers, Progress
 from balrog_rag.contracts.painting import ColouredText, Painting, painted
 from balrog_rag.contracts.programs import Press
+from balrog_rag.contracts.raw_arrays import arrays_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PRESSES = ("screen", "press", "look", "numbers", "event")
 """What an environment has if programs can press keys in it without an observation per press."""
@@ -54,6 +58,11 @@ class GuardedEnvironment:
         if found is None or isinstance(found, bytes | ColouredText):
             return found
         raise validation.fault(self._who, "painted()", found, "return a ColouredText, PNG bytes or None")
+
+    @property
+    def arrays(self) -> "Mapping[str, NDArray[Any]]":
+        """The current arrays; none if the environment has none."""
+        return arrays_of(self.inner, self._who)
 
     @property
     def pressable(self) -> bool:

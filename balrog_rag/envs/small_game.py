@@ -1,7 +1,7 @@
 """Adapts the engine of a small game to an environment of the harness."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -12,6 +12,9 @@ from balrog_rag.contracts.kinds import Numbers, Share
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import Press
 from balrog_rag.envs.small_engine import Moment, SmallEngine
+
+if TYPE_CHECKING:  # imported by every run before play, so NumPy is not imported here
+    from numpy.typing import NDArray
 
 SEEDS = 2**32
 """The number of distinct seeds of these games' generators."""
@@ -102,6 +105,12 @@ class PlayedEngine:
     def numbers(self) -> Numbers:
         """The numbers of this moment."""
         return self._moment.numbers
+
+    @property
+    def arrays(self) -> "Mapping[str, NDArray[Any]]":
+        """The picture of this moment, if the game has one."""
+        pixels = self._engine.picture()
+        return {} if pixels is None else {"image": pixels}
 
     def press(self, press: Press) -> Pressed:
         """Take one action and return only its reward."""

@@ -8,6 +8,7 @@ import msgspec
 from balrog_rag.contracts import errors
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure, PlayerFailed, PluginError
+from balrog_rag.contracts.raw_arrays import PackedArray
 
 LENGTH_BYTES = 4
 
@@ -18,6 +19,8 @@ class Open(msgspec.Struct, tag=True):
     game: int
     spec: GameSpec
     ttyrec: str | None = None
+    arrays: tuple[str, ...] = ()
+    """Names of the arrays to send with the beginning and after each order of actions."""
 
 
 class PlayActions(msgspec.Struct, tag=True):
@@ -58,12 +61,15 @@ class GameOpened(msgspec.Struct, tag=True):
 
     view: TaskView
     start: Transition
+    arrays: dict[str, PackedArray] = {}
 
 
 class ActionsPlayed(msgspec.Struct, tag=True):
     """The transitions of the actions, or of a program's burst."""
 
     transitions: list[Transition]
+    arrays: dict[str, PackedArray] = {}
+    """The requested arrays after the last transition."""
 
 
 class Closed(msgspec.Struct, tag=True):

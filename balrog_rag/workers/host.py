@@ -1,7 +1,7 @@
 """Creates environments and lets programs play them, in a worker or in the calling process."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import PressableEnvironment
@@ -13,6 +13,9 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting
 from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
 from balrog_rag.workers.program_driver import Driver, Stepwise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HeartbeatCallback = Callable[[], None]
 
@@ -135,6 +138,12 @@ class HostedGame:
     def painted(self) -> Painting | None:
         """Return the current screen as people see it, or None if the environment cannot draw it."""
         return self._environment.painted()
+
+    @property
+    def arrays(self) -> "Mapping[str, NDArray[Any]]":
+        """The current screen as arrays, which the next action may overwrite; none if the game has none."""
+        with _one_line(self._name, "has no valid arrays"):
+            return self._environment.arrays
 
     @property
     def ended(self) -> bool:

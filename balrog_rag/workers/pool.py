@@ -30,6 +30,8 @@ class PooledGame:
     def __init__(self, pool: "WorkerPool", worker: WorkerProcess, number: int, opened: GameOpened) -> None:
         self.view = opened.view
         self.start = opened.start
+        self.arrays = opened.arrays
+        """The arrays that it was opened with, as they are after the last actions."""
         self._pool, self._worker, self._number = pool, worker, number
         self._open = True
 
@@ -37,6 +39,7 @@ class PooledGame:
         """Take the actions in order, up to the end of the game."""
         answer = await self._worker.ask(PlayActions(self._number, list(actions)))
         assert isinstance(answer, ActionsPlayed)
+        self.arrays = answer.arrays
         return answer.transitions
 
     async def run(self, player: ProgramPlayer, most: int, recorded: Burst | None = None) -> Transition:
@@ -98,13 +101,15 @@ class WorkerPool:
         if self._memory_mb is not None and self._weighing is None:
             self._weigh_all()
 
-    async def open(self, spec: GameSpec, ttyrec: str | None = None) -> PooledGame:
-        """Start a game in the least loaded worker."""
+    async def open(
+        self, spec: GameSpec, ttyrec: str | None = None, arrays: tuple[str, ...] = ()
+    ) -> PooledGame:
+        """Start a game in the least loaded worker; `arrays` are sent along with its transitions."""
         worker = await self._ready_worker()
         number = next(self._numbers)
         worker.games += 1
         try:
-            answer = await worker.ask(Open(number, spec, ttyrec))
+            answer = await worker.ask(Open(number, spec, ttyrec, arrays))
         except BaseException:  # including cancellation: the worker must not keep a game that no one owns
             worker.games -= 1
             worker.send(Close(number))
@@ -115,14 +120,21 @@ class WorkerPool:
             self._retire(worker)
         return PooledGame(self, worker, number, answer)
 
-    async def close(self) -> None:
-        """End all processes."""
+    def kill(self) -> None:
+        """End all processes at once, without waiting until they have closed their games."""
         self._closed = True
         if self._weighing is not None:
             self._weighing.cancel()
+        for worker in self.workers:
+            worker.kill("was closed")
+
+    async def close(self) -> None:
+        """End all processes."""
         if being_cancelled():
-            for worker in self.workers:
-                worker.kill("was closed")
+            self.kill()
+        self._closed = True
+        if self._weighing is not None:
+            self._weighing.cancel()
         await asyncio.gather(*(worker.end() for worker in list(self._workers)))
 
     @property

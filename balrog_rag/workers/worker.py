@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.contracts.raw_arrays import PackedArray, packed
 from balrog_rag.workers import framing as frames
 from balrog_rag.workers.framing import (
     ActionsPlayed,
@@ -44,6 +45,8 @@ class Worker:
         """`say` sends an answer."""
         self._say = say
         self._games: dict[int, HostedGame] = {}
+        self._arrays: dict[int, tuple[str, ...]] = {}
+        """Names of the arrays that a game's answers carry; only of games that were opened with any."""
         self._last_heartbeat = time.monotonic()
 
     def handle(self, order: Order) -> Answer:
@@ -57,16 +60,24 @@ class Worker:
     def _carry_out(self, order: Order) -> Answer:
         if isinstance(order, Open):
             opened = self._games[order.game] = HostedGame(order.spec, order.ttyrec, self._heartbeat)
-            return GameOpened(opened.view, opened.start)
+            if order.arrays:
+                self._arrays[order.game] = order.arrays
+            return GameOpened(opened.view, opened.start, self._packed(order.game))
         if isinstance(order, Close):
             game = self._games.pop(order.game, None)
+            self._arrays.pop(order.game, None)
             if game is not None:
                 game.close()
             return Closed()
         game = self._games[order.game]
         if isinstance(order, RunProgram):
             return ActionsPlayed([game.run(order.player, order.most, self._heartbeat, order.recorded)])
-        return ActionsPlayed(game.play(order.actions, self._heartbeat))
+        transitions = game.play(order.actions, self._heartbeat)
+        return ActionsPlayed(transitions, self._packed(order.game))
+
+    def _packed(self, number: int) -> dict[str, PackedArray]:
+        names = self._arrays.get(number)
+        return packed(self._games[number].arrays, names) if names else {}
 
     def _heartbeat(self) -> None:
         """Report now and then that a long order is still in progress."""

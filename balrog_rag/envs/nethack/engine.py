@@ -22,6 +22,11 @@ from balrog_rag.envs.nethack.world import describe
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
 _TURN = 20
+RAW = (
+    *("glyphs", "chars", "colors", "specials", "blstats", "message", "tty_chars", "tty_colors", "tty_cursor"),
+    *("inv_glyphs", "inv_strs", "inv_letters", "inv_oclasses", "misc"),
+)
+"""The arrays that NLE shows to players; those that say how NetHack waits for a key are left out."""
 
 
 class KeyPress(NamedTuple):
@@ -79,11 +84,20 @@ class NLEGame:
         self._alarm = Alarm()
         self._tracker: Tracker | None = None
         self._idle, self._idle_turn = 0, -1
+        self._shown = [name for name in RAW if name in engine.arrays]
+        self._last_arrays: dict[str, NDArray[Any]] | None = None
 
     @property
     def screen(self) -> Mapping[str, NDArray[Any]]:
         """NLE's own arrays of this moment, for programs; every press overwrites them."""
         return self._engine.arrays if self._tracker is None else self._tracker.screen
+
+    @property
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """NLE's own arrays of this moment, for players that do not read text."""
+        if self._last_arrays is not None:
+            return self._last_arrays
+        return {name: self._engine.arrays[name] for name in self._shown}
 
     @property
     def numbers(self) -> Mapping[str, int]:
@@ -150,6 +164,8 @@ class NLEGame:
             return Transition(self._described(self._observer.observe(message)))
         self._ended = ended
         observation = self._observer.observe_end(message, self._live)
+        # To learn the facts, a game that a limit cut off is quit, which overwrites its last screen.
+        self._last_arrays = {name: array.copy() for name, array in self.arrays.items()}
         facts = self._engine.facts(ended, self._live.copy())
         return Transition(observation, ended=ended, end=facts)
 
