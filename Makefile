@@ -6,7 +6,7 @@ DOCS := .venv-docs
 EXTRAS ?= local,dev
 JOBS ?= 2
 INTEGRATIONS ?= verifiers openenv
-BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer
+BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
 .DEFAULT_GOAL := help
 .PHONY: help usable setup eval test test-slow test-all test-integrations check bench index report view docs clean

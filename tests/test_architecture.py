@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "viewer",
         "cluster",
     },
+    "gym": {*LOW, "workers", "api"},
     "viewer": {*LOW, "workers", "results", "run", "dataset"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
