@@ -103,7 +103,7 @@ def test_an_episode_is_that_of_a_run(tmp_path: Path) -> None:
             text, reward, *_, info = env.step(event.taken)
             assert reward == event.after.reward
     assert sum(isinstance(event, Stepped) for event in played) == 25
-    assert info["progression"] == run.episodes["progression"].iloc[0]
+    assert 100 * info["progression"] == run.episodes["progression_percent"].iloc[0]
 
 
 def test_a_limit_truncates_and_a_solved_task_terminates() -> None:
