@@ -71,7 +71,7 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):  # type: ignore[misc]  # gymnasiu
         self._pool = pool = self._loop.run(_started(workers, step_deadline, num_envs))
         # At exit __del__ would come too late: the loop's thread no longer runs then.
         self._abandon = weakref.finalize(self, _abandon, pool, self._loop)
-        self._slots = [Slot(self._task, pool, max_episode_steps) for _ in range(num_envs)]
+        self._slots = [VectorSlot(self._task, pool, max_episode_steps) for _ in range(num_envs)]
         self._ready = self.closed = False
 
     def reset(
@@ -142,7 +142,7 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):  # type: ignore[misc]  # gymnasiu
         return observations, rewards, terminated, truncated, infos
 
 
-class Slot:
+class VectorSlot:
     """The place of one game: the games that are played there follow each other."""
 
     def __init__(self, task: TaskInterface, pool: WorkerPool, most: int | None) -> None:
