@@ -330,9 +330,22 @@ def test_what_is_known_of_monsters():
     assert (known["jackal"].damage, known["newt"].damage) == (1.5, 2.0)
     assert known["Olog-hai"].damage == 1 + 1.2 * known["Olog-hai"].level, "without a table by its level"
     assert known["long worm tail"].level == 8
-    assert not known["minotaur"].fears_elbereth
-    assert not known["shopkeeper"].fears_elbereth
-    assert known["jackal"].fears_elbereth
+    humans = ("shopkeeper", "Woodland-elf", "high priest")
+    for name in (
+        *humans,
+        "minotaur",
+        "couatl",
+        "ki-rin",
+        "Aleax",
+        "Angel",
+        "Archon",
+        "Death",
+        "Pestilence",
+        "Famine",
+    ):
+        assert not known[name].fears_elbereth, name
+    for name in ("jackal", "red dragon", "Vlad the Impaler"):
+        assert known[name].fears_elbereth, name
     assert known["brown mold"].stays
     assert not known["newt"].stays
 

@@ -44,6 +44,8 @@ _TAIL, _TAILS_LEVEL = "long worm tail", 8
 _SESSILE_SPEED = 1
 
 _HUMAN_CLASS, _MINOTAUR = 53, "minotaur"
+_MINION = 0x00001000
+_RIDERS = ("Death", "Pestilence", "Famine")
 _BAD_TO_EAT = (
     *(
         "cockatrice",
@@ -71,6 +73,16 @@ def _edible(entry: Any) -> bool:
 
 
 _HOSTILE, _PEACEFUL = 0x00100000, 0x00200000
+
+
+def _fears_elbereth(entry: Any) -> bool:
+    """Whether Elbereth scares it, by NetHack 3.6.7's onscary() in monmove.c.
+
+    It scares no human or elf (they share a class) and no minotaur. Lawful minions (couatl, Aleax, ki-rin, Archon),
+    Angels and the Riders resist every scaring. All kinds with the flag of minions are lawful, Angels or human.
+    """
+    resists = entry.mflags2 & _MINION or entry.mname in _RIDERS
+    return not resists and ord(entry.mlet) != _HUMAN_CLASS and entry.mname != _MINOTAUR
 
 
 class Species(NamedTuple):
@@ -132,7 +144,7 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         petrifies=name in _PETRIFYING,
         paralyses=name == "floating eye",
         explodes=name == _EXPLODING,
-        fears_elbereth=ord(entry.mlet) != _HUMAN_CLASS and name != _MINOTAUR,
+        fears_elbereth=_fears_elbereth(entry),
         always_hostile=bool(entry.mflags2 & _HOSTILE),
         always_peaceful=bool(entry.mflags2 & _PEACEFUL),
         shopkeeper=name == "shopkeeper",
