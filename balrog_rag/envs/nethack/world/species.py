@@ -78,8 +78,9 @@ _HOSTILE, _PEACEFUL = 0x00100000, 0x00200000
 def _fears_elbereth(entry: Any) -> bool:
     """Whether Elbereth scares it, by NetHack 3.6.7's onscary() in monmove.c.
 
-    It scares no human or elf (they share a class) and no minotaur. Lawful minions (couatl, Aleax, ki-rin, Archon),
-    Angels and the Riders resist every scaring. All kinds with the flag of minions are lawful, Angels or human.
+    It scares no human or elf (they share a class) and no minotaur. Lawful minions (couatl, Aleax, ki-rin,
+    Archon), Angels and the Riders resist all scaring. Every kind with the flag of minions is lawful, an
+    Angel or human.
     """
     resists = entry.mflags2 & _MINION or entry.mname in _RIDERS
     return not resists and ord(entry.mlet) != _HUMAN_CLASS and entry.mname != _MINOTAUR
