@@ -25,6 +25,7 @@ registry.programs.declare(
         "dummy": "balrog_rag.agents.dummy:DUMMY",
         "delver": "balrog_rag.bots.nethack.delver:DELVER",
         "handcrafted": "balrog_rag.bots.nethack.netplay.handcrafted:HANDCRAFTED",
+        "best": "balrog_rag.bots.best:BEST_PLAYER",
         "minihacker": "balrog_rag.bots.nethack.minihacker:MINIHACKER",
         "dig_down": "balrog_rag.bots.nethack.skills.offered:DIG_DOWN",
         "see_level": "balrog_rag.bots.nethack.skills.offered:SEE_LEVEL",

@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.minihacker.hero import actions_by_key
 from balrog_rag.contracts.data import ProgramPlayer
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.programs import program_of
 from balrog_rag.workers.host import HostedGame
 from tests.bots.minihacker.made import level
 from tests.envs.support import minihack
@@ -78,6 +79,7 @@ def test_it_plays_minihack_only() -> None:
     assert not refusal("minihacker", minihack("MazeWalk-9x9"))
 
 
-def test_options_are_refused(specs) -> None:
-    with pytest.raises(ConfigError, match="minihacker"):
-        specs("agent=minihacker agent.options.x=1 env.tasks=[minihack/MiniHack-MazeWalk-9x9-v0]")
+@pytest.mark.parametrize("agent", ["minihacker", "best"])
+def test_options_are_refused(agent: str) -> None:
+    with pytest.raises(ConfigError, match=f"agent.options.x: agent={agent} takes no options"):
+        program_of(agent).check({"x": 1})

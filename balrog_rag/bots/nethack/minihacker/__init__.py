@@ -1,5 +1,9 @@
 """A player of MiniHack without a model: it explores, fights, crosses lava, and solves Boxoban by search."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 
 
@@ -10,4 +14,10 @@ def make(begin: Begin) -> Program:
     return play(begin.screen, begin.view)
 
 
-MINIHACKER = ProgramKind(name="minihacker", make=make, games=("minihack",), plays=True)
+def check(options: Mapping[str, Any]) -> None:
+    """Refuse options: there are none."""
+    if options:
+        raise ConfigError(f"agent.options.{min(options)}: agent=minihacker takes no options; leave it out")
+
+
+MINIHACKER = ProgramKind(name="minihacker", make=make, games=("minihack",), plays=True, check=check)
