@@ -27,6 +27,12 @@ prefix = "python -m balrog_rag."
 """How the command was called, for usage lines."""
 
 
+NOT_IN_LIGHT = frozenset(
+    ("matplotlib", "pandas", "openvino", "faiss", "tokenizers", "bm25s", "Stemmer", "litellm")
+)
+"""Modules of the required packages that requirements-light.txt leaves out."""
+
+
 def called(name: str) -> str:
     """Return a command's name as the user typed it."""
     return f"{prefix}{name}"
@@ -50,6 +56,15 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
     except BalrogError as error:
         print(f"error: {terminal_safe(redact(str(error)))}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NOT_IN_LIGHT:
+            raise
+        print(
+            f"error: {error.name}: not installed, since the light install leaves it out; run: "
+            "pip install balrog_rag (docs/how-to/install.md)",
+            file=sys.stderr,
+        )
+        return ConfigError.exit_code
     except KeyboardInterrupt:
         print(stopped, file=sys.stderr)
         return INTERRUPTED
