@@ -19,6 +19,7 @@ from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live
 from balrog_rag.envs.nethack.options import nethack_options
 from balrog_rag.envs.nethack.tiles import painter
 from balrog_rag.envs.nethack.world import describe
+from balrog_rag.envs.nethack.world.shared_player import GameMemory
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
 _TURN = 20
@@ -82,6 +83,7 @@ class NLEGame:
         self._live: NDArray[Any] = np.zeros_like(engine.arrays["blstats"])
         self._ended = ""
         self._alarm = Alarm()
+        self._memory = GameMemory(engine.arrays)
         self._tracker: Tracker | None = None
         self._idle, self._idle_turn = 0, -1
         self._shown = [name for name in RAW if name in engine.arrays]
@@ -90,7 +92,7 @@ class NLEGame:
     @property
     def screen(self) -> Mapping[str, NDArray[Any]]:
         """NLE's own arrays of this moment, for programs; every press overwrites them."""
-        return self._engine.arrays if self._tracker is None else self._tracker.screen
+        return self._memory.screen if self._tracker is None else self._tracker.screen
 
     @property
     def arrays(self) -> Mapping[str, NDArray[Any]]:
@@ -109,7 +111,7 @@ class NLEGame:
         self._engine.start()
         self._live[:] = self._engine.arrays["blstats"]
         if self._options.actions == "skills":
-            self._tracker = Tracker(self._engine.arrays, self._options.stop_for_things)
+            self._tracker = Tracker(self._engine.arrays, self._options.stop_for_things, self._memory)
             self._idle_turn = self._tracker.turn
         return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
 
@@ -204,6 +206,7 @@ class NLEGame:
         blstats = self._engine.arrays["blstats"]
         if is_live(self._engine.arrays):
             self._live[:] = blstats
+        self._memory.see()
         if self._tracker is not None:
             self._tracker.see()
         if press.ended:

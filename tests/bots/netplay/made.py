@@ -62,7 +62,13 @@ class Played:
         return int(x), int(y)
 
 
-def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1, **options: Any) -> Played:
+def made(
+    description: str,
+    character: str = "sam-hum-law-fem",
+    seed: int = 1,
+    programs: tuple[str, ...] = (),
+    **options: Any,
+) -> Played:
     """Start a game on the level of this description; it is closed when the test process ends."""
     chosen = {
         "actions": "skills",
@@ -73,4 +79,6 @@ def made(description: str, character: str = "sam-hum-law-fem", seed: int = 1, **
         "more_skills": True,
         **options,
     }
-    return Played(GameSpec("minihack", "MiniHack-Skill-Custom-v0", Seeds(seed, seed), 10**6, chosen))
+    return Played(
+        GameSpec("minihack", "MiniHack-Skill-Custom-v0", Seeds(seed, seed), 10**6, chosen, programs)
+    )

@@ -16,9 +16,9 @@ def delver(arrays: Mapping[str, Any], plan: "Plan | None" = None) -> "Skill":
     """Play a game of NetHack from its first screen to its end."""
     from balrog_rag.bots.nethack.delver.rules import play
     from balrog_rag.bots.nethack.delver.state import Bot, Plan
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    return (yield from play(Bot(Player(arrays), plan or Plan())))
+    return (yield from play(Bot(player_of(arrays), plan or Plan())))
 
 
 def make(begin: Begin) -> Program:

@@ -1,6 +1,6 @@
 """Skills of the delver as actions for any player: env.programs=[dig_down, hold_out, ...].
 
-A call begins with nothing but the screen: what a skill remembers of the level ends with it.
+All calls of a game share one player, which knows what earlier calls, bots and plain keys led to.
 """
 
 from collections.abc import Callable
@@ -15,17 +15,17 @@ TRIES, SIGHT = 6, 8
 def dig_down(begin: Begin) -> Program:
     """Dig through the floor, with Elbereth in the pit."""
     from balrog_rag.bots.nethack.skills import digging, moving
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    return (yield from digging.dig_down(Player(begin.screen), moving.never))
+    return (yield from digging.dig_down(player_of(begin.screen), moving.never))
 
 
 def see_level(begin: Begin) -> Program:
     """See all of the level that is visible without searching."""
     from balrog_rag.bots.nethack.skills import exploring
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    player = Player(begin.screen)
+    player = player_of(begin.screen)
     while (told := (yield from exploring.explore(player))) != exploring.EXPLORED:
         if player.hostiles():
             return "an enemy is in sight"
@@ -35,9 +35,9 @@ def see_level(begin: Begin) -> Program:
 def hold_out(begin: Begin) -> Program:
     """Write Elbereth underfoot until it reads correctly."""
     from balrog_rag.bots.nethack.skills import surviving
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    player = Player(begin.screen)
+    player = player_of(begin.screen)
     for _ in range(TRIES):
         if (yield from surviving.guarded(player)) == "guarded":
             return "Elbereth stands here"
@@ -48,9 +48,9 @@ def hold_out(begin: Begin) -> Program:
 def strike(begin: Begin) -> Program:
     """Fight the enemies in sight as long as hit points last."""
     from balrog_rag.bots.nethack.skills import fighting
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    player = Player(begin.screen)
+    player = player_of(begin.screen)
     while enemies := player.hostiles(within=SIGHT):
         if player.body.hp * 2 < player.body.max_hp:
             return "less than half of the hit points are left"
@@ -65,14 +65,22 @@ def pray_when_due(begin: Begin) -> Program:
     """Pray in need, unless it is too early for a prayer to be heard."""
     from balrog_rag.bots.nethack.skills import surviving
     from balrog_rag.envs.nethack.world import known_world as w
-    from balrog_rag.envs.nethack.world.player import Player
+    from balrog_rag.envs.nethack.world.shared_player import player_of
 
-    player = Player(begin.screen)
+    player = player_of(begin.screen)
     if not surviving.in_mortal_need(player) and player.body.hunger < w.WEAK:
         return "there is no need that a god would see to"
+    if player.unlucky:
+        return "your god is angry and would not help"
     if not surviving.may_pray(player):
-        return "it is too early in the game for a prayer"
+        return _too_early(player.prayed, player.body.turn)
     return (yield from surviving.pray(player))
+
+
+def _too_early(prayed: int | None, turn: int) -> str:
+    if prayed is None:
+        return "it is too early in the game for a prayer"
+    return f"it is too early: you prayed {turn - prayed} turns ago"
 
 
 def _kind(make: Callable[[Begin], Program], says: str) -> ProgramKind:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from balrog_rag.envs.nethack.world.known_world import World
 from balrog_rag.envs.nethack.world.level import Level, Place
-from balrog_rag.envs.nethack.world.player import Keys, Player
+from balrog_rag.envs.nethack.world.shared_player import FollowedPlayer
 from balrog_rag.envs.nethack.world.terrain import AROUND, WIDTH
 
 
@@ -42,8 +42,8 @@ class OpenWorld(World):
         super()._enter(place)
 
 
-class SkillPlayer(Player):
-    """A player that does not process the result of a key, because the game has already done so."""
+class SkillPlayer(FollowedPlayer):
+    """The player of a language model's skills."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """`arrays` are NLE's, which every key press overwrites."""
@@ -52,12 +52,3 @@ class SkillPlayer(Player):
         self.tried: int | None = None
         """The door that was last walked against or opened."""
         self.look()
-
-    def look(self) -> None:
-        """Process the screen."""
-        self._see()
-
-    def _press(self, key: int) -> Keys:
-        turn = self.body.turn
-        yield key
-        self.standstill = 0 if self.body.turn != turn else self.standstill + 1

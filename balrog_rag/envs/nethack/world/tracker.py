@@ -12,6 +12,7 @@ from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.names import NEWS, name_of
 from balrog_rag.envs.nethack.world.popups import waits
 from balrog_rag.envs.nethack.world.rooms import Rooms
+from balrog_rag.envs.nethack.world.shared_player import GameMemory, SharedScreen
 from balrog_rag.envs.nethack.world.tracked_player import SkillPlayer
 
 MOST_TURNS = 100
@@ -50,13 +51,18 @@ class _Before(NamedTuple):
 class Tracker:
     """A game as NetPlay's skills know it, updated by every key."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], stop_for_things: bool = True) -> None:
-        """`arrays` are NLE's, which every key press overwrites.
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        stop_for_things: bool = True,
+        memory: GameMemory | None = None,
+    ) -> None:
+        """`arrays` are NLE's, which every key press overwrites; `memory` is for programs beside the skills.
 
         Without `stop_for_things` only monsters that come into view interrupt a skill.
         """
         self._stop_for_things = stop_for_things
-        self.screen = TrackedScreen(arrays, self)
+        self.screen = TrackedScreen(arrays, self, memory or GameMemory(arrays))
         self.player = SkillPlayer(self.screen)
         self.avoiding = False
         """Whether paths avoid monsters."""
@@ -192,12 +198,12 @@ class Tracker:
             yield Happened("merger", f"The places {names} are one and the same, now number {merger.number}.")
 
 
-class TrackedScreen(dict[str, NDArray[Any]]):
+class TrackedScreen(SharedScreen):
     """NLE's arrays by name, with the tracker that follows them."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], tracker: Tracker) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], tracker: Tracker, memory: GameMemory) -> None:
         """Wrap the arrays without copying them."""
-        super().__init__(arrays)
+        super().__init__(arrays, memory)
         self.tracker = tracker
 
 
