@@ -65,8 +65,10 @@ class GameMemory:
     def _hear(self, message: bytes, turn: int) -> None:
         if _PRAYING in message:
             self._prayed = turn
-            if self._player is not None:
-                self._player.prayed = turn
+            player = self._player
+            # A program has noted its own prayer when it began; the message comes up to three turns later.
+            if player is not None and (player.prayed is None or turn - player.prayed > _PRAYER):
+                player.prayed = turn
         elif self._prayed is not None and turn - self._prayed <= _PRAYER:
             self._angered |= any(words in message for words in _ANGER)
             if self._player is not None:
