@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from balrog_rag.results.statistics.values import verdict
     from balrog_rag.rollouts.rollout import rollout
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Run", "aevaluate", "check", "compare", "evaluate", "events", "list_agents", "list_tasks", "load",
     "make", "register", "rollout", "search", "steps", "verdict",

@@ -13,8 +13,11 @@ ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
 
 
-def test_the_citation_names_this_version() -> None:
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+def test_citation_and_changelog_name_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == __version__
+    newest = f"# Changelog\n\n## {__version__} ({cited['date-released']})\n"
+    assert (ROOT / "CHANGELOG.md").read_text().startswith(newest)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
