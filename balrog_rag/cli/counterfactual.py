@@ -85,10 +85,10 @@ async def ask_all(stored: "StoredRun", places: list[tuple[Path, int]]) -> "list[
 
 async def ask(services: "LiveServices", stored: "StoredRun", path: Path, at: int) -> "AskedAgain":
     """Ask at one place: without reference text, then with it."""
-    from balrog_rag.cli.fork import planned_spec
     from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
     from balrog_rag.results.asked_again import AskedAgain
+    from balrog_rag.run.fork_plan import planned_spec
 
     recording = journal.read(path)
     if recording.header is None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli.fork import with_other_player
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
 from balrog_rag.results.stored_run import read_run
+from balrog_rag.run.fork_plan import with_other_player
 from balrog_rag.run.new_folder import folder_for
 from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.services import resolved

@@ -1,0 +1,121 @@
+"""Plan a fork of an episode: its entries up to a step, then another agent or model."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from balrog_rag import agents
+from balrog_rag.config.compose import compose
+from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
+from balrog_rag.config.providers import with_provider
+from balrog_rag.config.schema import Config
+from balrog_rag.contracts.errors import ConfigError, JournalError
+from balrog_rag.episode import journal
+from balrog_rag.episode.journal import Header, Recording, Step, Writer
+from balrog_rag.episode.spec import EpisodeSpec, Fork
+from balrog_rag.models.api_keys import refuse_unanswerable
+from balrog_rag.results import run_folder
+from balrog_rag.results.run_seal import mark_new
+from balrog_rag.results.stored_run import StoredRun, read_run
+from balrog_rag.run.plan import PlannedRun, kinds_in
+from balrog_rag.run.preflight import check_config
+from balrog_rag.run.provenance import versions
+from balrog_rag.run.resume import resumed_config, specs_of
+from balrog_rag.run.services import player_of, resolved
+from balrog_rag.run.trust import refuse_untrusted_folder
+
+RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
+"""What a fork may change: player and runner, never the game."""
+
+
+def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> PlannedRun:
+    """Create the new run folder with the entries before step `at`; return its run."""
+    recording = journal.read(path)
+    if recording.header is None:
+        raise JournalError(f"{path}: header missing or truncated; nothing can be forked")
+    held = recording.count
+    if at > held:
+        raise ConfigError(f"--at {at}: the journal has {held} steps")
+    stored = read_run(run_of(path, recording.header.spec.episode))
+    # The steps before the fork are replayed by their own player, whose code would run.
+    if agents.runs_outside_code((before := resumed_config(stored, [])).agent):
+        refuse_untrusted_folder(stored, before, [], trust)
+    config = with_other_player(stored, overrides)
+    refuse_untrusted_folder(stored, config, overrides, trust)
+    check_config(config)
+    refuse_unanswerable(config.model)
+    parent = planned_spec(stored, path, recording.header)
+    earlier = tuple(old for old in parent.forks if old.at < at)
+    spec = msgspec.structs.replace(
+        parent, forks=(*earlier, Fork(at, player_of(config))), steps=config.limits.steps
+    )
+    run_folder.create(out, plain(config))
+    run_folder.write_json(out / run_folder.FORKED, [spec])
+    mark_new(out, run_folder.CONFIG, run_folder.FORKED)
+    kinds = kinds_in(config)
+    version = max(recording.header.v, journal.SPARSE)  # copied entries have the fields of their version
+    header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds))
+    copy_until(recording, at, header, out)
+    return PlannedRun(out, config, [spec], kinds)
+
+
+def run_of(path: Path, episode: str) -> Path:
+    """Return the run folder of a journal."""
+    run = run_folder.home_of(path)
+    if run is None or run_folder.journal_path(run, episode).resolve() != path.resolve():
+        raise JournalError(f"{path}: not in a run folder, so its configuration is unknown")
+    return run
+
+
+def with_other_player(stored: StoredRun, overrides: list[str]) -> Config:
+    """The run's configuration with another player: whole groups, or single keys."""
+    config = plain(resumed_config(stored, []))
+    for key, nothing in (("run.experiment", None), ("run.departures", [])):
+        config = with_value(config, key, nothing)  # a fork does not belong to an experiment
+    own = config["model"]
+    if not overrides:
+        return resolved(thaw(config, Config))
+    asked = plain(compose(overrides))
+    foreign = sorted(key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST))
+    if foreign:
+        raise ConfigError(f"{', '.join(foreign)}: a fork cannot change the game; remove it")
+    names = [word.partition("=")[0].lstrip("+") for word in overrides]
+    for name in sorted(names, key=lambda name: "." in name):
+        config = with_value(config, name, value_at(asked, name))
+    if "model.name" in names and "model" not in names:
+        config = with_value(config, "model.name", _of_provider(own["name"], config["model"]))
+    for content, sources in SETTLED.items():
+        if not set(sources).isdisjoint(names):
+            config = with_value(config, content, None)
+    return resolved(thaw(config, Config))
+
+
+def planned_spec(stored: StoredRun, path: Path, header: Header) -> EpisodeSpec:
+    """The spec of a journal according to its run folder: an untrusted journal could name another model."""
+    planned = {spec.episode: spec for spec in specs_of(stored)}
+    spec = planned.get(header.spec.episode)
+    if spec is None or spec.digest != header.spec_digest or spec.digest != header.spec.digest:
+        raise JournalError(f"{path}: not an episode of {stored.folder}'s configuration")
+    return spec
+
+
+def _of_provider(like: str, model: dict[str, Any]) -> str:
+    """The full name of another model of the same provider, which may be given without it."""
+    name: str = model["name"]
+    provider, slash, _ = like.partition("/")
+    return with_provider(name, provider) if slash and model["backend"] == "litellm" else name
+
+
+def copy_until(recording: Recording, at: int, header: Header, out: Path) -> None:
+    """Copy the entries of the old journal before step `at` to the new one."""
+    with Writer(run_folder.journal_path(out, header.spec.episode)) as writer:
+        writer.append(header)
+        steps = 0
+        for entry in recording.before_end().entries:
+            steps += entry.count if isinstance(entry, Step) else 0
+            if steps > at:
+                break  # inside a program's burst, which the program repeats
+            writer.append(entry)
+            if steps == at and isinstance(entry, Step):
+                break
