@@ -1,11 +1,9 @@
 """Compare a bank's arms: every state is a pair, since both arms begin at the same one."""
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import NamedTuple
 
 import msgspec
-import numpy as np
 
 from balrog_rag.banks.bank_arms import ARMS
 from balrog_rag.banks.stored_bank import StoredBank
@@ -19,9 +17,9 @@ from balrog_rag.results.arms import run_folders
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_lacking, measures_of
-from balrog_rag.results.statistics.differences import correlation
 from balrog_rag.results.statistics.pairing import Pairs, match
-from balrog_rag.results.statistics.units import NO_SPREAD, Bounds, Score
+from balrog_rag.results.statistics.pairing_gain import Pairing, pairings
+from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 
 SURVIVED = Scale(
@@ -42,20 +40,6 @@ class Horizon(NamedTuple):
 
     def __str__(self) -> str:
         return "to the end" if self.steps is None else f"{self.steps:,} {self.unit}"
-
-
-class Pairing(NamedTuple):
-    """How much the comparison gained because both arms began at the same states."""
-
-    correlation: float
-    gain: float
-    """The states that independent arms would need for the same precision, as a multiple of these."""
-
-    def __str__(self) -> str:
-        said = f"correlation {self.correlation:+.2f}"
-        if self.gain > 1:
-            return f"pairing helped: {said}, as precise as {self.gain:.2g} times as many states without pairs"
-        return f"pairing did not help: {said}"
 
 
 def loaded(stored: StoredBank, names: Sequence[str]) -> list[LoadedRun]:
@@ -136,17 +120,6 @@ def _scores(episodes: Sequence[Episode], measure: Scale) -> list[Score]:
         Score(measure.of(each), each.env, each.task, each.number, each.world_name or each.game_name)
         for each in episodes
     ]
-
-
-def pairings(matched: Pairs, bounds: dict[str, Bounds]) -> list[Pairing]:
-    """Return the gain of pairing in each environment whose pairs vary."""
-    made = []
-    for part in matched.envs:
-        apart = float(part.ours.var() + part.theirs.var())
-        paired = float(np.var(part.gaps))
-        if sqrt(min(apart, paired)) > NO_SPREAD:
-            made.append(Pairing(correlation(part.ours, part.theirs, bounds[part.env]), apart / paired))
-    return made
 
 
 def chosen_measures(arms: Sequence[LoadedRun], name: str) -> list[Scale]:

@@ -51,6 +51,7 @@ VERBS = {
     "report": Verb("write a page of verdicts, tables and figures", "report"),
     "compare": Verb("compare two runs or two lists of numbers", "compare"),
     "leaderboard": Verb("build a leaderboard, submit a run, verify a submission", "leaderboard"),
+    "ablate": Verb("measure what each tactic of a program is worth", "ablate"),
     "counterfactual": Verb("measure at how many steps retrieval changed the action", "counterfactual"),
     "results": Verb("recreate a run's summaries from its journals", "results"),
     "knowledge": Verb("search, index and measure the knowledge base", "knowledge"),

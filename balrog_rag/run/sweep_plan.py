@@ -57,6 +57,18 @@ def new_sweep(words: list[str]) -> list[PlannedRun]:
     return runs
 
 
+def sweep_of(chosen: Sequence[Combination], what: str) -> list[PlannedRun]:
+    """Plan these runs and create their folders; `what` names the sweep's folder."""
+    top = folder_for(compose(chosen[0].words).run, what)
+    runs = [planned(top / each.name, of_sweep(top, each), label=each.name) for each in chosen]
+    if not _made(top, PlannedSweep([], list(chosen))):
+        raise run_folder.taken(top)
+    mark_new(top, SWEEP)
+    for run in runs:
+        create_run(run.folder, run.config)
+    return runs
+
+
 Prepare = Callable[[Config], Config]
 """Checks a configuration."""
 

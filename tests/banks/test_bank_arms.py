@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.banks.arm_comparison import Pairing, chosen_measures, compared, horizon, loaded, pairings
+from balrog_rag.banks.arm_comparison import chosen_measures, compared, horizon, loaded
 from balrog_rag.banks.bank_arms import arms_of
 from balrog_rag.banks.stored_bank import StoredBank, read
 from balrog_rag.contracts import registry
@@ -15,6 +15,7 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
 from balrog_rag.results.statistics.pairing import Pairs, match
+from balrog_rag.results.statistics.pairing_gain import Pairing, pairings
 from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.run.replay import verify
 from tests.support import command, evaluate
