@@ -58,7 +58,7 @@ def _compared(
     matched = match(mine, yours)
     gains = pairings(matched, bounds) if isinstance(matched, Pairs) else []
     pairing = gains[0] if len(gains) == 1 else None
-    # Arms in the same games diverge soon, and then pairs are no more precise than independent arms.
+    # Arms in the same games diverge soon, and then pairs gain nothing over independent arms.
     if pairing is not None and pairing.gain <= 1 and not (shared_worlds(mine) or shared_worlds(yours)):
         mine, yours = ([msgspec.structs.replace(each, game="") for each in arm] for arm in (mine, yours))
     return compare(mine, yours, (name, "baseline"), bounds=bounds, family=family, plan=False), pairing
