@@ -89,8 +89,12 @@ class Dashboard:
             gate.change(width=min(gate.width + (by if key == "more" else -by), MOST_SEATS))
         elif key in ("up", "down"):
             view.move(1 if key == "down" else -1)
+        elif key in ("ended", "tasks", "help"):
+            view.turn_to(key)
+        elif key == "sort":
+            view.sort()
         elif key in ("open", "back"):
-            view.opened = view.selected if key == "open" else None
+            view.opened, view.page = view.selected if key == "open" else None, ""
         elif key == "stop" and self._interrupts.signal is None:
             self._interrupts.stop(signal.SIGINT, "the key q")
         self._touched.set()

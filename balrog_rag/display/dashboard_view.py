@@ -12,6 +12,7 @@ from rich.style import Style
 
 from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.outcome import in_words
+from balrog_rag.display.dashboard_pages import ORDERS, page_lines, sorted_rows
 from balrog_rag.display.scoreboard import EpisodeRow, Scoreboard
 from balrog_rag.display.short_numbers import clock, progression, spending
 from balrog_rag.run.scheduler import EpisodeSlots
@@ -35,10 +36,26 @@ class DashboardView:
         self.selected: str | None = None
         self.opened: str | None = None
         self.top = 0
+        self.page = ""
+        """The page shown instead of the episodes in play; empty: none."""
+        self.order = next(iter(ORDERS))
+
+    def turn_to(self, page: str) -> None:
+        """Show a page, or the episodes in play again if it is shown."""
+        self.page, self.opened = "" if self.page == page else page, None
+
+    def sort(self) -> None:
+        """Use the next order of the episodes in play."""
+        orders = list(ORDERS)
+        self.order = orders[(orders.index(self.order) + 1) % len(orders)]
+
+    def in_order(self) -> list[EpisodeRow]:
+        """The episodes in play as they are listed."""
+        return sorted_rows(list(self.board.rows.values()), self.order)
 
     def move(self, by: int) -> None:
         """Select another episode; if one is open, open that one instead."""
-        names = list(self.board.rows)
+        names = [row.episode for row in self.in_order()]
         if not names:
             return
         at = names.index(self.selected) + by if self.selected in self.board.rows else 0
@@ -53,7 +70,12 @@ def lines(view: DashboardView, width: int, height: int) -> list[Line]:
     head = [*_head(view, width, opened is not None)]
     foot = _foot(view, opened is not None, width)
     room = max(0, height - len(head) - len(foot))
-    body = _screen(opened, width, room) if opened is not None else _table(view, width, room)
+    if opened is not None:
+        body = _screen(opened, width, room)
+    elif view.page:
+        body = [[Segment(f" {line}")] for line in page_lines(view.page, view.board, room)]
+    else:
+        body = _table(view, width, room)
     padded = chain(body[:room], repeat([Segment("")], room - len(body[:room])))
     return [_fitted(line, width) for line in [*head, *padded, *foot]][:height]
 
@@ -94,10 +116,12 @@ def _head(view: DashboardView, width: int, opened: bool) -> Iterator[Line]:
 
 
 def _state(board: Scoreboard, gate: EpisodeSlots) -> list[Segment]:
+    in_flight, waiting = board.calls()
     held = "no model calls are sent" if board.holds_calls else "no new episodes; those in play continue"
     return [
         Segment(f" {board.done}/{board.total} ended", BOLD),
         Segment(f"   {len(board.rows)} in play (limit {gate.width})"),
+        Segment(f"   calls: {in_flight} in flight, {waiting} waiting", DIM),
         *([Segment(f"   PAUSED: {held}", WARN)] if gate.paused else []),
         *([Segment("   STOPPING after the calls in flight; Ctrl-C: now", BAD)] if gate.stopping else []),
     ]
@@ -204,7 +228,7 @@ def _in_danger(row: EpisodeRow) -> bool:
 
 
 def _table(view: DashboardView, width: int, room: int) -> list[Line]:
-    rows = list(view.board.rows.values())
+    rows = view.in_order()
     name_width = min(34, max(12, width // 4)) if not view.board.sweep else min(44, max(12, width // 3))
     columns = _columns(rows, width - name_width - 1)
     titles = "".join(f" {title:>{size}}" for title, size, _ in columns)
@@ -313,7 +337,17 @@ def _foot(view: DashboardView, opened: bool, width: int) -> list[Line]:
     keys = (
         (" ↑↓ other episode", "   esc all episodes", "   q stop")
         if opened
-        else (" ↑↓ select", "   enter open", "   space pause", "   + − concurrency", "   q stop")
+        else (
+            " ↑↓ select",
+            "   enter open",
+            "   s sort",
+            "   e ended",
+            "   t tasks",
+            "   space pause",
+            "   + −",
+            "   q stop",
+            "   ? help",
+        )
     )
     return [
         *([Segment(one_line(f" {note}"), WARN)] for note in view.board.notes),

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 NAMES = {
+    b"e": "ended", b"t": "tasks", b"s": "sort", b"?": "help",
     b" ": "pause", b"+": "more", b"=": "more", b"-": "fewer", b"q": "stop",
     b"\x1b[A": "up", b"\x1bOA": "up", b"k": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"j": "down",
     b"\r": "open", b"\n": "open", b"\x1b": "back", b"\x1b[D": "back", b"\x1b[C": "open",

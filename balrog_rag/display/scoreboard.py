@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 
 import msgspec
@@ -92,6 +92,9 @@ class Scoreboard:
         self.notes, self.budgets = playing.notes, playing.budgets
         self.model_troubles, self.live_retries = playing.model_troubles, playing.live_retries
         self.begun = time.monotonic()
+        self._paces = playing.paces
+        self.planned_by_task = Counter(name.rpartition("/")[0] for name in named)
+        self.ended_by_task: dict[str, list[float]] = {}
         self.rows: dict[str, EpisodeRow] = {}
         self.recent: deque[EndedEpisode] = deque(maxlen=REMEMBERED)
         self.troubles: deque[Troubled] = deque(maxlen=REMEMBERED)
@@ -164,6 +167,7 @@ class Scoreboard:
     def _count(self, ended: EndedEpisode) -> None:
         self.recent.append(ended)
         self.progressions.append(ended.progression)
+        self.ended_by_task.setdefault(ended.episode.rpartition("/")[0], []).append(ended.progression)
         self.outcomes[ended.outcome] = self.outcomes.get(ended.outcome, 0) + 1
         self.steps_of_ended += ended.steps
 
@@ -184,6 +188,13 @@ class Scoreboard:
             self._samples = deque((at + rest, steps) for at, steps in self._samples)
             for row in self.rows.values():
                 row.begun, row.live_from = row.begun + rest, row.live_from + rest
+
+    def calls(self) -> tuple[int, int]:
+        """Model calls in flight, and those that wait for a limit of this run."""
+        asked = sum(bool(row.waiting) for row in self.rows.values())
+        paces = self._paces()
+        in_flight = min(asked, sum(pace.in_flight for pace in paces)) if paces else asked
+        return in_flight, asked - in_flight
 
     @property
     def done(self) -> int:

@@ -323,3 +323,36 @@ def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None
     _, err = shown.process.communicate(timeout=PATIENCE)
     assert (shown.process.returncode, err) == (0, b"")
     assert ended(tmp_path / "results/r") == 4
+
+
+def text_of(view: DashboardView, width: int = 120, height: int = 30) -> str:
+    return "\n".join("".join(part.text for part in line) for line in lines(view, width, height))
+
+
+def test_the_other_pages_fit_and_are_toggled(board: Scoreboard) -> None:
+    view = DashboardView(board, EpisodeSlots(4))
+    assert "calls: 0 in flight, 0 waiting" in text_of(view)
+    board.see(Asked(next(iter(board.rows)), 1, Request(())))
+    assert "calls: 1 in flight, 0 waiting" in text_of(view)
+    for page, said in {"ended": "died", "tasks": "2/6", "help": "esc   back"}.items():
+        view.turn_to(page)
+        assert said in text_of(view)
+        for width, height in ((20, 5), (200, 60)):
+            assert {len(line) > 0 for line in lines(view, width, height)} == {True}
+            assert len(lines(view, width, height)) == height
+        view.turn_to(page)
+        assert "action" in text_of(view)
+
+
+def test_sorting_keeps_the_selection(board: Scoreboard) -> None:
+    view = DashboardView(board, EpisodeSlots(4))
+    view.move(0)
+    chosen, rows = view.selected, list(board.rows.values())
+    rows[-1].step = 900
+    view.sort()
+    assert view.order == "steps"
+    assert view.in_order()[0] is rows[-1]
+    assert view.selected == chosen
+    for _ in range(3):
+        view.sort()
+    assert [row.episode for row in view.in_order()] == list(board.rows)
