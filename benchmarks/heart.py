@@ -20,6 +20,7 @@ import psutil
 
 from balrog_rag.config.compose import compose
 from balrog_rag.episode import journal
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.run_folder import journal_path
@@ -128,7 +129,7 @@ def chain_cost(run: Path, folder: Path) -> float:
     spent: dict[bool, list[float]] = {True: [], False: []}
     for round_ in range(10):
         for chained in spent:
-            with journal.Writer(folder / f"{chained}{round_}") as writer:
+            with Writer(folder / f"{chained}{round_}") as writer:
                 if not chained:
                     writer._link = None
                 begun = time.process_time()

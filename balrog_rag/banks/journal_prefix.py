@@ -5,7 +5,8 @@ import msgspec
 from balrog_rag.banks.stored_bank import BankState
 from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.contracts.errors import JournalError
-from balrog_rag.episode.journal import SPARSE, Event, Header, Recording, Start, Step, Writer
+from balrog_rag.episode.journal import SPARSE, Event, Header, Recording, Start, Step
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.run.plan import PlannedRun

@@ -9,29 +9,30 @@
 
 Every line ends in a digest of itself and of all lines before it (`chain`). A torn last line (one without
 its newline) is discarded and replayed. Anything else that does not fit is refused with its line number.
+`journal_writer` appends entries.
 """
 
-import asyncio
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import msgspec
 
 from balrog_rag.contracts.data import Passage, Purpose, Reply, Rise
-from balrog_rag.contracts.errors import JournalError, RunFolderError
+from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import chain
-from balrog_rag.episode.readable import readable
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.util.files import LARGE, lock, no_link, read_file
+from balrog_rag.util.files import LARGE, read_file
 
 VERSION = 3
 UNCHAINED = 1
 """The version before lines were chained: still read and resumed, unchained."""
 SPARSE = 2
 """The version in which a program's burst could hide a change of place; still read and resumed."""
+
+
+TAIL = chain.TAIL + len(b"\r\n")
+"""Number of last bytes of a journal that contain its last digest."""
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="t", tag="header"):
@@ -120,18 +121,18 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end", omit_defaults=T
 Event = Start | Completion | Lookup | Step | End
 Entry = Header | Event
 
-_decoder = msgspec.json.Decoder(Entry)
-_encoder = msgspec.json.Encoder()
+decoder = msgspec.json.Decoder(Entry)
+encoder = msgspec.json.Encoder()
 
 
 def encode(entry: Entry) -> bytes:
     """Encode an entry as a line, without the newline."""
-    return _encoder.encode(entry)
+    return encoder.encode(entry)
 
 
 def decode(line: bytes) -> Entry:
     """Decode a line that this program wrote."""
-    entry: Entry = _decoder.decode(line)
+    entry: Entry = decoder.decode(line)
     return entry
 
 
@@ -195,7 +196,7 @@ def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
     entries: list[Event] = []
     for line in lines.splitlines():
         try:
-            entry = _decoder.decode(line)
+            entry = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise JournalError(f"{path}: an added line is not a journal entry ({error})") from error
         if isinstance(entry, Header):
@@ -220,7 +221,7 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
         stop = len(data) if newline < 0 else newline
         line = data[begin:stop]
         try:
-            entry = _decoder.decode(line)
+            entry = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             # Without its newline the last line may be half written, which is normal after a crash. But a
             # complete line with another byte in place of its newline was edited: refuse, do not drop it.
@@ -229,7 +230,7 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
             raise JournalError(
                 f"{path}: line {number} is not a journal entry ({error}); {_advice(stop, data)}"
             ) from error
-        if what := _misplaced(before, entry, steps):
+        if what := misplaced(before, entry, steps):
             raise JournalError(f"{path}: line {number}: {what}")
         # Version 1 journals have no chain. A header that claims version 1 but carries a digest is checked
         # all the same, so that editing the version does not switch the check off.
@@ -266,7 +267,7 @@ def _read_bytes(path: Path) -> bytes:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
+def misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
     """Describe what is wrong with an entry after `before` and `steps` steps; "" if it fits."""
     if isinstance(entry, Header):
         if before is not None:
@@ -300,137 +301,6 @@ def impossible_figure(reply: Reply) -> str:
 def _other_version(version: int) -> str:
     known = f"{UNCHAINED} to {VERSION}"
     return f"journal version {version}, this program reads versions {known}; use the version that wrote it"
-
-
-class _Order(NamedTuple):
-    """What the entries written so far say about the next one."""
-
-    last: Entry | None = None
-    steps: int = 0
-
-    @classmethod
-    def of(cls, recording: Recording | None) -> "_Order":
-        """After the entries of a recording."""
-        if recording is None:
-            return cls()
-        return cls(recording.entries[-1] if recording.entries else recording.header, recording.count)
-
-    def after(self, entry: Entry, path: Path) -> "_Order":
-        """Return what follows from another entry; raise JournalError if it cannot come here."""
-        if what := _misplaced(self.last, entry, self.steps):
-            raise JournalError(f"{path}: not written: {what.partition(';')[0]}")
-        return _Order(entry, self.steps + (entry.count if isinstance(entry, Step) else 0))
-
-
-TAIL = chain.TAIL + len(b"\r\n")
-"""Number of last bytes of a journal that contain its last digest."""
-
-
-class Writer:
-    """Appends entries, each as one complete line in one write, before the caller continues.
-
-    The file stays locked meanwhile, so that a second process playing the same run cannot write to it even
-    if somebody removed the run's own lock.
-    """
-
-    def __init__(
-        self, path: Path, keep: int = 0, found: int | None = None, after: Recording | None = None
-    ) -> None:
-        """Open for appending after the first `keep` bytes; anything after them is cut off.
-
-        `found`: the file's size when it was read; a different size means that another process wrote to it.
-        `after`: the entries in those bytes; without it the order of the next entry is not checked.
-        """
-        self.path = path
-        self._order = _Order.of(after) if keep == 0 or after is not None else None
-        self._size = keep
-        self._synced = -1
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = no_link(str(path), os.O_RDWR | os.O_CREAT)
-            # Compared after locking: another process may have played between our read and our lock.
-            if not lock(self._fd) or found not in (None, os.fstat(self._fd).st_size):
-                os.close(self._fd)
-                raise RunFolderError(f"{path}: another process plays this episode; {_ALONE}")
-            self._link = chain.last(os.pread(self._fd, TAIL, max(0, keep - TAIL)) if keep else b"")
-            # The last line is complete except for its newline, without which the next entry would join it.
-            if keep == os.fstat(self._fd).st_size + 1:
-                os.pwrite(self._fd, b"\n", keep - 1)
-            os.ftruncate(self._fd, keep)
-            os.lseek(self._fd, keep, os.SEEK_SET)
-        except OSError as error:
-            raise RunFolderError(f"{path}: cannot be written ({error.strerror}); {_SAFE}") from error
-
-    def append(self, entry: Entry) -> None:
-        """Write one entry; raise JournalError, and write nothing, for one that could not be read back."""
-        try:
-            encoded, link = readable(entry, _encoder, _decoder), self._link
-        except ValueError as error:
-            what = f"this {type(entry).__name__.lower()} could not be read back"
-            raise JournalError(f"{self.path}: not written: {what} ({error})") from error
-        order = self._order.after(entry, self.path) if self._order is not None else None
-        line, link = (encoded + b"\n", None) if link is None else chain.chained_line(link, encoded)
-        try:
-            written = os.write(self._fd, line)
-            if written != len(line):
-                os.write(self._fd, line[written:])  # a full disk reports its error only at the second write
-        except OSError as error:
-            self._cut_back()
-            raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
-        self._size += len(line)
-        self._link, self._order = link, order
-
-    def check(self) -> None:
-        """Raise a RunFolderError if the file was changed, removed or replaced since the last write."""
-        try:
-            there = os.stat(self.path)
-            ours = os.fstat(self._fd)
-            # Size and inode miss an edit in place that keeps the length; the last digest catches one at the
-            # end of the file, without reading the rest.
-            last = os.pread(self._fd, TAIL, max(0, self._size - TAIL))
-        except OSError as error:
-            raise RunFolderError(f"{self.path}: {error.strerror}; {_ALONE}") from error
-        same = (there.st_dev, there.st_ino, there.st_size) == (ours.st_dev, ours.st_ino, self._size)
-        if not same or (self._link is not None and chain.last(last) != self._link):
-            raise RunFolderError(f"{self.path}: changed by another program during play; {_ALONE}")
-
-    async def settle(self) -> None:
-        """Return at once: `append` has already written the line to the file."""
-
-    def _cut_back(self) -> None:
-        try:
-            os.ftruncate(self._fd, self._size)
-        except OSError:
-            # The caller reports the failed write; readers discard the torn line.
-            pass
-
-    async def sync(self) -> None:
-        """Flush the file to the disk, in a thread: fsync may take long and other episodes must not wait."""
-        try:
-            await asyncio.to_thread(os.fsync, self._fd)
-        except OSError as error:
-            raise RunFolderError(f"{self.path}: cannot be written ({error.strerror}); {_SAFE}") from error
-        self._synced = self._size
-
-    def close(self) -> None:
-        """Flush the file to the disk and close it."""
-        if self._fd >= 0:
-            if self._synced != self._size:
-                os.fsync(self._fd)
-            os.close(self._fd)
-            self._fd = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-_ALONE = "make sure only one process plays a run at a time, then resume it"
-_SAFE = "the entries already written are intact; free some space or choose another folder, then resume"
 
 
 def changed_numbers(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

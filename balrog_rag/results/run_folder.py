@@ -228,7 +228,7 @@ def locked(run: Path) -> Iterator[None]:
     """Lock a run folder exclusively. The OS releases the lock when the process ends, even by `kill -9`.
 
     The file is kept: removing it would let two processes lock two files. Each journal has its own lock
-    (`episode.journal.Writer`) in case somebody removes it during play.
+    (`episode.journal_writer.Writer`) in case somebody removes it during play.
     """
     refuse_links(run)
     try:

@@ -11,7 +11,8 @@ from balrog_rag.contracts.events import AlreadyEnded, Troubled
 from balrog_rag.contracts.outcome import RESUMABLE
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
-from balrog_rag.episode.journal import Completion, End, Header, Recording, Writer
+from balrog_rag.episode.journal import Completion, End, Header, Recording
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget

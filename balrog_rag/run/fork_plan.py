@@ -12,7 +12,8 @@ from balrog_rag.config.providers import with_provider
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Header, Recording, Step, Writer
+from balrog_rag.episode.journal import Header, Recording, Step
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.spec import EpisodeSpec, Fork
 from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.results import run_folder

@@ -15,7 +15,8 @@ from balrog_rag.agents.demonstrations import Demonstration, DemonstrationTurn, s
 from balrog_rag.cli.prompts import main
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError, ReplayError
-from balrog_rag.episode.journal import Header, Start, Step, Writer
+from balrog_rag.episode.journal import Header, Start, Step
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.workers.host import HostedGame

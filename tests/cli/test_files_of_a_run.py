@@ -13,6 +13,7 @@ from balrog_rag.cli import episode, report, results, view
 from balrog_rag.cli.main import main as evaluate_main
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.results.run_folder import journals
 from balrog_rag.util.files import LARGE, MEGABYTE, MOST, read_file, text_file
 from tests.episode.test_journal import header
@@ -148,18 +149,18 @@ def test_a_device_is_written_to_as_before() -> None:
 def test_a_journal_is_written_by_one_process_at_a_time(run: Path) -> None:
     path = journals(run)[1]
     keep = path.stat().st_size
-    with journal.Writer(path, keep), pytest.raises(RunFolderError, match="another process plays"):
-        journal.Writer(path, keep)
-    journal.Writer(path, keep, found=keep).close()
+    with Writer(path, keep), pytest.raises(RunFolderError, match="another process plays"):
+        Writer(path, keep)
+    Writer(path, keep, found=keep).close()
     with pytest.raises(RunFolderError, match="another process plays"):
-        journal.Writer(path, keep, found=keep - 1)
+        Writer(path, keep, found=keep - 1)
     assert path.stat().st_size == keep
 
 
 @pytest.mark.parametrize("harm", ["changed", "grown", "removed", "replaced"])
 def test_a_journal_that_is_not_what_was_written_is_an_error(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "j"
-    with journal.Writer(path) as writer:
+    with Writer(path) as writer:
         writer.append(header())
         writer.append(journal.Start("o", {"turn": 1}))
         writer.check()

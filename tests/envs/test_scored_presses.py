@@ -15,6 +15,7 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind
 from balrog_rag.envs.minihack.kind import Solved
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.replay import verify
@@ -136,7 +137,7 @@ def _as_before(entry: journal.Event) -> journal.Event:
 
 def _write(path: Path, header: Header | None, entries: list[journal.Event]) -> None:
     path.unlink()
-    with journal.Writer(path) as writer:
+    with Writer(path) as writer:
         for entry in (header, *entries):
             assert entry is not None
             writer.append(entry)

@@ -11,6 +11,7 @@ import pytest
 
 from balrog_rag.contracts.errors import JournalError, PluginError
 from balrog_rag.episode import chain, journal
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.replay import verify
 from tests.support import edit_journal, unchained
@@ -141,7 +142,7 @@ def test_a_journal_of_version_1_is_read_and_gone_on_with_by_its_own_rules(small:
     recording = journal.parse(b"".join(lines[:-1]), small)
     end = journal.read(small).end
     assert end is not None
-    with journal.Writer(small, keep=recording.ends[-1]) as writer:
+    with Writer(small, keep=recording.ends[-1]) as writer:
         writer.append(end)
     assert small.read_bytes() == old
 

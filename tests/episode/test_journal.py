@@ -9,7 +9,8 @@ import pytest
 from balrog_rag.contracts.data import GameSpec, Passage, Reply, Seeds
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, Writer, changed_numbers
+from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step, changed_numbers
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_seeds
 from tests.support import numbers, rechained
 
@@ -108,7 +109,8 @@ def test_a_tail_of_zeros_after_a_power_cut_is_torn(tmp_path: Path) -> None:
 CROWDED = """
 import resource, signal, sys
 from pathlib import Path
-from balrog_rag.episode.journal import Step, Writer
+from balrog_rag.episode.journal import Step
+from balrog_rag.episode.journal_writer import Writer
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
 keep = path.stat().st_size

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from balrog_rag.contracts.data import Passage, Reply, Rise, Usage
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step, Writer
+from balrog_rag.episode.journal import Completion, End, Entry, Lookup, Recording, Start, Step
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.readable import equal
 from tests.episode.test_journal import ENTRIES, header
 

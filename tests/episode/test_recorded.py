@@ -19,6 +19,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.episode.play import EpisodeContext, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.run.replay import ReplayServices, Unmetered, verify
@@ -102,7 +103,7 @@ def test_a_program_presses_what_it_pressed_before(name: str, tmp_path: Path) -> 
 async def played(spec: EpisodeSpec, path: Path) -> journal.Recording:
     """The episode played again."""
     game = await InlineGames().open(spec.game)
-    with journal.Writer(path) as writer:
+    with Writer(path) as writer:
         writer.append(journal.Header(journal.VERSION, spec, spec.digest, "", {}))
         cursor = JournalCursor(journal.Recording(None), writer)
         await play(EpisodeContext(spec, game, cursor, ReplayServices(), Unmetered(), NullWatcher()))

@@ -12,7 +12,8 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request
 from balrog_rag.contracts.errors import BalrogError, ConfigError, ModelRefused
-from balrog_rag.episode.journal import Completion, Header, Start, Writer
+from balrog_rag.episode.journal import Completion, Header, Start
+from balrog_rag.episode.journal_writer import Writer
 from balrog_rag.models import build, canned_answers
 from balrog_rag.models.api_keys import VARIABLES, refuse_unanswerable
 from balrog_rag.models.grammar import grammar
