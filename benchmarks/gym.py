@@ -86,7 +86,7 @@ def main() -> None:
                 *(observation, way, f"{1 / wall:,.0f}", f"{wall * 1e6:,.0f}"),
                 *(f"{used * 1e6:,.0f}", f"{begin:.1f}"),
             )
-    Console().print(table)
+    Console(width=100).print(table)
 
 
 if __name__ == "__main__":
