@@ -3,9 +3,12 @@
 from pathlib import Path
 
 from balrog_rag.cli.one_run import play_run
-from balrog_rag.run.fork_plan import planned_fork
+from balrog_rag.run.fork_plan import check_presses, planned_fork
 
 
 def fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> int:
     """Create the new run folder and play; return the exit code."""
-    return play_run(planned_fork(path, at, out, overrides, trust))
+    run = planned_fork(path, at, out, overrides, trust)
+    code = play_run(run)
+    check_presses(path, run)
+    return code

@@ -1,5 +1,6 @@
 """Plan a fork of an episode: its entries up to a step, then another agent or model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import SETTLED, config_digest, differing_keys, plain, thaw, value_at, with_value
 from balrog_rag.config.providers import with_provider
 from balrog_rag.config.schema import Config
+from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError, JournalError
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step
 from balrog_rag.episode.journal_writer import Writer
@@ -27,7 +31,7 @@ from balrog_rag.run.services import player_of, resolved
 from balrog_rag.run.trust import refuse_untrusted_folder
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
-"""What a fork may change: player and runner, never the game."""
+"""What a fork may change: player and runner, never the game; see also `shown_keys`."""
 
 
 def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> PlannedRun:
@@ -48,8 +52,17 @@ def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bo
     refuse_unanswerable(config.model)
     parent = planned_spec(stored, path, recording.header)
     earlier = tuple(old for old in parent.forks if old.at < at)
+    game = offered_otherwise(parent.game, config)
+    if game != parent.game:
+        refuse_named_presses(recording, at)
+        # Recorded screens have the old parts and actions, so the program presses its keys again.
+        copied = Recording(recording.header)
+    else:
+        copied = recording
+    if why := agents.refusal(config.agent.name, game):
+        raise ConfigError(why)
     spec = msgspec.structs.replace(
-        parent, forks=(*earlier, Fork(at, player_of(config))), steps=config.limits.steps
+        parent, game=game, forks=(*earlier, Fork(at, player_of(config))), steps=config.limits.steps
     )
     run_folder.create(out, plain(config))
     run_folder.write_json(out / run_folder.FORKED, [spec])
@@ -57,8 +70,40 @@ def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bo
     kinds = kinds_in(config)
     version = max(recording.header.v, journal.SPARSE)  # copied entries have the fields of their version
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds))
-    copy_until(recording, at, header, out)
+    copy_until(copied, at, header, out)
     return PlannedRun(out, config, [spec], kinds)
+
+
+def offered_otherwise(game: GameSpec, config: Config) -> GameSpec:
+    """The same game with the configuration's programs, and its options of showing and playing the game."""
+    kind = kind_of(game.env)
+    resolved_now = resolved_options(kind, config.env.options, kinds_in(config))
+    shown = {name: resolved_now[name] for name in kind.sampling.interface if name in game.options}
+    programs = tuple(config.env.programs)
+    return msgspec.structs.replace(game, programs=programs, options={**game.options, **shown})
+
+
+def refuse_named_presses(recording: Recording, at: int) -> None:
+    """Refuse other actions for steps that depend on the actions: a model's, or a program's by name."""
+    for step in recording.steps:
+        if step.n < at and (not step.pressed or any(isinstance(press, str) for press in step.pressed)):
+            raise ConfigError(
+                f"env: step {step.n} was decided among the actions that the game had; a fork can change how "
+                "the game is shown and played only after steps of a program that presses keys, such as delver"
+            )
+
+
+def check_presses(path: Path, run: PlannedRun) -> None:
+    """Raise JournalError if a program that played again did not press the keys of the forked journal."""
+    (spec,) = run.specs
+    at, played = spec.forks[-1].at, run_folder.journal_path(run.folder, spec.episode)
+    old, new = (_pressed_before(journal.read(each), at) for each in (path, played))
+    if new[: len(old)] != old[: len(new)]:
+        raise JournalError(f"{run.folder}: its bot did not press the forked keys again; do not use this run")
+
+
+def _pressed_before(recording: Recording, at: int) -> list[int | str]:
+    return [key for step in recording.steps if step.n < at for key in step.pressed[: at - step.n]]
 
 
 def run_of(path: Path, episode: str) -> Path:
@@ -78,10 +123,14 @@ def with_other_player(stored: StoredRun, overrides: list[str]) -> Config:
     if not overrides:
         return resolved(thaw(config, Config))
     asked = plain(compose(overrides))
-    foreign = sorted(key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST))
-    if foreign:
-        raise ConfigError(f"{', '.join(foreign)}: a fork cannot change the game; remove it")
+    changed = [key for key in differing_keys(plain(compose([])), asked) if not key.startswith(RECAST)]
     names = [word.partition("=")[0].lstrip("+") for word in overrides]
+    shown = shown_keys(stored, [*changed, *(name for name in names if name == "env.programs")])
+    if foreign := sorted(set(changed) - shown):
+        raise ConfigError(f"{', '.join(foreign)}: a fork cannot change the game; remove it")
+    for key in sorted(shown):
+        config = with_value(config, key, value_at(asked, key))
+    names = [name for name in names if not name.startswith("env.")]
     for name in sorted(names, key=lambda name: "." in name):
         config = with_value(config, name, value_at(asked, name))
     if "model.name" in names and "model" not in names:
@@ -90,6 +139,15 @@ def with_other_player(stored: StoredRun, overrides: list[str]) -> Config:
         if not set(sources).isdisjoint(names):
             config = with_value(config, content, None)
     return resolved(thaw(config, Config))
+
+
+def shown_keys(stored: StoredRun, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that say how the games of a run are shown and played, not which games they are."""
+    known = {"env.programs"}
+    for kind in kinds_in(resumed_config(stored, [])):
+        for name in kind.sampling.interface:
+            known |= {f"env.options.{name}", f"env.options.{kind.name}.{name}"}
+    return known & set(keys)
 
 
 def planned_spec(stored: StoredRun, path: Path, header: Header) -> EpisodeSpec:

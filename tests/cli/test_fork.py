@@ -65,11 +65,32 @@ def test_a_programs_game_is_handed_to_a_model_and_back(tmp_path: Path) -> None:
     assert done.stdout.startswith("equal\t70 steps"), done.stdout
 
 
+def test_a_bots_game_is_handed_to_a_model_with_skills_and_programs(tmp_path: Path) -> None:
+    words = ("agent=delver", "env.tasks=[nethackers/val-dwa-law-fem]", "env.seeding=list", "env.seeds=[0]")
+    done = evaluate(*words, "env.episodes=1", "limits.steps=40", "run.name=r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    path, out = journals(tmp_path / "results" / "r")[0], tmp_path / "f"
+    more = ("agent=cot", "model=scripted", "env.actions=skills", "env.programs=[dig_down]", "limits.steps=35")
+    fork = ("fork", str(path), "--at", "33", "--out", str(out))
+    done = command("balrog_rag.episode", *fork, *more, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    old, new = journal.read(path), journal.read(journals(out)[0])
+    assert new.header is not None
+    assert new.header.spec.game.programs == ("dig_down",)
+    keys = [[key for step in each.steps for key in step.pressed][:33] for each in (old, new)]
+    assert keys[0] == keys[1]
+    assert len(keys[1]) == 33
+    assert [step.n for step in new.steps if not step.pressed] == [33, 34]
+    done = command("balrog_rag.episode", "verify", str(out), cwd=tmp_path)
+    assert done.stdout.startswith("equal\t35 steps"), done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["model.extra_headers.authorization=sk-proj-0123456789abcdefghij"], "looks like a secret"),
         (["env.character=val-dwa-law-fem"], "env.options.character: a fork cannot change the game"),
+        (["env.programs=[dig_down]"], "env: step 0 was decided among the actions that the game had"),
         (["agent.name=naiv"], "unknown agent 'naiv'; did you mean naive"),
         (["knowledge.corpus=nowhere", "agent=robust_star_rag"], "nowhere: no such corpus"),
     ],
