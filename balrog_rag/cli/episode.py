@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balrog_rag.cli import command_line
-from balrog_rag.cli.command_line import Parser, called, ended, file_to_write
+from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.export import add_arguments, run_export
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
-from balrog_rag.util.files import replacing
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
@@ -42,16 +42,13 @@ def parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="replay journals and compare every digest")
     verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_SWEEP_OR_JOURNAL")
     verify.set_defaults(run=_verify)
-    export = commands.add_parser("export", help="write an episode's events for other programs")
-    export.add_argument("journal", type=Path)
-    export.add_argument(
-        "--format",
-        choices=("jsonl", "atif"),
-        default="jsonl",
-        help="one event per line as JSON, or an Agent Trajectory Interchange Format file (default: jsonl)",
+    export = commands.add_parser(
+        "export",
+        help="write an episode's events for other programs, or training data of whole runs",
+        epilog="with --to, KEY=VALUE overrides choose the agent that reads the games of bots",
     )
-    export.add_argument("--out", type=Path, metavar="FILE", help="output file (default: standard output)")
-    export.set_defaults(run=_export)
+    add_arguments(export)
+    export.set_defaults(run=run_export)
     fork = commands.add_parser(
         "fork",
         help="continue from a step with another agent or model",
@@ -87,20 +84,6 @@ def refuse_step(path: Path, step: int | None) -> None:
     count = len(read(path).steps)
     if not 0 <= step < count:
         raise ConfigError(f"--step {step}: the journal has {many(count, 'steps')}, counted from 0")
-
-
-def _export(options: argparse.Namespace) -> int:
-    from balrog_rag.export.event_lines import export
-    from balrog_rag.results.run_folder import one_journal
-
-    journal = one_journal(options.journal)
-    if options.out is None:
-        export(journal, options.format, sys.stdout.buffer)
-        return 0
-    file_to_write("--out", options.out)
-    with replacing(options.out) as file:
-        export(journal, options.format, file)
-    return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
