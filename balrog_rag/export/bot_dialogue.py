@@ -48,7 +48,7 @@ async def as_dialogue(path: Path, recording: Recording, player: PlayerSpec, watc
     if unknown is not None:
         await game.close()
         raise ConfigError(
-            f"{path}: {unknown!r} is no action that a model can give in {spec.game.env}; "
+            f"{path}: {unknown!r} is not an action of a model in {spec.game.env}; "
             "only bots that use a game's named actions can be exported"
         )
     services = _BotServices(actions)

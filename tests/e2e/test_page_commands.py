@@ -39,6 +39,7 @@ NOT_RUN = {
     r"^verify results/try$": "what the command before it would have played",
     r"knowledge judge|knowledge endings|gate fit": "needs logs of a study; tests/studies has some",
     r"\+experiment=ladder|netplay_handcrafted|results/handcrafted": "many games of bots",
+    r"model.name=tuned/": "needs weights that the script before it trains",
     r"^doctor env=balrog": "exits with 1 on a machine that lacks something",
     r"notes/knowledge-eval.svg": "writes into docs/",
     r"agent=few_shot agent.demonstrations=\[demo.json\]$": "plays what the command before it wrote",

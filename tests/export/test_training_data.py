@@ -22,7 +22,7 @@ WORDS = ("env=babyai", GOTO, "env.episodes=2", "runner.log=none")
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two games of a model with short prompts, so that each has several segments."""
-    words = ("agent=naive_append", "model=scripted", "limits.steps=12", "agent.max_prompt_tokens=600")
+    words = ("agent=naive_append", "model=scripted", "limits.steps=30", "agent.max_prompt_tokens=1000")
     return balrog_rag.evaluate(*WORDS, *words, folder=tmp_path_factory.mktemp("models") / "run").folder
 
 
@@ -45,7 +45,7 @@ def test_a_sample_per_segment_learns_every_answer_once(models: Path, tmp_path: P
     assert len(lines) == sum(segments)
     assert max(segments) > 1
     weights = [m["weight"] for line in lines for m in line["messages"] if m["role"] == "assistant"]
-    assert sum(weights) == 24
+    assert sum(weights) == 60
     assert 0 in weights  # turns that a later segment repeats are not learned again
     assert all("weight" not in m for line in lines for m in line["messages"] if m["role"] != "assistant")
 
