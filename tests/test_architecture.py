@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "rollouts": {*LOW, "agents", "workers", "models", "results", "run"},
     "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
     "banks": {*LOW, "agents", "workers", "models", "results", "run"},
-    "export": {*LOW, "models", "results", "run"},
+    "export": {*LOW, "workers", "models", "results", "run"},
     "display": {*LOW, "models", "results", "run"},
     "api": {
         *LOW,
