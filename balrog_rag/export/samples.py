@@ -9,7 +9,7 @@ from balrog_rag.contracts.events import Answered, Asked, Event, Started, Stepped
 from balrog_rag.episode.segments import OF_DIALOGUE, continues
 
 
-class Decision(msgspec.Struct):
+class SampledAnswer(msgspec.Struct):
     """One answer of a dialogue."""
 
     step: int
@@ -34,7 +34,7 @@ class Sample(msgspec.Struct):
     segment: int
     """Its number in the episode, from 1."""
     messages: tuple[Message, ...]
-    decisions: list[Decision]
+    decisions: list[SampledAnswer]
 
     @property
     def trained(self) -> list[int]:
@@ -51,8 +51,8 @@ class SampleCollector:
         self._segments = 0
         self._request: Request | None = None
         self._reply: Reply | None = None
-        self._decisions: list[Decision] = []
-        self._step: list[Decision] = []
+        self._decisions: list[SampledAnswer] = []
+        self._step: list[SampledAnswer] = []
 
     def see(self, event: Event) -> None:
         """Process an event."""
@@ -90,7 +90,7 @@ class SampleCollector:
         request = self._request
         # A provider that dropped turns answered another prompt than the one recorded.
         learned = not event.reply.trimmed and bool(event.reply.text)
-        decision = Decision(
+        decision = SampledAnswer(
             event.step, len(request.messages), event.purpose, request.digest, event.reply.text, learned
         )
         self._decisions.append(decision)
