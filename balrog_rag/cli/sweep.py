@@ -5,21 +5,18 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import msgspec
-
 from balrog_rag.cli.launch import check_launcher, launch
 from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_sweep_troubles
 from balrog_rag.cli.sweep_results import print_and_write
 from balrog_rag.cluster.choice import backend_of
-from balrog_rag.config.frozen import plain
-from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.display.display import display
 from balrog_rag.run.attempt import attempt
 from balrog_rag.run.plan import PlannedRun
-from balrog_rag.run.run import RunOutcome, could_not_begin, not_played, play_runs
-from balrog_rag.run.services import LiveServices
+from balrog_rag.run.run import RunOutcome, not_played
 from balrog_rag.run.sweep_plan import arm_notes, new_sweep, resumed_sweep
+from balrog_rag.run.sweep_play import play_sweep
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
@@ -62,19 +59,8 @@ class SeveralRuns:
         self._outcomes: dict[str, RunOutcome] = {}
 
     async def play(self) -> None:
-        """Play group after group with the same models and indexes; a stop leaves the rest open."""
-        services = LiveServices()
-        stopped: RunOutcome | None = None
-        try:
-            for group in alike(self._runs):
-                if stopped is None:
-                    ended = await _play_group(group, services)
-                else:
-                    ended = [not_played(run, stopped.signal, stopped.stopped_by) for run in group]
-                self._outcomes |= {run.label: outcome for run, outcome in zip(group, ended, strict=True)}
-                stopped = ended[0] if ended[0].signal is not None else None
-        finally:
-            await services.close()
+        """Play group after group; the outcomes of those that ended are kept on every way out."""
+        await play_sweep(self._runs, self._outcomes, display, backend_of)
 
     def write_results(self) -> int:
         """Write every run's results and the sweep's table, and print it."""
@@ -87,21 +73,3 @@ class SeveralRuns:
 
     def _reached(self) -> list[RunOutcome]:
         return [self._outcomes.get(run.label) or not_played(run) for run in self._runs]
-
-
-async def _play_group(group: Sequence[PlannedRun], services: LiveServices) -> list[RunOutcome]:
-    """Play runs together; if optional ones cannot begin (a model that cannot be fetched), report that."""
-    try:
-        return await play_runs(group, services, display, backend_of)
-    except BalrogError as error:
-        if not all(run.optional for run in group):
-            raise
-        return [could_not_begin(run, error) for run in group]
-
-
-def alike(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
-    """Group runs that can share workers and scheduling: equal runner settings, and optional ones last."""
-    groups: dict[tuple[bool, bytes], list[PlannedRun]] = {}
-    for run in sorted(runs, key=lambda run: run.optional):
-        groups.setdefault((run.optional, msgspec.json.encode(plain(run.config.runner))), []).append(run)
-    return list(groups.values())

@@ -12,12 +12,12 @@ from balrog_rag.run.run import RunOutcome
 from balrog_rag.run.scheduler import Tally
 
 if TYPE_CHECKING:
-    from balrog_rag.cli.sweep_table import SweepRow
+    from balrog_rag.results.sweep_table import SweepRow
 
 
 def print_and_write(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int:
     """Write every run's results and the sweep's table; print the table; return the exit code."""
-    from balrog_rag.cli.sweep_table import rows, write_tables
+    from balrog_rag.results.sweep_table import rows, write_tables
 
     top = runs[0].folder.parent
     code = exit_code(runs, outcomes)
@@ -39,7 +39,7 @@ def exit_code(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) -> int
 
 def _print_results(runs: Sequence[PlannedRun], table: "Sequence[SweepRow]", code: int) -> None:
     from balrog_rag.cli.next_steps import next_steps
-    from balrog_rag.cli.sweep_table import print_table
+    from balrog_rag.results.sweep_table import print_table
 
     top = runs[0].folder.parent
     if runs[0].config.runner.log == "json":

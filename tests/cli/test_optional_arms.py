@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.cli.sweep import alike
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import experiments
 from balrog_rag.run.sweep_plan import checked_sweep
+from balrog_rag.run.sweep_play import alike
 from tests.support import command
 
 

@@ -11,8 +11,8 @@ import pytest
 from balrog_rag.cli.compare import main as compare
 from balrog_rag.cli.leaderboard import main as leaderboard
 from balrog_rag.cli.report import main as report
-from balrog_rag.cli.sweep_table import cells, rows
 from balrog_rag.results.runs import load
+from balrog_rag.results.sweep_table import cells, rows
 from tests.run.support import running
 from tests.support import PATIENCE, command, until
 
