@@ -4,6 +4,7 @@
 
     game = balrog_rag.make("minihack/MiniHack-Corridor-R3-v0", seed=1)     play by hand
     run = balrog_rag.evaluate("agent=naive", "env=corridor")               play a run; aevaluate in a notebook
+    runs = balrog_rag.sweep("agent=naive,cot", "env=corridor")             several runs; asweep in a notebook
     balrog_rag.Run(folder)                                                 look into a run
     balrog_rag.load(folder, ...); balrog_rag.steps(journal)                data frames
     for event in balrog_rag.events(journal): ...                           an episode, event by event
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from balrog_rag.api.run_api import Run, aevaluate, evaluate
     from balrog_rag.api.run_comparison import compare
     from balrog_rag.api.searching import search
+    from balrog_rag.api.several_runs import asweep, sweep
     from balrog_rag.results.frames import episodes as load
     from balrog_rag.results.frames import steps
     from balrog_rag.results.statistics.values import verdict
@@ -43,13 +45,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
-    "Run", "aevaluate", "check", "compare", "evaluate", "events", "list_agents", "list_tasks", "load",
-    "make", "register", "rollout", "search", "steps", "verdict",
+    "Run", "aevaluate", "asweep", "check", "compare", "evaluate", "events", "list_agents", "list_tasks",
+    "load", "make", "register", "rollout", "search", "steps", "sweep", "verdict",
 ]  # fmt: skip
 
 _WHERE = {
     "Run": "api.run_api:Run",
     "aevaluate": "api.run_api:aevaluate",
+    "asweep": "api.several_runs:asweep",
     "check": "api.checking:check",
     "compare": "api.run_comparison:compare",
     "evaluate": "api.run_api:evaluate",
@@ -62,6 +65,7 @@ _WHERE = {
     "rollout": "rollouts.rollout:rollout",
     "search": "api.searching:search",
     "steps": "results.frames:steps",
+    "sweep": "api.several_runs:sweep",
     "verdict": "results.statistics.values:verdict",
 }
 

@@ -71,8 +71,8 @@ def overrides_of(
     agent: AgentLike | None, env: EnvLike | None, model: ModelLike | None, episodes: int | None
 ) -> list[str]:
     """The overrides that these keyword arguments stand for."""
-    found = [] if agent is None else [f"agent={_agent_name(agent)}"]
-    found += [] if model is None else [f"model={_model_name(model)}"]
+    found = [] if agent is None else [f"agent={agent_name(agent)}"]
+    found += [] if model is None else [f"model={model_name(model)}"]
     found += [] if env is None else [_env_override(env)]
     return found + ([] if episodes is None else [f"env.episodes={episodes}"])
 
@@ -87,7 +87,8 @@ def refuse_repeated(overrides: Sequence[str], keyword: Sequence[str]) -> None:
             )
 
 
-def _agent_name(agent: Any) -> str:
+def agent_name(agent: Any) -> str:
+    """Return the name by which agent=NAME chooses it; a class or object is registered."""
     if isinstance(agent, str):
         return agent
     if isinstance(agent, ProgramKind):
@@ -111,7 +112,8 @@ def _agent_name(agent: Any) -> str:
     return _named_object(registry.agents, agent, lambda _: AgentCopies(agent))
 
 
-def _model_name(model: Any) -> str:
+def model_name(model: Any) -> str:
+    """Return the name by which model=NAME chooses it; a class or object is registered."""
     if isinstance(model, str):
         return model
     if callable(getattr(model, "complete", None)) and not isinstance(model, type):

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,22 +94,28 @@ async def aevaluate(
     The arguments are those of `evaluate`.
     """
     from balrog_rag.api.given_objects import overrides_of, refuse_repeated
+
+    keyword = [*overrides_of(agent, env, model, episodes), *placed(folder)]
+    refuse_repeated(overrides, keyword)
+    return await play(lambda: begin([*overrides, *keyword], trust), watch)
+
+
+async def play(beginning: "Callable[[], Begun]", watch: "Sequence[WatcherLike] | WatcherLike" = ()) -> "Run":
+    """Play the run that `beginning` creates, after checking the watchers."""
     from balrog_rag.cluster.choice import backend_of
     from balrog_rag.display.display import display
     from balrog_rag.run.attempt import attempt, play_together
     from balrog_rag.run.run import blames, troubles
     from balrog_rag.run.user_watchers import chosen_watchers
 
-    keyword = [*overrides_of(agent, env, model, episodes), *placed(folder)]
-    refuse_repeated(overrides, keyword)
     watchers = chosen_watchers((), watch)
-    begun = msgspec.structs.replace(begin([*overrides, *keyword], trust), watch=watchers)
+    begun = msgspec.structs.replace(beginning(), watch=watchers)
     with attempt(begun):
         outcome = (await play_together([begun], display, backend_of))[0]
         write_all(begun.folder)
     problems = [*troubles(outcome), *blames([outcome])]
     for line in problems:
-        warnings.warn(line, stacklevel=2)
+        warnings.warn(line, stacklevel=3)
     return Run(begun.folder, problems)
 
 
@@ -120,12 +126,17 @@ def begin(words: list[str], trust: bool = False) -> "Begun":
     from balrog_rag.run.request import is_sweep, resumed_folder
 
     refuse_in_words(words)
-    if flags := [word for word in words if word.startswith("-")]:
-        raise ConfigError(f"{flags[0]}: a command-line flag; pass KEY=VALUE overrides, one run at a time")
+    refuse_flags(words)
     folder, words = resumed_folder(words)
     if is_sweep(folder, words):
-        raise ConfigError("these words mean several runs; play them with balrog-rag sweep")
+        raise ConfigError("these overrides mean several runs; play them with balrog_rag.sweep")
     return new_run(words) if folder is None else resumed_run(read_run(folder), words, trust)
+
+
+def refuse_flags(words: Sequence[str]) -> None:
+    """Raise a ConfigError if a flag is among the overrides."""
+    if flags := [word for word in words if word.startswith("-")]:
+        raise ConfigError(f"{flags[0]}: a command-line flag; pass KEY=VALUE overrides")
 
 
 def placed(folder: Place | None) -> list[str]:
@@ -136,13 +147,14 @@ def placed(folder: Place | None) -> list[str]:
     return [f"run.folder={quoted(str(path.parent))}", f"run.name={quoted(path.name)}"]
 
 
-def refuse_running_loop() -> None:
+def refuse_running_loop(instead: str = "aevaluate") -> None:
     """Raise a ConfigError with the remedy if an event loop is already running."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise ConfigError("an event loop is already running, as in a notebook; `await balrog_rag.aevaluate(...)`")
+    where = "an event loop is already running, as in a notebook"
+    raise ConfigError(f"{where}; `await balrog_rag.{instead}(...)`")
 
 
 class Run:
