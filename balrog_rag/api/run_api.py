@@ -222,6 +222,50 @@ class Run:
         """Resume it where an event loop is running already."""
         return await aevaluate(f"resume={self.folder}", *overrides, watch=watch)
 
+    def fork(
+        self,
+        at: int,
+        *overrides: str,
+        folder: Place,
+        episode: str | int = 0,
+        watch: "Sequence[WatcherLike] | WatcherLike" = (),
+        trust: bool = False,
+    ) -> "Run":
+        """Play an episode again from step `at` on, with another agent or model, as a new run.
+
+        >>> other = run.fork(12, "agent=robust_cot", folder="results/forked")
+
+        Args:
+            at: the first step that the new player decides.
+            overrides: what the new player departs in; the game cannot change.
+            folder: the run folder to create.
+            episode: its name in `episodes`, or its row number.
+            watch: what `evaluate` takes.
+            trust: accept a run folder made by somebody else.
+
+        In a notebook `await run.afork(...)`.
+        """
+        refuse_running_loop("Run.afork")
+        forking = self.afork(at, *overrides, folder=folder, episode=episode, watch=watch, trust=trust)
+        return asyncio.run(forking)
+
+    async def afork(
+        self,
+        at: int,
+        *overrides: str,
+        folder: Place,
+        episode: str | int = 0,
+        watch: "Sequence[WatcherLike] | WatcherLike" = (),
+        trust: bool = False,
+    ) -> "Run":
+        """Fork an episode where an event loop is running already; the arguments are those of `fork`."""
+        from balrog_rag.run.fork_plan import planned_fork
+
+        refuse_in_words(overrides)
+        refuse_flags(overrides)
+        journal = self.journal(episode)
+        return await play(lambda: planned_fork(journal, at, Path(folder), [*overrides], trust), watch)
+
     def report(
         self,
         *others: Place,

@@ -27,7 +27,7 @@ def sweep(
     """Play one run for each combination of values, or resume a sweep, and return the runs.
 
     >>> naive, cot = sweep(agent=["naive", "robust_cot"], model="scripted", env="corridor", episodes=2)
-    >>> runs = sweep("agent=naive,cot", "knowledge.index=bm25,faiss", folder="results/indexes")
+    >>> runs = sweep("agent=naive,cot", "knowledge.index=bm25,flat_ip", folder="results/indexes")
     >>> runs = sweep("resume=results/indexes")
 
     Args:

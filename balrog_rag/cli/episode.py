@@ -146,6 +146,4 @@ def _fork(options: argparse.Namespace) -> int:
     from balrog_rag.cli.fork import fork
     from balrog_rag.results.run_folder import one_journal
 
-    if options.at < 0:
-        raise ConfigError(f"--at {options.at}: steps count from 0")
     return fork(one_journal(options.journal), options.at, options.out, options.overrides, options.trust)

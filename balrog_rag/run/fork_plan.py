@@ -29,6 +29,7 @@ from balrog_rag.run.provenance import versions
 from balrog_rag.run.resume import resumed_config, specs_of
 from balrog_rag.run.services import player_of, resolved
 from balrog_rag.run.trust import refuse_untrusted_folder
+from balrog_rag.util.wording import many
 
 RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 """What a fork may change: player and runner, never the game; see also `shown_keys`."""
@@ -40,8 +41,8 @@ def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bo
     if recording.header is None:
         raise JournalError(f"{path}: header missing or truncated; nothing can be forked")
     held = recording.count
-    if at > held:
-        raise ConfigError(f"--at {at}: the journal has {held} steps")
+    if not 0 <= at <= held:
+        raise ConfigError(f"fork at step {at}: the journal has {many(held, 'steps')}, counted from 0")
     stored = read_run(run_of(path, recording.header.spec.episode))
     # The steps before the fork are replayed by their own player, whose code would run.
     if agents.runs_outside_code((before := resumed_config(stored, [])).agent):

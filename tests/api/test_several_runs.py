@@ -8,6 +8,7 @@ import pytest
 
 import balrog_rag
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.episode import journal
 
 SHORT = ("model=scripted", "env=corridor", "env.episodes=1", "limits.steps=4", "runner.log=none")
 
@@ -28,8 +29,8 @@ def test_a_sweep_plays_every_combination(runs: list[balrog_rag.Run]) -> None:
 
 
 def test_a_sweep_is_resumed_in_a_notebook(runs: list[balrog_rag.Run]) -> None:
-    journal = runs[1].journal()
-    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))  # without its end
+    path = runs[1].journal()
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))  # without its end
     assert not runs[1].complete
     again = asyncio.run(balrog_rag.asweep(f"resume={runs[0].folder.parent}"))
     assert [run.folder for run in again] == [run.folder for run in runs]
@@ -55,3 +56,32 @@ def test_a_wrong_sweep_begins_nothing(runs: list[balrog_rag.Run], tmp_path: Path
 
     with pytest.raises(ConfigError, match=r"await balrog_rag\.asweep"):
         asyncio.run(notebook())
+
+
+def test_a_fork_keeps_the_steps_before_it(runs: list[balrog_rag.Run], tmp_path: Path) -> None:
+    forked = runs[0].fork(2, "agent=robust_cot", folder=tmp_path / "forked")
+    before, after = runs[0].steps(), forked.steps()
+    assert list(after["taken"][:2]) == list(before["taken"][:2])
+    assert (len(after), forked.complete, forked.verify()) == (4, True, [])
+    header = journal.read(forked.journal()).header
+    assert header is not None
+    assert [(fork.at, fork.player.agent["name"]) for fork in header.spec.forks] == [(2, "robust_cot")]
+    again = asyncio.run(runs[0].afork(1, folder=tmp_path / "again"))
+    assert (len(again.steps()), again.complete) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("at", "words", "said"),
+    [
+        (5, (), "fork at step 5: the journal has 4 steps"),
+        (-1, (), "fork at step -1: the journal has 4 steps"),
+        (1, ("env.episodes=2",), r"env\.episodes: a fork cannot change the game"),
+        (1, ("--trust",), "a command-line flag"),
+    ],
+)
+def test_a_wrong_fork_makes_no_folder(
+    runs: list[balrog_rag.Run], tmp_path: Path, at: int, words: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        runs[0].fork(at, *words, folder=tmp_path / "forked")
+    assert not (tmp_path / "forked").exists()
