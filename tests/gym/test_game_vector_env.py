@@ -28,8 +28,12 @@ def sync(name: str, games: int, **settings) -> gymnasium.vector.SyncVectorEnv:
     ("name", "settings"),
     [
         (CORRIDOR, {"observation": "both", "max_presses": 10}),
-        (GOTO, {"observation": "arrays"}),
-        ("balrog_rag/NetHackChallenge-v0", {"observation": "text", "max_presses": 15}),
+        pytest.param(GOTO, {"observation": "arrays"}, marks=pytest.mark.slow),
+        pytest.param(
+            "balrog_rag/NetHackChallenge-v0",
+            {"observation": "text", "max_presses": 15},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_it_plays_what_gymnasiums_own_does(name: str, settings: dict) -> None:
@@ -64,6 +68,7 @@ def test_max_episode_steps_truncates() -> None:
     envs.close()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_a_replay() -> None:
     envs, whole = vector(CORRIDOR, 4, observation="both"), sync(CORRIDOR, 4, observation="both")
     assert same(envs.reset(seed=2), whole.reset(seed=2))
