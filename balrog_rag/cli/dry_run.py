@@ -95,9 +95,10 @@ def games(run: PlannedRun) -> str:
 
 
 def limits(run: PlannedRun) -> str:
-    """The limits that are set."""
+    """The limits that are set; `until=plan` is none."""
+    unset = (None, "plan")
     found = [
-        f"limits.{key}={value}" for key, value in leaf_items(plain(run.config.limits)) if value is not None
+        f"limits.{key}={value}" for key, value in leaf_items(plain(run.config.limits)) if value not in unset
     ]
     return " ".join(found)
 

@@ -94,6 +94,7 @@ def test_make_refuses_a_python_before_it_makes_an_environment(tmp_path: Path) ->
     assert not (tmp_path / ".venv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("python", ["exit 1", "exec /no/such/python"])
 def test_make_replaces_an_environment_that_cannot_work(tmp_path: Path, python: str) -> None:
     """Its Python is of another version, or gone; an earlier make may have installed into it."""

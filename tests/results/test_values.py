@@ -204,7 +204,7 @@ def judged(a, b, games="", family=1):
     return verdict.compare(*arms, family=family, plan=False)
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(5, 20), (20, 100)])
+@pytest.mark.parametrize(("ours", "theirs"), [(5, 20), pytest.param(20, 100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", LONG_TAIL)
 def test_false_verdicts_of_a_long_tail_against_a_steady_arm(quick, kind, ours, theirs):
     dice = np.random.default_rng(4)
@@ -222,6 +222,7 @@ def test_false_verdicts_of_pairs(quick, count):
     assert sum(judged(*pair, games="g").clear for pair in arms) / REPEATS <= MOST
 
 
+@pytest.mark.slow
 def test_false_verdicts_of_twelve_arms_by_holm(quick):
     dice, wrong = np.random.default_rng(6), 0
     for _ in range(REPEATS // 5):

@@ -31,7 +31,7 @@ def false_verdicts(shared, world, repeats=60):
     return sum(compare(*pair, bounds={"board": Bounds()}, plan=False).clear for pair in arms) / repeats
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_false_verdicts_are_rare_where_games_share_worlds(shared):
     assert false_verdicts(shared, world=True) <= 0.06
     assert false_verdicts(shared, world=False, repeats=12) > 0.2

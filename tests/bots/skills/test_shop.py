@@ -45,5 +45,5 @@ def test_who_falls_into_a_shop_digs_out_beside_the_goods_and_owes_nothing(seed):
 
 def test_where_goods_lie_no_hole_is_begun():
     with made(SHOP, "arc-dwa-law-mal", 1) as game:
-        assert game.run(digging._dig_here, lambda: False) == digging.TOO_HARD
+        assert game.run(digging._dig_here, lambda: False, True) == digging.TOO_HARD
         assert ord("a") not in game.pressed
