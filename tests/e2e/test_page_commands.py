@@ -28,7 +28,7 @@ NOT_RUN = {
     r"^view (results/RUN|SUBMISSION|GAME\S*)$": "serves until it is stopped; tests/viewer start servers",
     r"env=balrog\b|env=textworld|\+experiment=balrog\b|envs build": "tests/e2e/test_six.py plays all six",
     r"limits.until=verdict": "takes four looks at several games; tests/run/test_verdict_design.py plays them",
-    r"mine.py|FILE.py:|path=FOLDER": "needs a file of the reader's own; tests/agents/test_own_class.py has some",
+    r"mine.py|FILE.py:|path=FOLDER": "needs the reader's file; tests/agents/test_own_class.py has some",
     r"submitit_slurm": "needs SLURM",
     r"runner=ray": "tests/cluster start Ray",
     r"autoascend": "needs an extra with its own environment",
