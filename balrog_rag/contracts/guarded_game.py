@@ -65,6 +65,15 @@ class GuardedEnvironment:
         return arrays_of(self.inner, self._who)
 
     @property
+    def separable(self) -> bool:
+        """Whether a copy of it in a forked process can play on by itself."""
+        return hasattr(self.inner, "separate")
+
+    def separate(self) -> None:
+        """Let a copy in a forked process take files of its own."""
+        self.inner.separate()
+
+    @property
     def pressable(self) -> bool:
         """Whether programs can press keys in it; ask once it has been started."""
         return all(hasattr(self.inner, name) for name in PRESSES)

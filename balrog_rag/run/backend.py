@@ -16,6 +16,7 @@ from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveServices
+from balrog_rag.run.shared_prefix import SharedPrefixes
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
 
@@ -62,12 +63,16 @@ class LocalBackend:
     def __init__(self, runner: RunnerConfig, services: LiveServices) -> None:
         self._pool = WorkerPool(runner.workers, runner.step_deadline, runner.worker_memory)
         self._services = services
+        self.shared = SharedPrefixes(self._pool)
 
     async def start(self, runs: Sequence[PlannedRun]) -> list[list[str]]:
         """Start the workers and, meanwhile, the models and indexes."""
         # Games registered only in this process run in this process, so they need no workers.
         elsewhere = sum(len(run.specs) for run in runs if not known_here_alone(run.specs))
         games = min(runs[0].config.runner.concurrency, elsewhere)
+        for run in runs:
+            if self._shares(run):
+                self.shared.expect(run.specs)
         _, notes = await asyncio.gather(self._pool.start(games), warm(self._services, runs))
         return notes
 
@@ -86,7 +91,13 @@ class LocalBackend:
             watcher,
             stopping,
             run.config.run.ttyrec,
+            self.shared if self._shares(run) else None,
         )
+
+    @staticmethod
+    def _shares(run: PlannedRun) -> bool:
+        """Whether its forked episodes may share replays: a recording has to begin with its game."""
+        return not run.config.run.ttyrec and not known_here_alone(run.specs)
 
     def trouble(self, run: PlannedRun) -> str:
         """Return why the run's model does not answer now."""

@@ -18,6 +18,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.run_folder import journal_path, recording_path
 from balrog_rag.results.tally import read_episode
+from balrog_rag.run.shared_prefix import SharedPrefixes
 
 LOSSES = 5
 """Workers that may die under one episode before the episode is blamed."""
@@ -125,13 +126,15 @@ class EpisodePlayer(JournaledPlayer):
         watcher: Watcher,
         stopping: Callable[[], bool],
         ttyrec: bool = False,
+        shared: SharedPrefixes | None = None,
     ) -> None:
+        """`shared` opens the games of forked episodes."""
         super().__init__(run, config_digest, versions, budget, watcher, stopping)
-        self._games, self._services, self._ttyrec = games, services, ttyrec
+        self._games, self._services, self._ttyrec, self._shared = games, services, ttyrec, shared
 
     async def perform(self, cursor: JournalCursor, spec: EpisodeSpec) -> End:
         """Replay the journal, then play on from its end."""
-        game = await self._games.open(spec.game, self._ttyrec_path(spec))
+        game = await self._opened(spec)
         meter = self.budget.episode(spec.episode)
         try:
             context = EpisodeContext(spec, game, cursor, self._services, meter, self.watcher, self.stopping)
@@ -139,6 +142,11 @@ class EpisodePlayer(JournaledPlayer):
         finally:
             meter.release()
             await game.close()
+
+    async def _opened(self, spec: EpisodeSpec) -> RunningGame:
+        if self._shared is not None and spec.forks:
+            return await self._shared.open(spec)
+        return await self._games.open(spec.game, self._ttyrec_path(spec))
 
     def _ttyrec_path(self, spec: EpisodeSpec) -> str | None:
         path = recording_path(self.run, spec.episode) if self._ttyrec else None

@@ -26,6 +26,7 @@ from balrog_rag.run.interrupts import NAMES, Interrupts
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
+from balrog_rag.run.shared_prefix import all_forked
 from balrog_rag.run.user_watchers import chosen_watchers, isolated
 from balrog_rag.run.verdict_design import VERDICT, VerdictDesign, design_of
 from balrog_rag.run.watchers import CompositeWatcher, LabelledWatcher
@@ -205,8 +206,9 @@ async def _play(
                 player = backend.player(run, budget, every, stopping(playing.gate, tally))
                 playing.interrupts.on_terminal_closed(log.terminal_closed)
                 async with silences(log, lambda: backend.trouble(run)):
+                    order = None if all_forked(run.specs) else rank
                     play = partial(
-                        play_all, player=player, gate=playing.gate, tally=tally, watcher=every, rank=rank
+                        play_all, player=player, gate=playing.gate, tally=tally, watcher=every, rank=order
                     )
                     await (design.play(run, play, tally) if design is not None else play(run.specs))
     except RunFolderError as error:  # its own files cannot be opened; the other runs continue

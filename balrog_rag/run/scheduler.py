@@ -115,18 +115,18 @@ async def play_all(
     gate: EpisodeSlots,
     tally: Tally,
     watcher: Watcher,
-    rank: int = 0,
+    rank: int | None = 0,
 ) -> None:
     """Play every episode; an error ends its own episode, or the run if no other could succeed.
 
-    Several runs may share a gate; lower ranks go first.
+    Several runs may share a gate; lower ranks go first. None: an episode's place in its run is its rank.
     """
     # One iterator for all coroutines: each takes the next episode, none is played twice.
-    waiting = iter(specs)
+    waiting = iter(enumerate(specs))
 
     async def seat() -> None:
-        for spec in waiting:
-            if not await gate.enter(rank):
+        for place, spec in waiting:
+            if not await gate.enter(place if rank is None else rank):
                 # No `break`: the remaining episodes must be counted as open, too.
                 tally.open.append(spec.episode)
                 continue

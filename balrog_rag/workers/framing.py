@@ -39,13 +39,20 @@ class RunProgram(msgspec.Struct, tag=True):
     recorded: Burst | None = None
 
 
+class Copy(msgspec.Struct, tag=True):
+    """Copy a game as it is now; the copy is referred to by the number `game`."""
+
+    game: int
+    of: int
+
+
 class Close(msgspec.Struct, tag=True):
     """End a game."""
 
     game: int
 
 
-Order: TypeAlias = Open | PlayActions | RunProgram | Close
+Order: TypeAlias = Open | PlayActions | RunProgram | Copy | Close
 
 
 class Ready(msgspec.Struct, tag=True):
@@ -70,6 +77,12 @@ class ActionsPlayed(msgspec.Struct, tag=True):
     transitions: list[Transition]
     arrays: dict[str, PackedArray] = {}
     """The requested arrays after the last transition."""
+
+
+class Copied(msgspec.Struct, tag=True):
+    """A game has been copied, or cannot be."""
+
+    done: bool
 
 
 class Closed(msgspec.Struct, tag=True):
@@ -104,7 +117,7 @@ class WorkFailed(msgspec.Struct, tag=True):
         return made
 
 
-Answer: TypeAlias = Ready | Heartbeat | GameOpened | ActionsPlayed | Closed | WorkFailed
+Answer: TypeAlias = Ready | Heartbeat | GameOpened | ActionsPlayed | Copied | Closed | WorkFailed
 
 _encoder = msgspec.msgpack.Encoder()
 

@@ -146,6 +146,16 @@ class HostedGame:
             return self._environment.arrays
 
     @property
+    def separable(self) -> bool:
+        """Whether a copy in a forked process can play on: its files allow it, and no program has begun."""
+        return self._player is None and self._environment.separable
+
+    def separate(self, alive: HeartbeatCallback) -> None:
+        """Prepare a copy in a forked process to play on by itself."""
+        self._alive = alive
+        self._environment.separate()
+
+    @property
     def ended(self) -> bool:
         """Whether the game is over."""
         return self._ended

@@ -11,7 +11,16 @@ import msgspec
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
 from balrog_rag.util.stopping import being_cancelled
-from balrog_rag.workers.framing import ActionsPlayed, Close, GameOpened, Open, PlayActions, RunProgram
+from balrog_rag.workers.framing import (
+    ActionsPlayed,
+    Close,
+    Copied,
+    Copy,
+    GameOpened,
+    Open,
+    PlayActions,
+    RunProgram,
+)
 from balrog_rag.workers.worker_process import WorkerProcess
 
 GAME_MEGABYTES = 8
@@ -48,6 +57,22 @@ class PooledGame:
         answer = await self._worker.ask(RunProgram(self._number, plain, most, recorded))
         assert isinstance(answer, ActionsPlayed)
         return answer.transitions[0]
+
+    async def copy(self) -> "PooledGame | None":
+        """Return a copy that plays on from this moment; None if games like it cannot be copied."""
+        number = self._pool.new_number()
+        self._worker.games += 1
+        try:
+            answer = await self._worker.ask(Copy(number, self._number))
+        except BaseException:
+            self._worker.games -= 1
+            self._worker.send(Close(number))
+            raise
+        assert isinstance(answer, Copied)
+        if not answer.done:
+            self._worker.games -= 1
+            return None
+        return PooledGame(self._pool, self._worker, number, GameOpened(self.view, self.start))
 
     async def close(self) -> None:
         """End the game and free its place; a lost worker has already freed everything."""
@@ -106,7 +131,7 @@ class WorkerPool:
     ) -> PooledGame:
         """Start a game in the least loaded worker; `arrays` are sent along with its transitions."""
         worker = await self._ready_worker()
-        number = next(self._numbers)
+        number = self.new_number()
         worker.games += 1
         try:
             answer = await worker.ask(Open(number, spec, ttyrec, arrays))
@@ -119,6 +144,10 @@ class WorkerPool:
         if worker.opened >= self._games_a_worker:
             self._retire(worker)
         return PooledGame(self, worker, number, answer)
+
+    def new_number(self) -> int:
+        """Return a number for a game that no other has had."""
+        return next(self._numbers)
 
     def kill(self) -> None:
         """End all processes at once, without waiting until they have closed their games."""

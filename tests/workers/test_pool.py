@@ -138,7 +138,7 @@ def test_a_hung_worker_is_killed_and_replaced():
 def test_signs_of_life_come_between_the_steps_of_a_long_order(monkeypatch):
     monkeypatch.setattr(worker_module, "BEAT_SECONDS", 0)
     said = []
-    worker = worker_module.Worker(said.append)
+    worker = worker_module.Worker(said.append, lambda: None)
     worker.handle(Open(0, nethack()))
     said.clear()
     assert len(worker.handle(PlayActions(0, ["search"] * 5)).transitions) == 5

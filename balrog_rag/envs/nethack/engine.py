@@ -61,6 +61,10 @@ class Engine(Protocol):
         """Return the facts of the end; a game still running is quit for that."""
         ...
 
+    def separate(self) -> None:
+        """Take files of its own, in a forked process."""
+        ...
+
     def close(self, live: NDArray[Any]) -> None:
         """Release memory and files; a recording is finished with these bottom lines."""
         ...
@@ -124,6 +128,10 @@ class NLEGame:
         done = self.press(action)
         seen = self.look(done.message, done.ended)
         return msgspec.structs.replace(seen, reward=done.reward, keys=done.keys, instead=instead)
+
+    def separate(self) -> None:
+        """Let a copy of this game in a forked process play on by itself."""
+        self._engine.separate()
 
     def close(self) -> None:
         """Release all resources."""

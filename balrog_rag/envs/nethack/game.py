@@ -16,6 +16,7 @@ from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.game_end import end_facts, outcome_of, press_through_end, quit_game
 from balrog_rag.envs.nethack.observe import KEYS, page_text
 from balrog_rag.envs.nethack.options import nethack_options
+from balrog_rag.envs.nethack.separate_files import take_own_files
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.envs.nethack.ttyrec import clear, finish, log_prefix
 from balrog_rag.envs.nethack.variables import hide_variables
@@ -96,6 +97,11 @@ class NetHackEngine:
         if outcome in (Outcome.STEPS, Outcome.NO_PROGRESS, *PLAYER_LOST):
             quit_game(self._game, self.arrays)
         return end_facts(self._game, self._log, live, outcome, self._pinned)
+
+    def separate(self) -> None:
+        """Take files of its own, in a forked process."""
+        take_own_files(self._game)
+        self._log = log_path(self._game, None)
 
     def close(self, live: NDArray[Any] | None = None) -> None:
         """Release memory and files; a recording is finished first."""
