@@ -101,5 +101,6 @@ registry.commands.declare(
 registry.skill_sets.declare(
     {
         "skills": "balrog_rag.bots.nethack.netplay.skills:skills",
+        "plan": "balrog_rag.bots.nethack.plan.plan_offered:plan_skills",
     }
 )

@@ -98,6 +98,13 @@ INSIDE: dict[str, set[str]] = {
     "bots/nethack/delver": {*NETHACK, "bots/nethack/skills"},
     "bots/nethack/minihacker": {*NETHACK, "bots/nethack/skills"},
     "bots/nethack/netplay": {*NETHACK, "envs/minihack", "bots/nethack/skills"},
+    "bots/nethack/plan": {
+        *NETHACK,
+        "bots/nethack/delver",
+        "bots/nethack/minihacker",
+        "bots/nethack/netplay",
+        "bots/nethack/skills",
+    },
     "bots/nethack/guests": {*NETHACK, "envs/nethackers"},
 }
 """The same inside `envs/` and `bots/`."""

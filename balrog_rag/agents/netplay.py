@@ -196,6 +196,7 @@ class NetPlay:
             close=text("close monsters"),
             distant=text("distant monsters"),
             exploration=text("exploration"),
+            memory=text("memory"),
             inventory=text("inventory"),
             statistics=text("statistics"),
             task=self._task,

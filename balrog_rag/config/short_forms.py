@@ -5,14 +5,18 @@ from typing import Any, get_type_hints
 
 from balrog_rag.config import schema
 
+ALIASES = {"agent.memory": "env.level_memory"}
+"""Other names of options of a kind of game, which read better beside an agent."""
+
 
 def in_full(word: str) -> str:
     """Expand `env.NAME=...` to `env.options.NAME=...` for an option of a kind of game."""
     key, equals, value = word.partition("=")
+    key = ALIASES.get(key, key)
     section, _, name = key.lstrip("+~").partition(".")
     own = {spec.name for spec in fields(schema.EnvConfig)}
     if section != "env" or not name or "." in name or name in own:
-        return word
+        return f"{key}{equals}{value}"
     return f"{key.replace('env.', 'env.options.', 1)}{equals}{value}"
 
 

@@ -24,7 +24,7 @@ from balrog_rag.envs.nethack.engine import KeyPress, NLEGame
 from balrog_rag.envs.nethack.game import log_path, seed
 from balrog_rag.envs.nethack.game_end import end_facts, outcome_of, quit_game
 from balrog_rag.envs.nethack.observe import KEYS, page_text
-from balrog_rag.envs.nethack.options import minihack_options
+from balrog_rag.envs.nethack.options import SKILLED, minihack_options
 from balrog_rag.envs.nethack.separate_files import take_own_files
 from balrog_rag.envs.nethack.shared_code import share_code
 from balrog_rag.envs.nethack.ttyrec import clear, finish, log_prefix
@@ -201,7 +201,7 @@ def _make_task(spec: GameSpec) -> Any:
         settings["des_file"] = options.des_file
     if options.autopickup is not None or spec.task in BALROG_TASKS:
         settings["autopickup"] = bool(options.autopickup)
-    if options.actions == "skills":
+    if options.actions in SKILLED:
         settings["allow_all_modes"] = True
     if "Boxoban" in spec.task:
         _use_levels(require_levels(spec.task))

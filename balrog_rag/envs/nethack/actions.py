@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from balrog_rag.envs.nethack.options import SKILLED
+
 Keys = tuple[int, ...]
 
 ESC, MORE, SPACE = 27, 13, 32
@@ -162,8 +164,8 @@ BESIDE_SKILLS = ActionSet({NOTHING: "press no key"}, {NOTHING: ()})
 
 @cache
 def nethack_actions(kind: str) -> ActionSet:
-    """NetHack's actions: `full`, `balrog` for exactly BALROG's, or nearly none beside `skills`."""
-    if kind == "skills":
+    """NetHack's actions: `full`, `balrog` for exactly BALROG's, or nearly none beside skills."""
+    if kind in SKILLED:
         return BESIDE_SKILLS
     advertised = {name: word.says for name, word in NETHACK_WORDS.items()}
     words = {name: (word.key,) for name, word in NETHACK_WORDS.items()}
@@ -176,7 +178,7 @@ def nethack_actions(kind: str) -> ActionSet:
 
 def minihack_actions(kind: str, task_keys: Sequence[int]) -> ActionSet:
     """The actions of a MiniHack task whose own action set presses these keys."""
-    if kind == "skills":
+    if kind in SKILLED:
         return BESIDE_SKILLS
     names = {NETHACK_WORDS[name].key: name for name in MINIHACK_NAMES}
     offered = [names[key] for key in task_keys if key in names]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.behaviour import Pressed
-from balrog_rag.contracts.data import GameSpec, Observation, TaskView, Transition, digest
+from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Transition, digest
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.painting import ColouredText
@@ -16,9 +16,9 @@ from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
 from balrog_rag.envs.nethack.colours import coloured
 from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
-from balrog_rag.envs.nethack.options import nethack_options
+from balrog_rag.envs.nethack.options import SKILLED, nethack_options
 from balrog_rag.envs.nethack.tiles import painter
-from balrog_rag.envs.nethack.world import describe
+from balrog_rag.envs.nethack.world import describe, level_memory
 from balrog_rag.envs.nethack.world.shared_player import GameMemory
 from balrog_rag.envs.nethack.world.tracker import Tracker
 
@@ -79,7 +79,7 @@ class NLEGame:
         self._spec, self._keys, self._engine = spec, actions.keys, engine
         self._options = nethack_options(spec)
         draw = painter() if self._options.layout == "image" else None
-        skills = self._options.actions == "skills"
+        skills = self._options.actions in SKILLED
         self._observer = Observer(engine.arrays, self._options.layout, draw, map_rows=skills)
         self._pressed = 0
         self._standstill = 0
@@ -114,9 +114,11 @@ class NLEGame:
         """Start the game that the spec describes."""
         self._engine.start()
         self._live[:] = self._engine.arrays["blstats"]
-        if self._options.actions == "skills":
+        if self._options.actions in SKILLED:
             self._tracker = Tracker(self._engine.arrays, self._options.stop_for_things, self._memory)
             self._idle_turn = self._tracker.turn
+        if self._options.actions == "plan":
+            self._memory.known()  # so that what is remembered begins with the first screen
         return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
 
     def step(self, action: str) -> Transition:
@@ -195,9 +197,21 @@ class NLEGame:
             return seen
         if self._options.refresh_hidden:
             self._tracker.look_under(self._engine.press)
-        parts = describe.parts(self._tracker)
+        avoidance = self._options.actions == "skills"
+        parts = (*describe.parts(self._tracker, avoidance), *self._remembered())
         made_from = "\n".join([seen.digest, *(part.text for part in parts)])
         return msgspec.structs.replace(seen, parts=(*seen.parts, *parts), digest=digest(made_from))
+
+    def _remembered(self) -> tuple[Part, ...]:
+        """What is remembered of the levels, if skills are those of a plan."""
+        shown = self._options.level_memory or "text"
+        if self._options.actions != "plan" or shown == "none":
+            return ()
+        world = self._memory.known().world
+        text = level_memory.remembered(world)
+        if shown == "map":
+            text = f"{text}\n{level_memory.level_map(world, world.level)}"
+        return (Part("memory", text, "now"),)
 
     def _idled(self) -> str:
         """The outcome if too many consecutive skills took no game time."""

@@ -24,7 +24,13 @@ from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.held_progression import MOST_ACHIEVEMENTS, AchievementCount, HeldProgression
 from balrog_rag.envs.nethack.logged import read_logged
-from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
+from balrog_rag.envs.nethack.options import (
+    INTERFACE,
+    SKILLED,
+    NetHackOptions,
+    nethack_options,
+    shows_pictures,
+)
 from balrog_rag.envs.nethack.progression import Progression, table
 from balrog_rag.envs.nethack.protocols import RULES
 from balrog_rag.envs.nethack.screen_signals import NetHackSignals
@@ -46,7 +52,7 @@ def make(spec: GameSpec, ttyrec: str | None) -> Any:
 def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
     """Return the skills that `env.actions` selects, by name: they live with the bots, above this module."""
     options = nethack_options(game)
-    if options.actions != "skills":
+    if options.actions not in SKILLED:
         return ()
     offered: Sequence[ProgramKind] = skill_sets.get(options.actions)(options.more_skills)
     return offered

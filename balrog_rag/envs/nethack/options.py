@@ -12,10 +12,10 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     character: Annotated[str, msgspec.Meta(description="e.g. @ (any) or val-dwa-law-fem")] = "@"
     actions: Annotated[
-        Literal["full", "balrog", "skills"],
+        Literal["full", "balrog", "skills", "plan"],
         msgspec.Meta(
             description="full: every answer that works is taken; balrog: exactly those that BALROG takes; "
-            "skills: NetPlay's skills in place of keys"
+            "skills: NetPlay's skills in place of keys; plan: skills at the level of decisions"
         ),
     ] = "full"
     more_skills: Annotated[
@@ -37,6 +37,13 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skip_more: Annotated[bool, msgspec.Meta(description="press through --More-- and join the messages")] = (
         True
     )
+    level_memory: Annotated[
+        Literal["text", "map", "none"] | msgspec.UnsetType,
+        msgspec.Meta(
+            description="with actions=plan: what is remembered of the levels is shown as text, as text with "
+            "a map of the present level, or not at all"
+        ),
+    ] = msgspec.UNSET
     no_progress: Annotated[
         int,
         msgspec.Meta(
@@ -82,10 +89,15 @@ INTERFACE = frozenset(
         "layout",
         "skip_more",
         "refresh_hidden",
+        "level_memory",
         "no_progress_calls",
     }
 )
 """Options that say how a game is shown and played, not which game it is."""
+
+
+SKILLED = ("skills", "plan")
+"""Values of `actions` that offer skills instead of keys."""
 
 
 def nethack_options(game: GameSpec) -> NetHackOptions:

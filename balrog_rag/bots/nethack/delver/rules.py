@@ -1,6 +1,6 @@
 """The rules of the player in their order; the first that applies is followed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from balrog_rag.bots.nethack.delver.battle import battle, engulfed
@@ -21,24 +21,36 @@ _IDLE = 5
 
 def play(bot: Bot) -> Skill:
     """Play to the end of the game."""
+    yield from prepare(bot)
+    yield from follow(bot, RULES, lambda: False)
+    return "the game is over"
+
+
+def prepare(bot: Bot) -> Skill:
+    """Read who we are, switch autopickup off, and list the spells."""
     yield from looking.look_at_oneself(bot.player)
     yield from gear.autopickup_off(bot.player)
     yield from magic.spells(bot.player)
+    return "prepared"
+
+
+def follow(bot: Bot, rules: Sequence[Rule], done: Callable[[], bool]) -> Skill:
+    """Follow the first rule that applies, again and again, until it is done or the game is over."""
     idle = 0
-    while not bot.player.world.over:
+    while not bot.player.world.over and not done():
         before = bot.player.body.turn, bot.player.here
-        yield from _move(bot)
+        yield from _move(bot, rules)
         idle = idle + 1 if (bot.player.body.turn, bot.player.here) == before else 0
         if idle > _IDLE:
             yield from exploring.search(bot.player, _IDLE)
             idle = 0
-    return "the game is over"
+    return "done"
 
 
-def _move(bot: Bot) -> Skill:
+def _move(bot: Bot, rules: Sequence[Rule]) -> Skill:
     bot.hp, before = bot.player.body.hp, bot.felt
     bot.felt, bot.hurt = bot.hp, bot.hp < before
-    for rule in RULES:
+    for rule in rules:
         bot.why = rule.__name__
         if (yield from rule(bot)):
             return bot.why

@@ -18,8 +18,8 @@ CLOSE = 10
 _NO_EXIT = "Nothing is left to explore, but there may be hidden doors and passages."
 
 
-def parts(tracker: Tracker) -> tuple[Part, ...]:
-    """The parts of an observation beyond NetHack's own screen."""
+def parts(tracker: Tracker, avoidance: bool = True) -> tuple[Part, ...]:
+    """The parts of an observation beyond NetHack's own screen; `avoidance`: with the flag of the paths."""
     player = tracker.player
     level, monsters = player.level, player.world.monsters
     ways = Ways(level, player.here, {monster.place for monster in monsters} - {player.here})
@@ -27,7 +27,7 @@ def parts(tracker: Tracker) -> tuple[Part, ...]:
     close, distant = _monsters(tracker, reach)
     events = "\n".join(each.text for each in tracker.take_events())
     shown: list[tuple[str, str]] = [
-        ("you", _you(tracker)),
+        ("you", _you(tracker, avoidance)),
         ("rooms", "\n".join(_rooms(tracker.rooms, level, player.here, reach))),
         ("close monsters", "\n".join(close)),
         ("distant monsters", "\n".join(distant)),
@@ -68,13 +68,13 @@ def _in_steps(steps: int) -> str:
     return f"reachable in {steps} step{'' if steps == 1 else 's'}"
 
 
-def _you(tracker: Tracker) -> str:
+def _you(tracker: Tracker, avoidance: bool) -> str:
     prayed = tracker.prayed
     prayer = (
         "You have not prayed yet." if prayed is None else f"You prayed {tracker.turn - prayed} turns ago."
     )
-    flag = "true" if tracker.avoiding else "false"
-    return f"You are at {position(tracker.player.here)}.\navoid_monster is {flag}.\n{prayer}"
+    flag = f"avoid_monster is {'true' if tracker.avoiding else 'false'}.\n" if avoidance else ""
+    return f"You are at {position(tracker.player.here)}.\n{flag}{prayer}"
 
 
 def _things(level: Level) -> dict[int, list[str]]:

@@ -131,6 +131,7 @@ class World:
         self.body.read(stats)
         self.message = screen.message
         self._enter(Place(stats[23], stats[24]))
+        self.level.depth = self.body.depth
         self._see_map(screen)
         self._read(self.message)
         self._see_items(screen)

@@ -53,6 +53,8 @@ class Level:
         self.version = 0
         """Increases with every change that may open or close a path."""
         self.arrived = 0
+        self.depth = 0
+        """Levels below the surface, counted as in the bottom lines."""
         self.pet: int | None = None
         """When a pet was last seen here."""
         self._refused: set[tuple[int, int]] = set()

@@ -40,6 +40,8 @@ class GameMemory:
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """`arrays` are NLE's, which every key press overwrites."""
         self.screen = SharedScreen(arrays, self)
+        self.kept: dict[str, Any] = {}
+        """What programs remember between their calls, by names of theirs."""
         self._player: FollowedPlayer | None = None
         self._prayed: int | None = None
         self._angered = False
@@ -49,6 +51,12 @@ class GameMemory:
         self._hear(self.screen["message"].tobytes(), int(self.screen["blstats"][_TURN]))
         if self._player is not None:
             self._player.look()
+
+    def known(self) -> Player:
+        """Return the shared player as it is."""
+        if self._player is None:
+            return self.player()
+        return self._player
 
     def player(self) -> Player:
         """Return the shared player, ready for another program."""

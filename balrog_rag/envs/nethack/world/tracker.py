@@ -61,7 +61,7 @@ class Tracker:
 
         Without `stop_for_things` only monsters that come into view interrupt a skill.
         """
-        self._stop_for_things = stop_for_things
+        self.stop_for_things = stop_for_things
         self.screen = TrackedScreen(arrays, self, memory or GameMemory(arrays))
         self.player = SkillPlayer(self.screen)
         self.avoiding = False
@@ -184,7 +184,7 @@ class Tracker:
                 x, y = t.xy(place)
                 name = name_of(glyph)
                 article = "An" if name[:1] in "aeiou" else "A"
-                stops = self._stop_for_things or bool(k.kinds().creature[glyph])
+                stops = self.stop_for_things or bool(k.kinds().creature[glyph])
                 yield Happened("thing", f"{article} {name} appeared at ({x}, {y}).", stops)
 
     def _new_rooms(self) -> Iterable[Happened]:

@@ -1,0 +1,1 @@
+"""Skills at the level of decisions: `env.actions=plan`."""
