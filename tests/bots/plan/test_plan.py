@@ -15,7 +15,7 @@ from tests.envs.support import nethack
 
 KEPT = (
     *("explore_level", "melee_attack <x> <y>", "down [x] [y]", "up [x] [y]", "rest [count]"),
-    *("pray", "kick <x> <y>", "press_key <key>", "dig_down", "strike"),
+    *("eat [item_letter]", "pray", "kick <x> <y>", "press_key <key>", "dig_down", "strike"),
     *("fetch_digger", "dive <level>", "play_on <turns>"),
 )
 """Names and arguments on which players rely."""
@@ -139,7 +139,7 @@ def reasons(seed: int, calls: int) -> tuple[int, bool]:
         assert "\n" not in seen.stopped, where
         if seen.stopped.startswith("interrupted by "):
             assert seen.stopped.removeprefix("interrupted by ").partition(":")[0] in EVENTS, where
-        if not text.startswith("press_key"):
+        if not text.startswith(("press_key", "type_text")):
             assert seen.observation.text("popup") == "", where
     game.close()
     return calls, False

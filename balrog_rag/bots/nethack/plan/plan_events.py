@@ -15,6 +15,7 @@ LOW = 0.4
 _HARM = 0.25
 """The share of all hit points that one call may cost before it is interrupted."""
 _HARMLESS = frozenset(("Deaf", "Fly", "Ride"))
+_DEADLY = frozenset((*HUNGER[w.WEAK :], *CONDITIONS[: CONDITIONS.index("Blind")]))
 
 EVENTS = {
     "level": "another level of the dungeon",
@@ -23,6 +24,7 @@ EVENTS = {
     "monster": "a monster came into view that is not known to be peaceful",
     "feature": "stairs down, an altar or a fountain came into view (env.stop_for_things=false: no)",
     "status": "hunger, blindness, illness or another condition began",
+    "deadly": "weakness from hunger, illness, petrification or another deadly condition began",
     "message": "the game said something that changes what is wise",
     "turns": "the call took as many turns as it may",
 }
@@ -119,7 +121,9 @@ class Watch:
         if body.hunger > self._hunger and body.hunger >= w.HUNGRY:
             began.append(HUNGER[min(body.hunger, len(HUNGER) - 1)])
         self._condition, self._hunger = body.condition, body.hunger
-        return found + [PlanEvent("status", f"you are {word} now") for word in began]
+        for word in began:
+            found += [PlanEvent(kind, f"you are {word} now") for kind in _kinds(word)]
+        return found
 
     def _said(self) -> list[PlanEvent]:
         message = self.game.player.world.message
@@ -138,6 +142,11 @@ class Watch:
                 found.append(PlanEvent("feature", f"{name} at {position(place)} came into view"))
             self._features = features
         return found
+
+
+def _kinds(word: str) -> tuple[str, ...]:
+    """The events that a condition is."""
+    return ("deadly", "status") if word in _DEADLY else ("status",)
 
 
 def _features(level: Level) -> set[int]:

@@ -28,6 +28,8 @@ PLACES = (*FEATURE_WORDS, "shop", "item")
 _VAIN = 4
 """Efforts without game time after which a skill gives up."""
 _HOPS = 60
+_SOKOBAN, _PUZZLE = 4, 4
+"""The number of Sokoban's branch, and boulders from which a level may be a puzzle; there none is pushed."""
 _HOLES = (t.TRAP_DOOR, t.HOLE)
 
 
@@ -55,7 +57,8 @@ def uncover(player: Player) -> Skill:
     told = yield from exploring.look_under(player)
     if told != exploring.EXPLORED:
         return told
-    if not level.pushing:
+    puzzle = level.place.branch == _SOKOBAN or len(level.boulders) >= _PUZZLE
+    if not level.pushing and not puzzle:
         level.push()
         return "boulders may be pushed from now on"
     name = f"search {level.place}"

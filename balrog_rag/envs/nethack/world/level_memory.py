@@ -33,7 +33,7 @@ def remembered(world: World) -> str:
 def level_line(world: World, level: Level, most: int = _MOST_ITEMS) -> str:
     """Stairs, altars, shops, items left and what is unexplored of one level, in one line."""
     here = level is world.level
-    facts = [*_features(world, level), *_shop(level), *_items(level, most), *_unexplored(world, level)]
+    facts = [*_features(world, level), *_shop(level), *_items(world, level, most), *_unexplored(world, level)]
     where = ", here" if here else ""
     return f"{level_name(level)}{where}: {'; '.join(facts) or 'nothing of note'}."
 
@@ -66,10 +66,14 @@ def _shop(level: Level) -> Iterable[str]:
         yield f"shop around {position(sorted(level.shop)[len(level.shop) // 2])}"
 
 
-def _items(level: Level, most: int) -> Iterable[str]:
+def _items(world: World, level: Level, most: int) -> Iterable[str]:
+    """What lies there; what is underfoot is not shown by the map, and may have been picked up."""
+    here = world.body.place if level is world.level else None
     names: dict[str, list[int]] = {}
     for place, glyph in sorted(level.objects.items()):
-        if place not in level.shop and k.kinds().shows[glyph] == k.OBJECT and place not in level.boulders:
+        if place == here or place in level.shop or place in level.boulders:
+            continue
+        if k.kinds().shows[glyph] == k.OBJECT:
             names.setdefault(name_of(glyph), []).append(place)
     if names:
         chosen = sorted(names.items(), key=lambda each: (len(each[1]), each[1][0]))[:most]
