@@ -24,16 +24,15 @@ def build(
     """
     if plays(config.name):
         if wanted := wrappers(config):
-            raise ConfigError(
-                f"agent.{wanted[0]}: {config.name} is a program, so no wrapper fits; switch this off"
-            )
+            key = switch(wanted[0], config)
+            raise ConfigError(f"{key}: {config.name} is a program, so no wrapper fits; switch this off")
         return ProgramAgent(ProgramPlayer(config.name, config.options, seed, since))
     agent: Agent = registry.agents.get(config.name)(config, view, llm, knowledge)
     wanted = wrappers(config)
     if wanted and not all(hasattr(agent, name) for name in ("ask", "answer", "read", "style", "prompts")):
         raise ConfigError(
-            f"agent.{wanted[0]}: agent {config.name!r} cannot be wrapped, because it has no ask, answer and "
-            "read; switch this off, or derive the agent from balrog_rag.agents.base.BaseAgent"
+            f"{switch(wanted[0], config)}: agent {config.name!r} cannot be wrapped, because it has no ask, "
+            "answer and read; switch this off, or derive the agent from balrog_rag.agents.base.BaseAgent"
         )
     return _wrapped(agent, config, llm, knowledge) if wanted else agent
 
@@ -44,9 +43,16 @@ def wrappers(config: AgentConfig) -> list[str]:
         "loops": config.loops.enabled,
         "notebook": config.notebook.enabled,
         "retrieval": config.retrieval.enabled,
-        "batch": config.batch.size > 1,
+        # Several tool calls in one answer are a list, even where one is asked for.
+        "batch": config.batch.size > 1 or config.answers == "tools",
     }
     return [name for name, on in switches.items() if on]
+
+
+def switch(wrapper: str, config: AgentConfig) -> str:
+    """Return the key that enables a wrapper, for messages."""
+    by_tools = wrapper == "batch" and config.batch.size == 1
+    return "agent.answers=tools" if by_tools else f"agent.{wrapper}"
 
 
 def resolve(config: AgentConfig) -> AgentConfig:

@@ -4,7 +4,7 @@ An agent is a subclass that defines the format of its answers. A wrapper is an a
 changes one of the three steps; only the outermost one's `act` is called.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
 from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Style, read
@@ -12,6 +12,7 @@ from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.conversation import Conversation
 from balrog_rag.agents.prompts.history import History
 from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.agents.tool_answers import Tools, read_written, tools_of
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Role, TaskView
@@ -24,6 +25,8 @@ class Wrappable(Protocol):
     style: Style
     prompts: Prompts
     view: TaskView
+    tools: Tools | None
+    """The tools it calls, with `agent.answers=tools`."""
 
     async def act(self, observation: Observation) -> Decision:
         """Decide on the next action."""
@@ -72,13 +75,22 @@ class BaseAgent:
         )
         if config.fallback == "letters" and self.style is TAGS:
             self.style = TAGS_OR_LETTERS
-        self._order = self.prompts.fixed(
-            self.order,
-            example=config.example or example_action(view),
-            reason_words=in_words(config.reason_words),
-        )
-        self._answer = self.style.answer(view)
+        self.tools = tools_of(config, view)
+        self._answer = self.tools.form if self.tools else self.style.answer(view)
+        self._order = self._ordered()
+        if self.tools is not None:
+            self.style = TAGS
+        self._raw: Reply | None = None
+        """The newest answer as it came, without its calls written into its text."""
         self._head = self.head()
+
+    def _ordered(self) -> str:
+        """Return the words that specify the answer format."""
+        words = in_words(self.config.reason_words)
+        if self.tools is not None:
+            return self.prompts.fixed("answer_tools", reasoning=self.style.reasoning, reason_words=words)
+        example = self.config.example or example_action(self.view)
+        return self.prompts.fixed(self.order, example=example, reason_words=words)
 
     def instruction(self) -> str:
         """Return the text at the top of every prompt."""
@@ -121,21 +133,46 @@ class BaseAgent:
 
     async def answer(self, prompt: Prompt) -> Reply:
         """Get the model's answer."""
+        reply = await self._asked(prompt)
+        if self.tools is None:
+            return reply
+        if not reply.calls:
+            prompt.more.append(self.prompts.fixed("tool_reminder"))
+            reply = await self._asked(prompt)
+        self._raw = reply
+        return self.tools.written(reply)
+
+    async def _asked(self, prompt: Prompt) -> Reply:
         reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
         prompt.answered(prompt, reply)
         return reply
 
     def read(self, reply: Reply) -> Decision:
         """Parse the action in the answer, and remember it."""
-        found = read(reply.text, self.style, self.view, self.config.lenient)
-        self.history.do(found.action, reply.text)
+        if self.tools is not None:
+            found = read_written(reply.text, self.view)
+        else:
+            found = read(reply.text, self.style, self.view, self.config.lenient)
+        self._remember(found.action, reply)
         notes: dict[str, Any] = {"read": found.how}
+        if self.tools is not None and self.tools.wrong:
+            notes["wrong"] = self.tools.wrong
         if isinstance(self.history, Conversation):
             notes["segment"] = self.history.segment
         return Decision(found.action, reply.text, reply.reasoning, notes, call=found.call)
 
+    def _remember(self, action: str, reply: Reply) -> None:
+        if not isinstance(self.history, History):
+            self.history.do(action, reply.text)
+        elif self._raw is not None and self._raw.calls:
+            self.history.called(self._raw)
+        else:
+            self.history.answered(action, reply.text)
+
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""
+        if self.tools is not None and self.tools.wrong:
+            return self.prompts.exact("invalid_call", why=self.tools.wrong, action=taken)
         return self.prompts.exact("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
@@ -151,6 +188,7 @@ class Wrapper:
         """`inner` may itself be a wrapper."""
         self.inner = inner
         self.style, self.prompts, self.view = inner.style, inner.prompts, inner.view
+        self.tools: Tools | None = getattr(inner, "tools", None)
         self.signals = kind_of(inner.view.env).hints.signals
 
     async def act(self, observation: Observation) -> Decision:
@@ -171,7 +209,8 @@ class Wrapper:
 
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""
-        return self.prompts.exact("invalid", action=taken)
+        own: Callable[[str], str] | None = getattr(self.inner, "invalid_notice", None)
+        return own(taken) if own is not None else self.prompts.exact("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""

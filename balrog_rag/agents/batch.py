@@ -8,6 +8,7 @@ from balrog_rag.agents.answers import read
 from balrog_rag.agents.base import Wrappable, Wrapper
 from balrog_rag.agents.noticing import danger
 from balrog_rag.agents.prompts.prompt import Prompt
+from balrog_rag.agents.tool_answers import MOST_AT_ONCE
 from balrog_rag.config.agent_schema import BatchConfig
 from balrog_rag.contracts.data import Decision, Observation, Reply
 
@@ -19,7 +20,9 @@ class Batch(Wrapper):
         """`config.size` limits the actions of one answer."""
         super().__init__(inner)
         self.config, self._lenient = config, lenient
-        self._order = self.prompts.render("batch", size=config.size)
+        words = "batch_tools" if self.tools is not None else "batch"
+        self._order = self.prompts.render(words, size=config.size) if config.size > 1 else ""
+        self._most = config.size if config.size > 1 else MOST_AT_ONCE
         self._queue: deque[str] = deque()
         self._last: Observation | None = None
         self._stopped = ""
@@ -41,7 +44,7 @@ class Batch(Wrapper):
         if self._stopped:
             prompt.before.append(self._stopped)
         # No plans while hit points are low: the next look at the screen matters more than a saved call.
-        if self.signals.health(observation.numbers) >= self.config.low:
+        if self._order and self.signals.health(observation.numbers) >= self.config.low:
             prompt.more.append(self._order)
         return prompt
 
@@ -61,7 +64,7 @@ class Batch(Wrapper):
     def _rest(self, text: str) -> list[str]:
         """Return the actions after the first, up to the first invalid one."""
         rest = []
-        for part in self.style.several(text, self.view)[1 : self.config.size]:
+        for part in self.style.several(text, self.view)[1 : self._most]:
             action = read(part, self.style.bare(), self.view, self._lenient).action
             if not self.view.takes(action):
                 break

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from balrog_rag.agents.answers import WHOLE, Style
+from balrog_rag.agents.answers import TAGS, WHOLE, Style
 from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.retrieval import bare_query, listed
 from balrog_rag.agents.skill_answers import THOUGHTS, Skill, WrongAnswer, fenced, read_skill
+from balrog_rag.agents.tool_answers import Tools
 from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
@@ -143,7 +144,9 @@ class NetPlay:
             raise ConfigError(f"agent={config.name}: {NO_SKILLS}")
         kind = kind_of(view.env)
         self.prompts = Prompts(config.prompts, kind, of_kind(kind))
-        self.style: Style = OneAnswer(*WHOLE)
+        tools = config.answers == "tools"
+        self.style: Style = TAGS if tools else OneAnswer(*WHOLE)
+        self.tools = Tools(view, config.batch.size > 1) if tools else None
         self._name = kind.hints.guide
         self._skills = self._offered()
         self._head = (Message("system", self._context(), stable=True),)
@@ -223,11 +226,15 @@ class NetPlay:
         return [each for each in self._skills if not self._popup or each.name in IN_POPUPS]
 
     def _order(self, popup: str) -> str:
+        if self.tools is not None:
+            return self.prompts.render("netplay_tools", popup=popup)
         skills = {each.form: each.says for each in self._now_offered()}
         return self.prompts.render("netplay_order", popup=popup, skills=skills)
 
     def _form(self) -> AnswerFormat:
         offered = self._now_offered()
+        if self.tools is not None:
+            return self.tools.offering(offered)
         plain = tuple(each.name for each in offered if not each.parameters)
         calls = tuple(each for each in offered if each.parameters)
         return AnswerFormat(plain, "{", "}", True, calls, THOUGHTS)
@@ -235,12 +242,19 @@ class NetPlay:
     async def answer(self, prompt: Prompt) -> Reply:
         """Get the model's answer; each look-up it chooses is answered by asking again with the result."""
         self._looked_up = []
-        reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        reply = await self._asked(prompt)
         while self.options.look_up and len(self._looked_up) < self.options.look_ups:
-            chosen = self._read(reply.text)
+            chosen = self._read(reply)
             if not isinstance(chosen, Skill) or chosen.name != _LOOK_UP.name:
                 break
             prompt = await self._with_found(prompt, bare_query(str(chosen.arguments["query"])))
+            reply = await self._asked(prompt)
+        return self.tools.written(reply) if self.tools is not None else reply
+
+    async def _asked(self, prompt: Prompt) -> Reply:
+        reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
+        if self.tools is not None and not reply.calls:
+            prompt = replace(prompt, more=[*prompt.more, self.prompts.fixed("tool_reminder")])
             reply = await self.llm.complete(prompt.messages(), "act", prompt.answer)
         return reply
 
@@ -252,15 +266,17 @@ class NetPlay:
         found = self.prompts.render("netplay_found", query=neutralised(query), text=text)
         return replace(prompt, after=[*prompt.after, found])
 
-    def _read(self, text: str) -> Skill | WrongAnswer:
+    def _read(self, reply: Reply) -> Skill | WrongAnswer:
         try:
-            return read_skill(text, self._now_offered())
+            if self.tools is not None:
+                return self.tools.skill(reply)
+            return read_skill(reply.text, self._now_offered())
         except WrongAnswer as wrong:
             return wrong
 
     def read(self, reply: Reply) -> Decision:
         """Return the chosen skill; the next call tells the model what is wrong with an unusable answer."""
-        chosen = self._read(reply.text)
+        chosen = self._read(reply)
         if isinstance(chosen, Skill) and chosen.name == _LOOK_UP.name:
             chosen = WrongAnswer("nothing more can be looked up now; choose another skill")
         taken = self.view.read(chosen.text) if isinstance(chosen, Skill) else None
@@ -274,13 +290,13 @@ class NetPlay:
             return Decision(NO_SKILL, reply.text, reply.reasoning, notes)
         self._memory.add(MemoryEntry("assistant", chosen.speak))
         call = taken if isinstance(taken, Call) else None
-        how = "lenient" if fenced(reply.text) else "strict"
+        how = "lenient" if self.tools is None and fenced(reply.text) else "strict"
         return Decision(chosen.text, reply.text, reply.reasoning, {"read": how, **looked}, call=call)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""
         self._see(observation)
-        chosen = self._read(decision.answer)
+        chosen = self._read(Reply(decision.answer))
         said = chosen.speak if isinstance(chosen, Skill) else f"I do {decision.action}."
         self._memory.add(MemoryEntry("assistant", said))
 

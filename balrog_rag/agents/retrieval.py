@@ -56,7 +56,7 @@ class Retrieval(Wrapper):
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
         self._order = self._query_order([])
-        self._offer = self.prompts.render("lookup")
+        self._offer = self.prompts.render("lookup_tools" if self.tools is not None else "lookup")
         self._steps = 0
         self._done: dict[str, int] = {}
         self._looked_at: int | None = None

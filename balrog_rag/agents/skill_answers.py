@@ -46,7 +46,7 @@ def read_skill(text: str, skills: Sequence[Action]) -> Skill:
             raise WrongAnswer(f"thoughts.{name} must be a text")
     if not isinstance(chosen, dict):
         raise WrongAnswer("skill must be a JSON object")
-    return _skill(chosen, skills, thoughts["speak"])
+    return skill_of(chosen, skills, thoughts["speak"])
 
 
 def read_fenced_call(text: str, view: TaskView) -> Call | None:
@@ -59,7 +59,7 @@ def read_fenced_call(text: str, view: TaskView) -> Call | None:
     try:
         answer = _object(inside)
         chosen = answer.get("skill", answer)
-        return view.call(_skill(chosen, view.programs, "").text) if isinstance(chosen, dict) else None
+        return view.call(skill_of(chosen, view.programs, "").text) if isinstance(chosen, dict) else None
     except WrongAnswer:
         return None
 
@@ -110,7 +110,8 @@ def _fields(value: Mapping[str, Any], what: str, names: Sequence[str]) -> None:
             raise WrongAnswer(f"{what} has {name[:_LONGEST_NAME]!r}, which is not asked for")
 
 
-def _skill(chosen: Mapping[str, Any], skills: Sequence[Action], speak: str) -> Skill:
+def skill_of(chosen: Mapping[str, Any], skills: Sequence[Action], speak: str) -> Skill:
+    """Return the skill of a JSON object with its name and arguments; else raise WrongAnswer."""
     name = chosen.get("name")
     if not isinstance(name, str):
         raise WrongAnswer("skill has no name, or one that is no text")

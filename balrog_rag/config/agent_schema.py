@@ -130,6 +130,15 @@ class AgentConfig:
         "fallback for reasoning without a tagged action: none; letters: all letters of the answer",
         choices=("none", "letters"),
     )
+    # The default is for specs of earlier versions, and is left out of new ones: digests stay the same.
+    answers: str = field(
+        default="text",
+        metadata=described(
+            "how an action is given: text, as in BALROG; tools: native tool calls",
+            choices=("text", "tools"),
+            implied=True,
+        ),
+    )
     reason_words: int | None = key("maximum words of the reason for an action; null: no limit", ge=1)
     example: str | None = key("example action in the prompt; null: an action of the game")
     system: str = key(

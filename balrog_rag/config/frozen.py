@@ -38,8 +38,27 @@ T = TypeVar("T")
 
 
 def plain(section: Any) -> dict[str, Any]:
-    """Convert a section to dictionaries, lists, numbers and strings."""
-    return asdict(section)
+    """Convert a section to dictionaries, lists, numbers and strings, without implied defaults."""
+    tree = asdict(section)
+    for path in implied(section):
+        *above, name = path.split(".")
+        at = tree
+        for step in above:
+            at = at[step]
+        del at[name]
+    return tree
+
+
+def implied(section: Any) -> list[str]:
+    """Return the keys that are not stored because they have their defaults.
+
+    Keys that later versions add are declared so: specs of configurations without them keep their digests.
+    """
+    return [
+        path
+        for path, spec, value in leaves(section, "")
+        if spec.metadata.get("implied") and value == spec.default
+    ]
 
 
 def thaw(tree: Mapping[str, Any], kind: type[T]) -> T:

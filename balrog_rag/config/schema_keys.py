@@ -29,9 +29,10 @@ def described(
     le: float | None = None,
     choices: tuple[str, ...] = (),
     names: registry.Registry[Any] | None = None,
+    implied: bool = False,
 ) -> dict[str, Any]:
-    """The metadata of a schema field."""
-    return {"doc": doc, "ge": ge, "le": le, "choices": choices, "names": names}
+    """The metadata of a schema field; an `implied` one is not stored while it has its default."""
+    return {"doc": doc, "ge": ge, "le": le, "choices": choices, "names": names, "implied": implied}
 
 
 def leaves(section: Any, prefix: str) -> Iterator[tuple[str, Field[Any], Any]]:

@@ -14,6 +14,8 @@ import msgspec
 from balrog_rag.contracts.action_calls import Action as Action
 from balrog_rag.contracts.action_calls import Call as Call
 from balrog_rag.contracts.action_calls import Parameter as Parameter
+from balrog_rag.contracts.tool_calls import ToolCall as ToolCall
+from balrog_rag.contracts.tool_calls import calls_text, tools_text
 
 Role = Literal["system", "user", "assistant"]
 Purpose = Literal["act", "query", "summary", "rerank", "other"]
@@ -36,13 +38,26 @@ class Message(msgspec.Struct, frozen=True, dict=True):
     """The reasoning of an answer that is sent back with it."""
     reasoning_in: str = ""
     """Where the provider had put it, see `Reply.reasoning_in`; it is sent back in the same place."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tool calls of an answer."""
+    native: str = ""
+    """That answer as its provider sent it, see `Reply.native`; it is sent back unchanged."""
+    results: tuple[str, ...] = ()
+    """The ids of the tool calls whose results this turn brings; its text is the result of the last one."""
 
     @cached_property
     def digest(self) -> str:
         """Hash of role, text, reasoning and pictures; cached, since prompts show the same turn many times."""
         pictures = "".join(digest(image) for image in self.images)
         thought = f"{self.reasoning_in}\n{self.reasoning}\n" if self.reasoning_in else ""
-        return digest(f"{self.role}\n{pictures}\n{thought}{self.text}")
+        return digest(f"{self.role}\n{pictures}\n{thought}{self._tool_use}{self.text}")
+
+    @property
+    def _tool_use(self) -> str:
+        if not self.calls and not self.results:
+            return ""
+        ids = " ".join((*self.results, *(call.id for call in self.calls)))
+        return f"{ids}\n{calls_text(self.calls)}\n{self.native}\n"
 
 
 class AnswerFormat(msgspec.Struct, frozen=True):
@@ -57,6 +72,10 @@ class AnswerFormat(msgspec.Struct, frozen=True):
     thoughts: tuple[str, ...] = ()
     """If set, the answer is one JSON object: these thoughts by name, then a skill by its name, with
     its arguments by theirs."""
+    tools: "tuple[Action, ...]" = ()
+    """If set, the answer is a native call of one of these tools."""
+    several: bool = False
+    """Whether more than one call is asked for."""
 
 
 class Request(msgspec.Struct, frozen=True, dict=True):
@@ -68,8 +87,10 @@ class Request(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the question, from the digests of its messages."""
-        return digest(self.purpose + "\n" + "\n".join(message.digest for message in self.messages))
+        """Hash of the question, from the digests of its messages, and from its tools if it offers any."""
+        tools = tools_text(self.answer.tools) if self.answer is not None else ""
+        messages = "\n".join(message.digest for message in self.messages)
+        return digest(self.purpose + "\n" + messages + tools)
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -97,6 +118,13 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning_in: str = ""
     """Where the provider put the reasoning: the name of a field of its message, or the tag, such as <think>,
     before the text; "" if unknown."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that it calls."""
+    native: str = ""
+    """An answer with calls as the provider sent it: the name of the protocol and the JSON of the turn, with
+    reasoning, signatures and ids."""
+    fingerprint: str = ""
+    """What the provider says of the system behind the model, such as OpenAI's system_fingerprint."""
 
 
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,9 +1,13 @@
 """A watcher that prints an episode while it is replayed; all text is made safe for the terminal."""
 
+from collections.abc import Sequence
+
+from balrog_rag.contracts.data import ToolCall
 from balrog_rag.contracts.errors import PluginError
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.outcome import in_words
+from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.run.replay import Verdict
 from balrog_rag.util.terminal_safe import one_line, terminal_safe
 from balrog_rag.util.wording import many
@@ -42,11 +46,13 @@ class Printer:
             for message in event.request.messages:
                 pictures = f" (+{len(message.images)} images)" if message.images else ""
                 print(f"[{message.role}]{pictures}\n{terminal_safe(message.text)}")
+                _print_calls(message.calls)
         elif isinstance(event, Answered):
             used, dollars = event.reply.usage, event.reply.cost
             cost = "unknown price" if dollars is None else f"${dollars:.6f}"
             counts = f"{used.input} tokens in, {used.output} out, {cost}"
             print(f"[answer to {event.purpose}: {counts}]\n{terminal_safe(event.reply.text)}")
+            _print_calls(event.reply.calls)
         else:
             print(f"[search] {terminal_safe(event.query)}")
             for passage in event.passages:
@@ -73,6 +79,12 @@ class Printer:
     def close(self, verdict: Verdict) -> None:
         """Print the last line."""
         print(f"{many(verdict.steps, 'steps')}, {one_line(self._end) or 'not finished'}; replay matches")
+
+
+def _print_calls(calls: Sequence[ToolCall]) -> None:
+    """Print native tool calls with their arguments."""
+    for line in calls_text(calls).splitlines():
+        print(f"[tool call] {terminal_safe(line)}")
 
 
 def headline(kind: EnvironmentKind, numbers: Numbers) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from balrog_rag import __version__
 from balrog_rag.contracts.data import Observation, Reply
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
+from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.episode.journal import Header
 
 VERSION = "ATIF-v1.8"
@@ -123,10 +124,15 @@ class Trajectory:
 
 def _message(answers: Sequence[Answered], event: Stepped | None) -> str:
     """The model's text for this step: the answer it acted on, or its last one."""
-    acted = [answer.reply.text for answer in answers if answer.purpose == "act"]
+    acted = [said_and_called(answer.reply) for answer in answers if answer.purpose == "act"]
     if acted:
         return acted[-1]
     return event.decision.answer if event else ""
+
+
+def said_and_called(reply: Reply) -> str:
+    """Return an answer's text and its tool calls, one per line."""
+    return "\n".join(filter(None, (reply.text, calls_text(reply.calls))))
 
 
 def _of_model(replies: Sequence[Reply]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class SampleCollector:
         self._reply = event.reply
         request = self._request
         # A provider that dropped turns answered another prompt than the one recorded.
-        learned = not event.reply.trimmed and bool(event.reply.text)
+        learned = not event.reply.trimmed and bool(event.reply.text or event.reply.calls)
         decision = SampledAnswer(
             event.step, len(request.messages), event.purpose, request.digest, event.reply.text, learned
         )
@@ -100,7 +100,8 @@ class SampleCollector:
 def answer_of(reply: Reply) -> Message:
     """Return an answer as the message that an append-only dialogue keeps."""
     thought = reply.reasoning if reply.reasoning_in else ""
-    return Message("assistant", reply.text, reasoning=thought, reasoning_in=reply.reasoning_in)
+    place = reply.reasoning_in
+    return Message("assistant", reply.text, (), False, thought, place, reply.calls, reply.native)
 
 
 def as_chat(messages: Sequence[Message], trained: Sequence[int] | None = None) -> Iterator[dict[str, object]]:
@@ -109,6 +110,17 @@ def as_chat(messages: Sequence[Message], trained: Sequence[int] | None = None) -
         said: dict[str, object] = {"role": message.role, "content": message.text}
         if message.reasoning:
             said["reasoning_content"] = message.reasoning
+        if message.calls:
+            said["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
+                for call in message.calls
+            ]
+        if message.results:
+            said |= {"role": "tool", "tool_call_id": message.results[-1]}
         if trained is not None and message.role == "assistant":
             said["weight"] = int(place in trained)
         yield said

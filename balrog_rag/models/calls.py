@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.data import AnswerFormat, Message
 from balrog_rag.models.prices import Answer, Card
 
 
@@ -19,8 +19,8 @@ class ModelCall(Protocol):
         """Return variables, any one of which would provide the missing key; call it after `open`."""
         ...
 
-    async def __call__(self, messages: Sequence[Message]) -> Answer:
-        """Send the messages; raise `failures.FailedCall` if no answer results."""
+    async def __call__(self, messages: Sequence[Message], answer: AnswerFormat | None = None) -> Answer:
+        """Send the messages, with the tools of the answer; raise `failures.FailedCall` if none results."""
         ...
 
     async def close(self) -> None:

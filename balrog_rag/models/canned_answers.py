@@ -6,10 +6,11 @@ reads it from the prompt.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 
-from balrog_rag.contracts.data import AnswerFormat, Parameter, Purpose, digest
+from balrog_rag.contracts.data import Action, AnswerFormat, Parameter, Purpose, ToolCall, digest
+from balrog_rag.contracts.tool_calls import tool_name
 
 LISTED = re.compile(r"^\s*[-*]?\s*([^\s:][^:\n]{0,24}?)\s*: \S", re.MULTILINE)
 ESCAPE = "ESC"
@@ -48,6 +49,14 @@ def json_answer(question: str, form: AnswerFormat, seed: int = 0) -> str:
     for parameter in calls.get(name, ()):
         skill[parameter.name] = argument(f"{question} {parameter.name}", parameter, seed)
     return json.dumps({"thoughts": dict.fromkeys(form.thoughts, THOUGHT), "skill": skill})
+
+
+def tool_call(question: str, tools: Sequence[Action], seed: int = 0) -> ToolCall:
+    """Return a made-up call of one of the tools, which every other time is the first one."""
+    drawn = pick(question, (*(each.name for each in tools), *[tools[0].name] * len(tools)), seed)
+    tool = next(each for each in tools if each.name == drawn)
+    given = {each.name: argument(f"{question} {each.name}", each, seed) for each in tool.parameters}
+    return ToolCall(f"call_{digest(question)[:12]}", tool_name(tool.name), json.dumps(given))
 
 
 def argument(question: str, parameter: Parameter, seed: int) -> int | str:

@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message, Reply, Request
+from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request
 from balrog_rag.contracts.errors import ContextTooLong, ModelRefused
 from balrog_rag.models import calls, failures
 from balrog_rag.models.api_keys import missing_key
@@ -89,7 +89,7 @@ class RemoteModel:
             raise ModelRefused(f"model {self.name}: {self._keyless}, then resume")
         messages, trimmed, tries = request.messages, 0, Tries()
         while True:
-            outcome = await self._ask(messages, tries)
+            outcome = await self._ask(messages, request.answer, tries)
             if isinstance(outcome, Reply):
                 return msgspec.structs.replace(outcome, trimmed=trimmed) if trimmed else outcome
             # `tries` is shared by all lengths, so that a prompt that is being cut does not get more attempts.
@@ -102,7 +102,9 @@ class RemoteModel:
                 )
             messages, trimmed = less
 
-    async def _ask(self, messages: tuple[Message, ...], tries: "Tries") -> Reply | Failure:
+    async def _ask(
+        self, messages: tuple[Message, ...], answer: AnswerFormat | None, tries: "Tries"
+    ) -> Reply | Failure:
         """Return the reply after as many attempts as needed, or the failure that the prompt is too long."""
         bounds = self._config.retry
         tokens = self._expected(messages)
@@ -110,7 +112,7 @@ class RemoteModel:
             async with self.pace.slot(tokens) as slot:
                 tries.count += 1
                 tries.begun = tries.begun or time.monotonic()  # waiting for a slot does not count as retrying
-                outcome = await self._attempt(slot, messages, tries.count)
+                outcome = await self._attempt(slot, messages, answer, tries.count)
             if isinstance(outcome, Reply) or outcome.kind is Kind.CONTEXT:
                 self.trouble = ""
                 return outcome
@@ -137,13 +139,15 @@ class RemoteModel:
         # Jitter: episodes that failed together must not all retry at the same moment.
         return longest * random.uniform(0.5, 1.0)
 
-    async def _attempt(self, slot: Slot, messages: tuple[Message, ...], attempt: int) -> Reply | Failure:
+    async def _attempt(
+        self, slot: Slot, messages: tuple[Message, ...], form: AnswerFormat | None, attempt: int
+    ) -> Reply | Failure:
         """Send it once."""
         assert self._card is not None
         sent = time.monotonic()
         try:
             async with asyncio.timeout(self._config.timeout):
-                answer = await self._call(messages)
+                answer = await self._call(messages, form)
         except TimeoutError:
             return Failure(Kind.TIMEOUT, None, "")
         except FailedCall as failed:

@@ -18,6 +18,8 @@ LINE = "[A-Za-z] [A-Za-z ,'-]{9,80}"
 @lru_cache(maxsize=256)
 def grammar(form: AnswerFormat) -> str:
     """Return the grammar of a choice alone, or of the whole answer if it may start with a thought."""
+    if form.tools:
+        return f"root ::= {' | '.join(map(tool, form.tools))}\n"
     if form.thoughts:
         return json_grammar(form)
     choices = " | ".join([*map(literal, form.choices), *map(called, form.calls)]) or LINE
@@ -41,6 +43,11 @@ def json_grammar(form: AnswerFormat) -> str:
         f'text ::= "\\"" [A-Za-z0-9 ,.\'-]{{0,{most}}} "\\""\n'
         f"skill ::= {skills}\n"
     )
+
+
+def tool(action: Action) -> str:
+    """Return a call of a tool as a JSON object: its name, then its arguments."""
+    return f"{literal('{')} {json_skill(action)} {literal('}')}"
 
 
 def json_skill(action: Action) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request, Usage
 from balrog_rag.contracts.errors import ContextTooLong, ModelUnavailable
-from balrog_rag.models import llama, wire
+from balrog_rag.models import llama, tool_turns, wire
 from balrog_rag.models.backend_options import read_options
 from balrog_rag.models.fit import shorter
 from balrog_rag.models.grammar import grammar
@@ -68,7 +68,8 @@ class LocalModel:
         if self._server is None:
             await self.warm()
         form = request.answer if self._config.constrain and _constrains(request.answer) else None
-        messages, trimmed = request.messages, 0
+        messages, trimmed = tool_turns.as_text(request.messages), 0
+        request = msgspec.structs.replace(request, messages=messages)
         while True:
             try:
                 reply = await self._ask(messages, form)
@@ -120,11 +121,13 @@ class LocalModel:
         )
         text = choice["message"].get("content") or ""
         # A reasoning answer contains its own marks; otherwise the prefilled start must be added back.
-        if form is not None and not form.reasoning:
+        if form is not None and not form.reasoning and not form.tools:
             text = f"{form.before}{text.removeprefix(form.before)}{form.after}"
         reasoning = choice["message"].get("reasoning_content") or ""
+        called = tool_turns.written_call(text) if form is not None and form.tools else None
         return Reply(
-            text,
+            "" if called else text,
+            calls=(called,) if called else (),
             reasoning=reasoning,
             reasoning_in="reasoning_content" if reasoning else "",
             finish=choice.get("finish_reason") or "stop",
@@ -143,7 +146,7 @@ class LocalModel:
 
 
 def _constrains(form: AnswerFormat | None) -> bool:
-    return form is not None and bool(form.choices or form.before)
+    return form is not None and bool(form.choices or form.before or form.tools)
 
 
 def _failure(name: str, error: dict[str, Any]) -> Exception:

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.data import AnswerFormat, Message, ToolCall
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.models import settings, wire
+from balrog_rag.models import settings, tool_turns, wire
 from balrog_rag.models.prices import Answer
 
 PATH = "/api/chat"
@@ -45,9 +45,41 @@ def _think(config: ModelConfig, model: str) -> dict[str, Any]:
     return {"think": effort if model.startswith("gpt-oss") else effort in GRADED}
 
 
-def turns(messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
-    """Return the messages in the protocol's format, which has no parts: `model.content` has no effect."""
-    return [_turn(message) for message in (wire.fused(messages) if config.fuse_roles else messages)]
+OLLAMA = "ollama"
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Return the headers with the key."""
+    return wire.bearer(key)
+
+
+def question(messages: Sequence[Message], answer: AnswerFormat | None, config: ModelConfig) -> dict[str, Any]:
+    """Return the fields of the body with the messages, which have no parts here, and the tools.
+
+    The protocol cannot ask for exactly one call.
+    """
+    sent = tool_turns.paired(messages)
+    turns = [turn for each in (wire.fused(sent) if config.fuse_roles else sent) for turn in _turns(each)]
+    tools = [{"type": "function", "function": each} for each in tool_turns.functions(answer)]
+    return {"messages": turns, **({"tools": tools} if tools else {})}
+
+
+def _turns(message: Message) -> list[dict[str, Any]]:
+    """Return a message as turns: one, or one for each result that it brings."""
+    if message.calls:
+        kept = tool_turns.of_protocol(message, OLLAMA)
+        calls = [
+            {"function": {"name": call.name, "arguments": tool_turns.arguments(call)}}
+            for call in message.calls
+        ]
+        own = kept if isinstance(kept, dict) else {"content": message.text, "tool_calls": calls}
+        return [{"role": "assistant", **own}]
+    if not message.results:
+        return [_turn(message)]
+    return [
+        *({"role": "tool", "content": text} for _, text in tool_turns.results(message)[:-1]),
+        {**_turn(message), "role": "tool"},
+    ]
 
 
 def _turn(message: Message) -> dict[str, Any]:
@@ -79,6 +111,20 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     text, thinking, place = wire.text(message.content), wire.text(message.thinking), "thinking"
     if not thinking:
         thinking, text, place = wire.thought_apart(text)
+    calls, native = _calls(message, text, thinking)
     finish = "tool_calls" if bytes(message.tool_calls).startswith(b"[{") else whole.done_reason or "stop"
     counted = wire.usage(wire.number(whole.prompt_eval_count), wire.number(whole.eval_count))
-    return Answer(await wire.reply(text, thinking, finish, counted, whole.model, messages, place))
+    reply = await wire.reply(text, thinking, finish, counted, whole.model, messages, place, calls, native)
+    return Answer(reply)
+
+
+def _calls(message: _Message, text: str, thinking: str) -> tuple[tuple[ToolCall, ...], str]:
+    """Return the tool calls, which have no ids here, and the turn as it is kept."""
+    raw = bytes(message.tool_calls)
+    if not raw.startswith(b"[{") or len(raw) > wire.SMALL:
+        return (), ""
+    listed = msgspec.json.decode(raw)
+    calls, _ = wire.chat_calls({"tool_calls": listed})
+    kept = {"content": text, "thinking": thinking, "tool_calls": listed}
+    whole = len(calls) == len(listed)
+    return calls, tool_turns.native(OLLAMA, kept) if whole else ""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.data import AnswerFormat, Message, ToolCall
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models import settings, wire
 from balrog_rag.models.prices import Answer
@@ -47,9 +47,15 @@ def _is_openais(model: str, url: str) -> bool:
     return host == "api.openai.com" or host.endswith(".api.openai.com") or bool(REASONING_MODELS.match(model))
 
 
-def turns(messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
-    """Return the messages in the protocol's format."""
-    return wire.outgoing(messages, fuse=config.fuse_roles, mark=False, parts=config.content == "parts")
+def question(messages: Sequence[Message], answer: AnswerFormat | None, config: ModelConfig) -> dict[str, Any]:
+    """Return the fields of the body with the messages and the tools."""
+    turns = wire.outgoing(messages, fuse=config.fuse_roles, mark=False, parts=config.content == "parts")
+    return {"messages": turns, **wire.chat_tools(answer)}
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Return the headers with the key."""
+    return wire.bearer(key)
 
 
 class _Message(msgspec.Struct, frozen=True, gc=False):
@@ -57,10 +63,11 @@ class _Message(msgspec.Struct, frozen=True, gc=False):
     refusal: msgspec.Raw = wire.NOTHING
     reasoning_content: msgspec.Raw = wire.NOTHING
     reasoning: msgspec.Raw = wire.NOTHING
+    tool_calls: msgspec.Raw = wire.NOTHING
 
 
 class _Choice(msgspec.Struct, frozen=True, gc=False):
-    message: _Message
+    message: msgspec.Raw
     finish_reason: str | None = None
 
 
@@ -69,6 +76,7 @@ class _Body(msgspec.Struct, frozen=True, gc=False):
     usage: msgspec.Raw = wire.NOTHING
     model: str | None = None
     service_tier: str | None = None
+    system_fingerprint: str | None = None
 
 
 class _Details(msgspec.Struct, frozen=True):
@@ -90,7 +98,8 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     """Parse an answer; no text, a refusal and a tool call are answers as well."""
     whole = wire.decoded(body, _Body)
     choice = _first(whole.choices)
-    message, finish = choice.message, choice.finish_reason or "stop"
+    message, finish = wire.decoded(bytes(choice.message), _Message), choice.finish_reason or "stop"
+    calls, native = _calls(choice.message, message)
     text, refused = wire.text(message.content), wire.text(message.refusal)
     reasoning, place = wire.text(message.reasoning_content), "reasoning_content"
     if not reasoning:
@@ -100,7 +109,7 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
     if refused and not text:
         # A refusal leaves `content` empty; it becomes the reasoning, so the journal shows why.
         finish, reasoning = "refusal", reasoning or refused
-    counted = _counted(whole.usage)
+    counted = wire.lenient(whole.usage, _Usage)
     details = counted.prompt_tokens_details or _Details()
     usage = wire.usage(
         counted.prompt_tokens,
@@ -109,8 +118,18 @@ async def read(body: bytes, messages: Sequence[Message]) -> Answer:
         (counted.completion_tokens_details or details).reasoning_tokens,
     )
     written = details.cache_write_tokens or details.cache_creation_tokens
-    reply = await wire.reply(text, reasoning, finish, usage, whole.model or "", messages, place)
+    reply = await wire.reply(
+        *(text, reasoning, finish, usage, whole.model or "", messages, place),
+        *(calls, native, whole.system_fingerprint or ""),
+    )
     return Answer(reply, written=wire.tokens(written), tier=whole.service_tier or "")
+
+
+def _calls(sent: msgspec.Raw, message: _Message) -> tuple[tuple[ToolCall, ...], str]:
+    """Return the tool calls of a message and the message as it is kept; none if it has none."""
+    if not bytes(message.tool_calls).startswith(b"[{") or len(bytes(sent)) > wire.SMALL:
+        return (), ""
+    return wire.chat_calls(msgspec.json.decode(sent))
 
 
 def _first(choices: msgspec.Raw) -> _Choice:
@@ -122,13 +141,3 @@ def _first(choices: msgspec.Raw) -> _Choice:
     if not several:
         raise NoAnswer("it has no choices")
     return several[0]
-
-
-def _counted(raw: msgspec.Raw) -> _Usage:
-    # A malformed usage must not lose an answer that was paid for: its tokens are estimated instead.
-    if len(bytes(raw)) <= wire.SMALL:
-        try:
-            return msgspec.json.decode(raw, type=_Usage | None) or _Usage()
-        except msgspec.DecodeError:
-            pass
-    return _Usage()

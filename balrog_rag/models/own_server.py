@@ -1,4 +1,4 @@
-"""Servers called without LiteLLM: vLLM, Ollama, llama.cpp, OpenAI itself, and compatible ones.
+"""Servers called without LiteLLM: vLLM, Ollama, llama.cpp, OpenAI itself, Anthropic, and compatible ones.
 
 A call through LiteLLM takes two to three milliseconds of processor time, and its import two seconds,
 which matters when a local server answers hundreds of episodes at once.
@@ -14,9 +14,9 @@ import msgspec
 
 from balrog_rag import __version__
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.data import AnswerFormat, Message
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.models import ollama, openai, settings, table
+from balrog_rag.models import anthropic, ollama, openai, openai_responses, settings, table
 from balrog_rag.models.failures import (
     LONGEST_WHOLE,
     FailedCall,
@@ -44,8 +44,14 @@ class Speech(Protocol):
         """Return the body without the messages."""
         ...
 
-    def turns(self, messages: Sequence[Message], config: ModelConfig) -> list[dict[str, Any]]:
-        """Return the messages in the protocol's format."""
+    def headers(self, key: str | None) -> dict[str, str]:
+        """Return the headers that the protocol needs, with the key."""
+        ...
+
+    def question(
+        self, messages: Sequence[Message], answer: AnswerFormat | None, config: ModelConfig
+    ) -> dict[str, Any]:
+        """Return the fields of the body with the messages and, if the answer calls tools, the tools."""
         ...
 
     async def read(self, body: bytes, messages: Sequence[Message]) -> Answer:
@@ -65,15 +71,20 @@ class Server(msgspec.Struct, frozen=True):
     """Its default address."""
 
 
+OPENAI = Server(openai, "OPENAI_API_KEY", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1")
 SERVERS = {
-    "openai": Server(
-        openai, "OPENAI_API_KEY", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1"
+    "openai": OPENAI,
+    "anthropic": Server(
+        anthropic,
+        "ANTHROPIC_API_KEY",
+        ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
+        "https://api.anthropic.com",
     ),
     "hosted_vllm": Server(openai, "HOSTED_VLLM_API_KEY", ("HOSTED_VLLM_API_BASE",)),
     "ollama_chat": Server(ollama, "OLLAMA_API_KEY", ("OLLAMA_API_BASE",), "http://127.0.0.1:11434"),
 }
-NO_CHATS = ("responses", "completion")
-"""Modes in LiteLLM's table of OpenAI models without chat completions; LiteLLM can call these."""
+RESPONSES = "responses/"
+"""Before the name of an OpenAI model that is called by the Responses API."""
 
 
 def speaks(config: ModelConfig) -> bool:
@@ -81,20 +92,30 @@ def speaks(config: ModelConfig) -> bool:
     kind, _, model = config.name.partition("/")
     if kind not in SERVERS or not model:
         return False
-    odd = model.startswith("responses/") or table.openai_line(model).get("mode") in NO_CHATS
-    return kind != "openai" or not odd
+    # Only LiteLLM can call the old completions, without chat.
+    return kind != "openai" or table.openai_line(model).get("mode") != "completion"
+
+
+def server_of(name: str) -> tuple[Server, str]:
+    """Return the server of a model's LiteLLM id, and the model's name there."""
+    kind, _, model = name.partition("/")
+    if kind != "openai":
+        return SERVERS[kind], model
+    bare = model.removeprefix(RESPONSES)
+    responds = bare != model or table.openai_line(model).get("mode") == "responses"
+    return (msgspec.structs.replace(OPENAI, protocol=openai_responses) if responds else OPENAI), bare
 
 
 class OwnServer:
     """One model on one server."""
 
     def __init__(self, config: ModelConfig) -> None:
-        kind, _, self._model = config.name.partition("/")
-        self._config, self._server = config, SERVERS[kind]
+        self._config = config
+        self._server, self._model = server_of(config.name)
         self._given = _address(config, self._server)
         self._url = server_url(self._given or self._server.base or "", self._server.protocol.PATH)
         self._key = settings.key(config) or os.environ.get(self._server.key)
-        self._headers = _headers(config, self._key)
+        self._headers = _headers(config, self._server.protocol.headers(self._key))
         self._fields = self._server.protocol.fields(config, self._model, self._url)
         # Checked here, so that a wrong setting ends the command before the run, not every call in it.
         _encodable(self._fields)
@@ -107,25 +128,29 @@ class OwnServer:
         return Card.of(self._config, self._line())
 
     def _line(self) -> Mapping[str, Any]:
-        """Return an OpenAI model's entry in LiteLLM's table; only LiteLLM fetches the newest table."""
-        if not self._config.name.startswith("openai/"):
+        """Return a hosted model's entry in LiteLLM's table; only LiteLLM fetches the newest table."""
+        provider = self._config.name.partition("/")[0]
+        if provider not in ("openai", "anthropic"):
             return {}
         if self._config.price_table == "online" and not Prices.of_config(self._config).known:
             litellm = litellm_loading.load(self._config.price_table)
             newest: Mapping[str, Any] = litellm.model_cost.get(self._model, {})
             return newest
-        return table.openai_line(self._model)
+        return table.hosted_line(provider, self._model)
 
     def keys_missing(self) -> list[str]:
         """Return OpenAI's variable if neither a key nor another address is set."""
         needed = self._server.base is not None and self._given is None and self._url.startswith("https")
         return [self._server.key] if needed and not self._key else []
 
-    async def __call__(self, messages: Sequence[Message]) -> Answer:
-        protocol = self._server.protocol
-        turns = protocol.turns(messages, self._config)
-        heard = await self._post(encoded({**self._fields, "messages": turns}))
-        return await answer_in(heard, protocol, messages)
+    async def __call__(self, messages: Sequence[Message], answer: AnswerFormat | None = None) -> Answer:
+        heard = await self._post(encoded(self.body(messages, answer)))
+        return await answer_in(heard, self._server.protocol, messages)
+
+    def body(self, messages: Sequence[Message], answer: AnswerFormat | None = None) -> dict[str, Any]:
+        """Return the body of a request."""
+        # Further fields of the configuration win, e.g. for a server that refuses `parallel_tool_calls`.
+        return {**self._server.protocol.question(messages, answer, self._config), **self._fields}
 
     async def _post(self, body: bytes) -> "HttpAnswer":
         if self._poster is None:
@@ -176,15 +201,15 @@ def server_url(address: str, path: str) -> str:
     """Return the endpoint's URL at that address, which may already include the path."""
     parts = urlsplit(address)
     base = parts.path.rstrip("/").removesuffix(path)
-    if path.startswith("/api/"):
-        # Users often have the address of Ollama's OpenAI-compatible protocol; both are on one server.
+    if path.startswith(("/api/", "/v1/")):
+        # Users often have the address of the server's OpenAI-compatible protocol; both are on one server.
         base = base.removesuffix("/v1")
     return urlunsplit(parts._replace(path=base + path))
 
 
-def _headers(config: ModelConfig, key: str | None) -> dict[str, str]:
+def _headers(config: ModelConfig, of_protocol: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of every call; configured ones override the defaults."""
-    own = {"user-agent": f"balrog_rag/{__version__}"} | ({"authorization": f"Bearer {key}"} if key else {})
+    own = {"user-agent": f"balrog_rag/{__version__}", **of_protocol}
     return own | {name.lower(): value for name, value in settings.headers(config).items()}
 
 

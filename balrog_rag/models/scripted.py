@@ -9,6 +9,7 @@ import msgspec
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.contracts.data import Reply, Request, Usage
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.models import canned_answers
 from balrog_rag.models.backend_options import read_options
 from balrog_rag.models.prices import Prices
@@ -44,10 +45,14 @@ class ScriptedModel:
         """Return the answer to this request, after the configured latency."""
         if self._options.latency:
             await asyncio.sleep(self._options.latency)
-        text = self._text(request)
-        usage = Usage(count_messages(request.messages), count_text(text))
+        tools = request.answer.tools if request.answer is not None else ()
+        made = bool(tools) and not self._options.answers
+        calls = (canned_answers.tool_call(request.digest, tools, self._options.seed),) if made else ()
+        text = canned_answers.THOUGHT if calls else self._text(request)
+        usage = Usage(count_messages(request.messages), count_text(f"{text}{calls_text(calls)}"))
         return Reply(
             text,
+            calls=calls,
             usage=usage,
             cost=self._prices.cost(usage),
             latency=self._options.latency,

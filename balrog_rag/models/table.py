@@ -26,9 +26,14 @@ def context_of(name: str) -> int | None:
 
 def openai_line(model: str) -> Mapping[str, Any]:
     """Return the entry of an OpenAI model; a fine-tuned model has the prices of its base model."""
+    return hosted_line("openai", model)
+
+
+def hosted_line(provider: str, model: str) -> Mapping[str, Any]:
+    """Return the entry of a model that its maker serves."""
     base = ":".join(model.split(":")[:2]) if model.startswith("ft:") else model
-    entries = (line(name) for name in (f"openai/{model}", model, base))
-    return next((entry for entry in entries if entry.get("litellm_provider") == "openai"), {})
+    entries = (line(name) for name in (f"{provider}/{model}", model, base))
+    return next((entry for entry in entries if entry.get("litellm_provider") == provider), {})
 
 
 def line(name: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import httpx
 import msgspec
 
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.data import AnswerFormat, Message
 from balrog_rag.models import settings, wire
 from balrog_rag.models.bodies import Unreadable, bounded
 from balrog_rag.models.failures import (
@@ -78,7 +78,7 @@ class LiteLLMCall:
         # Other variables are only one of several ways to authenticate, so none of them is required.
         return [name for name in names if name.endswith("_API_KEY")]
 
-    async def __call__(self, messages: Sequence[Message]) -> Answer:
+    async def __call__(self, messages: Sequence[Message], answer: AnswerFormat | None = None) -> Answer:
         if self._client is None:
             self._client = make_client(self._litellm, self._config)
         # In a context variable, because concurrent calls share one client and its hooks.
@@ -86,10 +86,21 @@ class LiteLLMCall:
         parts = self._config.content == "parts"
         turns = wire.outgoing(messages, fuse=self._config.fuse_roles, mark=self._marks, parts=parts)
         try:
-            response = await self._litellm.acompletion(messages=turns, client=self._client, **self._said)
+            said = {**self._tools(answer), **self._said}
+            response = await self._litellm.acompletion(messages=turns, client=self._client, **said)
             return await incoming(response, messages)
         except Exception as error:  # each of LiteLLM's many providers raises its own classes
             raise FailedCall(classify(error, heard)) from error
+
+    def _tools(self, answer: AnswerFormat | None) -> dict[str, Any]:
+        """Return the arguments that offer tools, without those that this provider does not have."""
+        said = wire.chat_tools(answer)
+        if not said:
+            return {}
+        known = self._litellm.get_supported_openai_params(model=self._config.name) or list(said)
+        kept = {name: value for name, value in said.items() if name == "tools" or name in known}
+        # Otherwise LiteLLM imports the package mcp, an extra of its own, to look for tools of its gateway.
+        return {**kept, "_skip_mcp_handler": True}
 
     async def close(self) -> None:
         """Close the connections."""
@@ -154,7 +165,12 @@ async def incoming(response: Any, messages: Sequence[Message]) -> Answer:
     )
     place = "reasoning_content" if reasoning and not refused else ""
     thought = str(reasoning or "")
-    reply = await wire.reply(text, thought, finish, usage, str(response.model or ""), messages, place)
+    sent = message.model_dump() if getattr(message, "tool_calls", None) else {}
+    fingerprint = str(getattr(response, "system_fingerprint", None) or "")
+    reply = await wire.reply(
+        *(text, thought, finish, usage, str(response.model or ""), messages, place),
+        *(*wire.chat_calls(sent), fingerprint),
+    )
     reported = getattr(response, "_hidden_params", {}).get("response_cost")
     return Answer(reply, reported=float(reported) if reported else None)
 

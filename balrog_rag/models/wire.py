@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from balrog_rag.contracts.data import Message, Reply, Usage
+from balrog_rag.contracts.data import AnswerFormat, Message, Reply, ToolCall, Usage
+from balrog_rag.models import tool_turns
 from balrog_rag.models.token_counts import count_messages, count_text
 from balrog_rag.util.secrets import redact
 
@@ -38,7 +39,11 @@ def fused(messages: Iterable[Message]) -> list[Message]:
     """Join adjacent messages of one role, for models whose roles must alternate."""
     result: list[Message] = []
     for message in messages:
-        if result and result[-1].role == message.role:
+        if (
+            result
+            and result[-1].role == message.role
+            and not (_uses_tools(result[-1]) or _uses_tools(message))
+        ):
             last = result.pop()
             text, images = f"{last.text}\n\n{message.text}", last.images + message.images
             thought = message if message.reasoning else last
@@ -49,16 +54,21 @@ def fused(messages: Iterable[Message]) -> list[Message]:
     return result
 
 
+def _uses_tools(message: Message) -> bool:
+    return bool(message.calls or message.results)
+
+
 def outgoing(messages: Sequence[Message], *, fuse: bool, mark: bool, parts: bool = False) -> Turns:
     """Return the messages as they are sent; `mark` sets the cache marks that Anthropic's models need.
 
     `parts` writes every content as a list of parts, as BALROG's client does; fused messages keep their parts.
     """
+    messages = tool_turns.paired(messages)
     turns = fused(messages) if fuse and not parts else messages
     marked = {place for place, turn in enumerate(turns) if mark and turn.stable}
     # The last marks win: the longest common prefix of the next prompt is the one worth caching.
     kept = set(sorted(marked)[-MOST_CACHE_MARKS:])
-    made = [_turn(turn, place in kept, parts) for place, turn in enumerate(turns)]
+    made = [each for place, turn in enumerate(turns) for each in _turns(turn, place in kept, parts)]
     return _joined(made) if fuse and parts else made
 
 
@@ -66,11 +76,87 @@ def _joined(turns: Turns) -> Turns:
     """Join adjacent turns of one role into one with the parts of all."""
     result: Turns = []
     for turn in turns:
-        if result and result[-1]["role"] == turn["role"]:
+        joins = bool(result) and result[-1]["role"] == turn["role"] and isinstance(turn.get("content"), list)
+        if joins and "tool_calls" not in {**turn, **result[-1]}:
             result[-1]["content"] += turn["content"]
         else:
             result.append(turn)
     return result
+
+
+CHAT = "chat"
+"""The protocol by which LiteLLM and OpenAI's chat completions write an answer."""
+KEPT_FIELDS = (
+    *("content", "tool_calls", "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"),
+    "provider_specific_fields",
+)
+"""Fields of an answer with calls that are sent back; the others are only for readers."""
+
+
+def _turns(message: Message, marked: bool, in_parts: bool) -> Turns:
+    """Return a message as turns: one, or one for each result that it brings."""
+    if message.calls:
+        return [{"role": "assistant", **_called(message)}]
+    if not message.results:
+        return [_turn(message, marked, in_parts)]
+    turns: Turns = [
+        {"role": "tool", "tool_call_id": name, "content": text} for name, text in tool_turns.results(message)
+    ]
+    # A tool's result has text only, so pictures follow in a turn of their own.
+    return turns + ([_turn(_picture(message), False, True)] if message.images else [])
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """Return the header with a key as most servers want it."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def _picture(message: Message) -> Message:
+    return Message("user", "The image of this observation:", message.images)
+
+
+def _called(message: Message) -> dict[str, Any]:
+    """Return an answer with calls as the provider sent it, else in this protocol's own form."""
+    kept = tool_turns.of_protocol(message, CHAT)
+    if isinstance(kept, dict):
+        return kept
+    functions = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.calls
+    ]
+    return {"content": message.text or None, "tool_calls": functions}
+
+
+def chat_calls(sent: Any) -> tuple[tuple[ToolCall, ...], str]:
+    """Return the calls of an answer, from its message as data, and that message as it is sent back."""
+    listed = sent.get("tool_calls") if isinstance(sent, dict) else None
+    if not isinstance(listed, list):
+        return (), ""
+    calls = []
+    for place, each in enumerate(listed[: tool_turns.MOST_CALLS]):
+        function = each.get("function") if isinstance(each, dict) else None
+        if isinstance(function, dict) and function.get("name"):
+            name, given = function["name"], function.get("arguments")
+            calls.append(tool_turns.call_of(each.get("id"), name, given, place))
+    if not calls:
+        return (), ""
+    identified = all(isinstance(each, dict) and each.get("id") for each in listed)
+    kept = {name: sent[name] for name in KEPT_FIELDS if _says(sent.get(name))}
+    whole = identified and len(calls) == len(listed)
+    return tuple(calls), tool_turns.native(CHAT, kept) if whole else ""
+
+
+def _says(value: Any) -> bool:
+    """Whether a field of an answer has any content."""
+    return any(map(_says, value.values())) if isinstance(value, dict) else value is not None
+
+
+def chat_tools(answer: AnswerFormat | None) -> dict[str, Any]:
+    """Return the fields that offer tools; {} if the answer is a text."""
+    tools = [{"type": "function", "function": each} for each in tool_turns.functions(answer)]
+    if not tools or answer is None:
+        return {}
+    return {"tools": tools, "tool_choice": "required", "parallel_tool_calls": answer.several}
 
 
 def _turn(message: Message, marked: bool, in_parts: bool) -> dict[str, Any]:
@@ -135,8 +221,12 @@ async def reply(
     model: str,
     messages: Sequence[Message],
     reasoning_in: str = "",
+    calls: tuple[ToolCall, ...] = (),
+    native: str = "",
+    fingerprint: str = "",
 ) -> Reply:
     """Return a reply without its price."""
+    calls, native = await _kept_calls(calls, native)
     return Reply(
         await kept(text),
         reasoning=await kept(reasoning),
@@ -145,7 +235,20 @@ async def reply(
         usage=counted or estimate(messages, text[:LONGEST_ANSWER]),
         model=(await sound(model[:SLICE]))[:LONGEST_NAME],
         reasoning_in=reasoning_in if reasoning or reasoning_in.startswith("<") else "",
+        calls=calls,
+        native=native,
+        fingerprint=(await sound(fingerprint[:SLICE]))[:LONGEST_NAME],
     )
+
+
+async def _kept_calls(calls: tuple[ToolCall, ...], native: str) -> tuple[tuple[ToolCall, ...], str]:
+    """Return the calls without secrets; an answer with a secret in it is not kept as it was sent."""
+    if not calls:
+        return (), ""
+    clean = [
+        ToolCall(*[await sound(part) for part in (call.id, call.name, call.arguments)]) for call in calls
+    ]
+    return tuple(clean), native if await sound(native) == native else ""
 
 
 async def kept(text: str) -> str:
@@ -185,6 +288,16 @@ def usage(taken: Any, given: Any, cached: Any = 0, reasoning: Any = 0) -> Usage 
     if not (read or said):
         return None
     return Usage(read, said, min(read, tokens(cached)), tokens(reasoning))
+
+
+def lenient(raw: msgspec.Raw, kind: type[T]) -> T:
+    """Parse what a provider counted; a malformed one must not lose an answer that was paid for."""
+    if len(bytes(raw)) <= SMALL:
+        try:
+            return msgspec.json.decode(raw, type=kind)
+        except msgspec.DecodeError:
+            pass
+    return kind()
 
 
 def tokens(counted: Any) -> int:

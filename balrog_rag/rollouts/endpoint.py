@@ -11,7 +11,7 @@ from typing import Any
 
 from balrog_rag import __version__
 from balrog_rag.config.schema import ModelConfig
-from balrog_rag.contracts.data import Message, Reply, Request, digest
+from balrog_rag.contracts.data import AnswerFormat, Message, Reply, Request, digest
 from balrog_rag.contracts.events import Asked, Event
 from balrog_rag.models import openai
 from balrog_rag.models.client import RemoteModel
@@ -84,16 +84,16 @@ class EndpointCall:
         """Return nothing: a server may need no key."""
         return []
 
-    async def __call__(self, messages: Sequence[Message]) -> Answer:
+    async def __call__(self, messages: Sequence[Message], answer: AnswerFormat | None = None) -> Answer:
         if self._poster is None:
             self._poster = self._connections.lease(self._url, self._config)
         said = dict(_headers.get({}))
         again = said.get(IDEMPOTENCY_KEY, "")
         self._times = self._times + 1 if again == self._sent else 0
         self._sent = again
-        turns = openai.turns(messages, self._config)
+        question = openai.question(messages, answer, self._config)
         heard = await self._poster.post(
-            encoded({**self._fields, "messages": turns}),
+            encoded({**question, **self._fields}),
             {**said, RETRY_COUNT: str(self._times), **self._key},
         )
         return await answer_in(heard, openai, messages)

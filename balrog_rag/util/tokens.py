@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from balrog_rag.contracts.data import Message
+from balrog_rag.contracts.tool_calls import calls_text
 
 CHARACTERS_PER_TOKEN = 3.0
 TOKENS_PER_MESSAGE = 6
@@ -20,4 +21,6 @@ def count_text(text: str) -> int:
 def count_message(message: Message) -> int:
     """Estimate the tokens of one turn, including reasoning and pictures."""
     words = count_text(message.text) + (count_text(message.reasoning) if message.reasoning else 0)
+    if message.calls:
+        words += count_text(message.native) if message.native else count_text(calls_text(message.calls))
     return words + TOKENS_PER_MESSAGE + TOKENS_PER_IMAGE * len(message.images)

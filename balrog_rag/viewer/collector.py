@@ -9,6 +9,7 @@ from balrog_rag.contracts.data import Message, Observation, Passage, Transition,
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
+from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import (
     CHUNK,
@@ -131,7 +132,8 @@ class Collector:
         if known is not None:
             return known
         pictures = [self._picture(image) for image in message.images]
-        return table.number(message.digest, [message.role, message.text, *([pictures] if pictures else [])])
+        shown = "\n".join(filter(None, (message.text, calls_text(message.calls))))
+        return table.number(message.digest, [message.role, shown, *([pictures] if pictures else [])])
 
     def _picture(self, image: bytes) -> int:
         return self._tables["pictures"].number(digest(image), b64encode(image).decode())
@@ -141,6 +143,8 @@ class Collector:
         said = self._said[-1] if self._said else {}
         facts = {
             "text": reply.text,
+            "calls": [[call.name, call.arguments] for call in reply.calls],
+            "fingerprint": reply.fingerprint,
             "thought": reply.reasoning,
             "finish": "" if reply.finish == "stop" else reply.finish,
             "model": reply.model,

@@ -233,5 +233,5 @@ def test_ollamas_thinking_is_sent_back_as_thinking():
     body = json.dumps({"message": {"content": "north", "thinking": "I look."}}).encode()
     reply = asyncio.run(ollama.read(body, question().messages)).reply
     said = Message("assistant", reply.text, reasoning=reply.reasoning, reasoning_in=reply.reasoning_in)
-    (turn,) = ollama.turns([said], compose(["model=ollama"]).model)
+    (turn,) = ollama.question([said], None, compose(["model=ollama"]).model)["messages"]
     assert turn == {"role": "assistant", "content": "north", "thinking": "I look."}

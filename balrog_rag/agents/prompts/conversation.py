@@ -37,6 +37,8 @@ class Conversation:
         self._ended = False
         self._now: Observation | None = None
         """The newest observation until it has been sent."""
+        self._open: tuple[str, ...] = ()
+        """The tool calls whose results have not been sent."""
 
     def see(self, observation: Observation) -> None:
         """Take the newest observation."""
@@ -44,8 +46,14 @@ class Conversation:
 
     def do(self, action: str, answer: str = "") -> None:
         """Add a turn decided elsewhere; an answer that was requested here has been kept already."""
-        if self._now is not None:
-            self._append(self._observed(), Message("assistant", answer or action))
+        if self._now is None:
+            return
+        if len(self._open) > 1:
+            # The next call of the same answer: only the result of the one before is new.
+            self.turns.append(self._observed(self._open[:1]))
+            self._now, self._open = None, self._open[1:]
+        else:
+            self._append(self._observed(self._open), Message("assistant", answer or action))
 
     def prompt(self, head: tuple[Message, ...], order: str, answer: AnswerFormat | None) -> "AppendedPrompt":
         """Return the question about the newest observation."""
@@ -64,7 +72,8 @@ class Conversation:
         elif self._limit is not None and reply.usage.input:
             self._scale = min(max(reply.usage.input / self._size(self.asked), 1.0), MOST_SCALE)
         thought = reply.reasoning if reply.reasoning_in else ""
-        said = Message("assistant", reply.text, reasoning=thought, reasoning_in=reply.reasoning_in)
+        place = reply.reasoning_in
+        said = Message("assistant", reply.text, (), False, thought, place, reply.calls, reply.native)
         self._append(self.asked, said)
 
     def make_room(self, question: Message) -> None:
@@ -94,17 +103,22 @@ class Conversation:
     def _size(self, question: Message) -> int:
         return sum(map(count_message, (*self.head, *self.turns, question)))
 
-    def _observed(self) -> Message:
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The tool calls whose results the next question brings."""
+        return self._open
+
+    def _observed(self, results: tuple[str, ...] = ()) -> Message:
         assert self._now is not None
         seen = self._now
         images = seen.pictures if self._images else ()
         lines = ["Observation:", seen.short_term, seen.long_term]
         lines += ["Image observation provided."] if images else []
-        return Message("user", "\n".join(filter(None, lines)).rstrip("\n"), images)
+        return Message("user", "\n".join(filter(None, lines)).rstrip("\n"), images, results=results)
 
     def _append(self, question: Message, answer: Message) -> None:
         self.turns += (question, answer)
-        self._now = None
+        self._now, self._open = None, tuple(call.id for call in answer.calls)
 
 
 @dataclass(kw_only=True)
@@ -147,4 +161,5 @@ class AppendedPrompt(Prompt):
     def _question(self, order: str) -> Message:
         now = [] if self.said else [self.now]
         words = [*self.before, *now, *self.after, order.strip(), *self.closing, *self.more]
-        return Message("user", "\n\n".join(filter(None, words)), self.images)
+        text = "\n\n".join(filter(None, words))
+        return Message("user", text, self.images, results=self.conversation.open)

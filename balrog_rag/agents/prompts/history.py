@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from balrog_rag.agents.prompts import Prompts
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.config.agent_schema import AgentConfig
-from balrog_rag.contracts.data import AnswerFormat, Message, Observation
+from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Reply
 from balrog_rag.contracts.kinds import EnvironmentSignals
 
 
@@ -20,6 +20,8 @@ class SeenObservation:
     def __init__(self, observation: Observation) -> None:
         self.observation = observation
         self._past = observation
+        self.results: tuple[str, ...] = ()
+        """The tool calls whose results it brings."""
         self._messages: dict[tuple[bool, bool], Message] = {}
 
     def current(self, text: bool = True, image: bool = False, keep_empty: bool = True) -> str:
@@ -43,14 +45,15 @@ class SeenObservation:
     def _render(self, text: bool, image: bool) -> Message:
         lines = ["Observation:", *([self._past.long_term] if text else []), *_picture_line(image)]
         pictures = self._past.pictures if image else ()
-        return Message("user", "\n".join(lines), pictures)
+        return Message("user", "\n".join(lines), pictures, results=self.results)
 
 
 class TakenAction:
     """An action in the history: alone, or with the whole answer that led to it."""
 
-    def __init__(self, action: str, answer: str) -> None:
-        self.bare = Message("assistant", action)
+    def __init__(self, action: str, answer: str, called: Message | None = None) -> None:
+        """`called` is an answer with tool calls, which is sent back as it came."""
+        self.bare = called or Message("assistant", action)
         self.reasoned = Message("assistant", f"Previous plan:\n{answer}") if answer else None
 
 
@@ -72,6 +75,8 @@ class History:
             maxlen=None if self._block else 2 * self._turns
         )
         self._newest: SeenObservation | None = None
+        self._open: tuple[str, ...] = ()
+        """The tool calls whose results no prompt has brought yet."""
 
     def see(self, observation: Observation) -> None:
         """Add the newest observation."""
@@ -84,13 +89,38 @@ class History:
             self._drop_block()
 
     def do(self, action: str, answer: str = "") -> None:
+        """Add an action decided elsewhere, which may be the next call of an answer."""
+        if self._newest is not None and len(self._open) > 1:
+            # The next call of the same answer: only the result of the one before is new.
+            self._newest.results, self._open = self._open[:1], self._open[1:]
+        else:
+            self.answered(action, answer)
+
+    def answered(self, action: str, answer: str = "") -> None:
         """Add the agent's answer; an empty action is not recorded, as in BALROG."""
+        self._settle()
         if action:
             self._events.append(TakenAction(action, answer if self._reasons else ""))
 
+    def called(self, reply: Reply) -> None:
+        """Add an answer with tool calls; their results are the observations that follow."""
+        self._settle()
+        place = reply.reasoning_in
+        thought = reply.reasoning if place else ""
+        said = Message("assistant", reply.text, (), False, thought, place, reply.calls, reply.native)
+        self._events.append(TakenAction("", "", said))
+        self._open = tuple(call.id for call in reply.calls)
+
+    def _settle(self) -> None:
+        """Let the newest observation bring the results that are still open."""
+        if self._newest is not None and self._open:
+            self._newest.results, self._open = self._open, ()
+
     def prompt(self, head: tuple[Message, ...], order: str, answer: AnswerFormat | None) -> Prompt:
         """Return the question about the newest observation."""
-        return Prompt(head, self.past(), self.current(), order, answer, self.picture())
+        question = Prompt(head, self.past(), self.current(), order, answer, self.picture())
+        question.results = self._open
+        return question
 
     def current(self) -> str:
         """Return the newest observation as text."""

@@ -24,11 +24,13 @@ class Prompt:
     """Added between the newest observation and the order."""
     more: list[str] = field(default_factory=list)
     """Added to the order."""
+    results: tuple[str, ...] = ()
+    """The tool calls whose results the newest observation brings."""
 
     def messages(self) -> list[Message]:
         """Return the turns to send."""
         words = "\n\n".join([*self.before, self.now, *self.after, self.order, *self.more])
-        return [*self._head(), *self.past, Message("user", words, self.images)]
+        return [*self._head(), *self.past, Message("user", words, self.images, results=self.results)]
 
     def asking(self, order: str) -> "Prompt":
         """Return the same prompt with another question."""

@@ -1,4 +1,6 @@
-"""An OpenAI-compatible server on loopback for tests: deterministic, with latency, limits and every fault.
+"""A model server on loopback for tests: deterministic, with latency, limits and every fault.
+
+It speaks OpenAI's chat completions and Responses API and Anthropic's Messages API (`shapes`).
 
     async with TestServer(latency=0.01, faults=("429", "500"), fault_rate=0.1) as server:
         ...                                  # model.base_url=server.url
@@ -17,14 +19,16 @@ from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.data import digest
+from balrog_rag.contracts.data import Action, ToolCall, digest
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.models import canned_answers
 from balrog_rag.models.serving.faults import FAULTS, Exchange, error_body
 from balrog_rag.models.serving.http import Connection, HttpRequest, Listener
+from balrog_rag.models.serving.shapes import Counts, ServedAnswer, ServedProtocol, ServedQuestion, shape_of
 
 Answerer = Callable[[tuple[str, ...]], str]
+Caller = Callable[[tuple[str, ...], tuple[Action, ...]], Sequence[ToolCall]]
 CHARACTERS_PER_TOKEN = 4
 TICK = 0.001
 """asyncio sleeps whole milliseconds, rounded up; half of one less gives the requested mean latency."""
@@ -65,6 +69,9 @@ class TestServer:
         script: Sequence[str] = (),
         retry_after: float = 0.05,
         keep: int = 10_000,
+        call: Caller | None = None,
+        served: str = "",
+        fingerprint: str = "",
     ) -> None:
         """Set its behaviour.
 
@@ -76,6 +83,9 @@ class TestServer:
                      (-1: always) that each is sent
         script       faults of the first requests in order of arrival, "" for none; before `faults`
         keep         how many calls are kept in `calls`
+        call         makes the tool calls of an answer from the messages and the tools; None: one of them
+        served       the model id that answers name; "": the requested one
+        fingerprint  the system_fingerprint of answers
         """
         for name in (*faults, *filter(None, script)):
             if name not in FAULTS:
@@ -85,6 +95,8 @@ class TestServer:
         self._per_second, self._retry_after = per_second, retry_after
         self._faults, self._rate, self._times = tuple(faults), fault_rate, fault_times
         self._script = deque(script)
+        self._call = call or _one_call
+        self.served, self.fingerprint = served, fingerprint
         self._listener = Listener(self._serve)
         self._second = (0, 0)
         self.counts: Counter[str] = Counter()
@@ -125,11 +137,12 @@ class TestServer:
         }
 
     async def _serve(self, request: HttpRequest, connection: Connection) -> None:
-        if request.method == "POST" and "/chat/completions" in request.target:
+        shape = shape_of(request.path) if request.method == "POST" else None
+        if shape is not None:
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
             try:
-                await self._complete(request, connection)
+                await self._complete(request, connection, shape)
             finally:
                 self.in_flight -= 1
         elif request.path == "/counts":
@@ -139,29 +152,28 @@ class TestServer:
         else:
             connection.send(404, error_body("no such page", "invalid_request_error"))
 
-    async def _complete(self, request: HttpRequest, connection: Connection) -> None:
+    async def _complete(self, request: HttpRequest, connection: Connection, shape: ServedProtocol) -> None:
         clock = asyncio.get_running_loop().time
         due = clock() + self._latency
         try:
-            asked = msgspec.json.decode(request.body, type=ChatRequest)
-        except msgspec.DecodeError as error:
-            connection.send(400, error_body(str(error), "invalid_request_error"))
+            asked = shape.read(msgspec.json.decode(request.body, type=dict[str, Any]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            connection.send(400, error_body(f"bad request: {error}", "invalid_request_error"))
             return
-        key = messages_digest(asked.messages)
+        key = digest(asked.key)
         self.counts[key] += 1
         fault = self._fault(key)
         self.calls.append(ServedCall(key, self.counts[key], fault, request.body, request.headers))
-        texts = tuple(plain_text(message) for message in asked.messages)
-        text = self._answer(texts)
+        calls = tuple(self._call(asked.texts, asked.tools)) if asked.tools else ()
+        text = canned_answers.THOUGHT if calls else self._answer(asked.texts)
+        body = self._body_maker(shape, asked, calls)
         if self._latency:
             await asyncio.sleep(due - clock() - TICK / 2)
         if fault:
-            await FAULTS[fault](
-                Exchange(request, connection, text, self._body_maker(asked, texts), self._retry_after)
-            )
+            await FAULTS[fault](Exchange(request, connection, text, body, self._retry_after))
             return
         self.answered[key] += 1
-        connection.send(200, self._body_maker(asked, texts)(text))
+        connection.send(200, body(text))
 
     def _fault(self, key: str) -> str:
         if self._script:
@@ -182,54 +194,23 @@ class TestServer:
         self._second = (now, seen + 1 if now == second else 1)
         return self._second[1] > self._per_second
 
-    def _body_maker(self, asked: "ChatRequest", texts: tuple[str, ...]) -> Callable[..., bytes]:
+    def _body_maker(
+        self, shape: ServedProtocol, asked: ServedQuestion, calls: tuple[ToolCall, ...]
+    ) -> Callable[..., bytes]:
         def body(text: str, finish: str = "stop", **changes: Any) -> bytes:
-            message = {"role": "assistant", "content": text, "refusal": None, **changes}
-            return msgspec.json.encode(
-                {
-                    "id": "chatcmpl-test",
-                    "object": "chat.completion",
-                    "created": 1_700_000_000,
-                    "model": asked.model,
-                    "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
-                    "usage": self._usage(texts, text),
-                }
-            )
+            made = () if changes else calls
+            counts = self._tokens or measured(asked.texts, text)
+            served = self.served or asked.model
+            return shape.write(ServedAnswer(text, made, served, counts, finish, self.fingerprint), **changes)
 
         return body
 
-    def _usage(self, texts: tuple[str, ...], answer: str) -> dict[str, Any]:
-        measured = (sum(map(len, texts)) // CHARACTERS_PER_TOKEN, len(answer) // CHARACTERS_PER_TOKEN, 0)
-        taken, given, cached = self._tokens or measured
-        return {
-            "prompt_tokens": taken,
-            "completion_tokens": given,
-            "total_tokens": taken + given,
-            "prompt_tokens_details": {"cached_tokens": cached},
-        }
+
+def measured(texts: tuple[str, ...], answer: str) -> Counts:
+    """Return made-up counts of tokens, from the lengths."""
+    return sum(map(len, texts)) // CHARACTERS_PER_TOKEN, len(answer) // CHARACTERS_PER_TOKEN, 0
 
 
-class ChatMessage(msgspec.Struct, frozen=True):
-    """A received message: its content is text, a list of parts, or None."""
-
-    role: str
-    content: str | list[dict[str, Any]] | None = None
-
-
-class ChatRequest(msgspec.Struct, frozen=True):
-    """The part of a chat completion request that the server reads."""
-
-    messages: list[ChatMessage]
-    model: str = "test"
-
-
-def plain_text(message: ChatMessage) -> str:
-    """Return the text of a message without pictures."""
-    if isinstance(message.content, str):
-        return message.content
-    return "".join(part.get("text", "") for part in message.content or ())
-
-
-def messages_digest(messages: Sequence[ChatMessage]) -> str:
-    """Return the key of a prompt in `counts`: the hash of its messages, including pictures."""
-    return digest(msgspec.json.encode(messages))
+def _one_call(texts: tuple[str, ...], tools: tuple[Action, ...]) -> list[ToolCall]:
+    """Call one of the tools, chosen by the prompt."""
+    return [canned_answers.tool_call(digest("\n\n".join(texts)), tools)]

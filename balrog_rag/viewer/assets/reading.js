@@ -106,7 +106,8 @@ function drawCall(call, place, state) {
   const prompt = call.ask ? h("button", { type: "button", class: "link", onclick: () => state.openPrompt(place) }, `Show the prompt (${plural(call.ask.length, "message")})`) : null;
   return section(`Call for the ${PURPOSES[call.for] || call.for}`,
     call.thought ? h("details", { class: "thought", open: true }, h("summary", {}, "Reasoning"), textBlock(call.thought)) : null,
-    "cost" in call || call.text ? textBlock(call.text || "(an empty answer)", "answer") : h("p", { class: "soft" }, "No answer yet."),
+    "cost" in call || call.text || call.calls ? textBlock(call.text || (call.calls ? "(no text beside the tool calls)" : "(an empty answer)"), "answer") : h("p", { class: "soft" }, "No answer yet."),
+    (call.calls || []).map(([name, given]) => h("div", { class: "toolcall" }, h("span", { class: "soft" }, "Tool call "), h("code", { dir: "auto" }, visible(name)), textBlock(given, "answer"))),
     "cost" in call ? chips(facts) : null, prompt);
 }
 

@@ -85,6 +85,7 @@ class Texts {
         for (const by of said.ask || []) once(seen.messages, (id += by), firsts.messages[number], chunk.messages, ([, text]) => put("prompt", at, text));
         put("answer", at, said.thought);
         put("answer", at, said.text);
+        for (const [name, given] of said.calls || []) put("answer", at, `${name} ${given}`);
       }
     });
     let length = 0;
