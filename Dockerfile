@@ -4,12 +4,12 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential cmake flex bison libbz2-dev git \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml requirements-hashed.txt README.md LICENSE ./
 COPY balrog_rag balrog_rag
 COPY conf conf
 COPY wiki_index wiki_index
 COPY eval eval
-RUN pip install --no-cache-dir -c constraints.txt '.[local]'
+RUN pip install --no-cache-dir --require-hashes -r requirements-hashed.txt && pip install --no-cache-dir --no-deps .
 RUN useradd --create-home player && mkdir -p /data && chown player /data
 USER player
 WORKDIR /data

@@ -9,10 +9,10 @@ that a run uses, and play stops at the first claim. In brackets: the same looks 
 import false_verdicts
 import numpy as np
 
+from balrog_rag.results.planned_looks import LOOKS
 from balrog_rag.results.statistics import permutation, verdict
 from balrog_rag.results.statistics.sequential import PlannedLook, look
 from balrog_rag.results.statistics.units import Floats
-from balrog_rag.run.verdict_design import LOOKS
 
 POPULATIONS = ("published", "lognormal", "mostly zero")
 PLANS = (20, 40)

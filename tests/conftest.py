@@ -1,5 +1,6 @@
 """Fixtures of all tests: configurations, specs, and players of episodes in this process."""
 
+import gc
 import os
 import signal
 from collections.abc import Callable
@@ -44,6 +45,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same for a terminal that hangs up: programs under nohup ignore SIGHUP.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Thousands of collected tests and every library stay in memory: the collector would look at them all the time.
+gc.set_threshold(20_000, 20, 20)
 
 Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]

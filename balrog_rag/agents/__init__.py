@@ -1,11 +1,13 @@
 """Language agents: what each asks the model and how it parses the answer, and wrappers for any of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from balrog_rag.agents import own_class
 from balrog_rag.agents.program_agent import ProgramAgent
+from balrog_rag.config import own_files
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
@@ -60,7 +62,7 @@ def resolve(config: AgentConfig) -> AgentConfig:
     from balrog_rag.agents.demonstration_files import content_digest, load
     from balrog_rag.agents.prompts import Prompts
 
-    Prompts(config.prompts).check(own_prompts(config.name))
+    Prompts(config.prompts).check(own_prompts(config))
     if plays(config.name):
         config = replace(config, options=dict(program_of(config.name).settle(config.options)))
     elif runs_own_file(config.name):
@@ -121,9 +123,11 @@ OF_GAMES = ("instruction", "advice", "warning", "netplay_context", "netplay_guid
 """Prompts that an environment may define for itself."""
 
 
-def own_prompts(name: str) -> list[str]:
+def own_prompts(config: AgentConfig) -> list[str]:
     """Return the prompts that may exist without a file here: the agent's and the environments'."""
-    of_agent: Mapping[str, str] = getattr(_player(name), "own_prompts", {})
+    of_agent: Iterable[str] = getattr(_player(config.name), "own_prompts", ())
+    if runs_own_file(config.name):
+        of_agent = own_files.own_prompts(Path(str(config.options.get("path"))))
     games = registry.environments.names()
     return [*of_agent, *(f"{kind}_{game}" for kind in OF_GAMES for game in games)]
 

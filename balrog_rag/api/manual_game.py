@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from balrog_rag.contracts.data import GameSpec, Observation, Seeds, TaskView, Transition
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, example_task, follow, kind_of, value_of
+from balrog_rag.contracts.kinds import check_game, example_task, follow, kind_of, value_of, version_of
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -46,6 +46,7 @@ def game_spec(
         max_steps=max_presses or kind.max_steps(name),
         options=resolved_options(kind, options, [kind]),
         programs=tuple(programs),
+        version=version_of(kind, name),
     )
     check_game(spec)
     return spec

@@ -40,6 +40,22 @@ def find_class(path: Path, name: str) -> Mapping[str, Any] | None:
     return {"path": str(path), "class_name": name, "asks_model": _asks_model(found[-1])}
 
 
+def own_prompts(path: Path) -> list[str]:
+    """The names in every `own_prompts = {...}` of the file's classes; a mapping made otherwise is not read."""
+    try:
+        tree = ast.parse(read_file(path))
+    except (OSError, SyntaxError, ValueError):  # reported where the file is imported
+        return []
+    made = [one.value for one in ast.walk(tree) if isinstance(one, ast.Assign | ast.AnnAssign) and _named(one)]
+    keys = [key for value in made if isinstance(value, ast.Dict) for key in value.keys]
+    return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+
+
+def _named(statement: ast.Assign | ast.AnnAssign) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(target, ast.Name) and target.id == "own_prompts" for target in targets)
+
+
 def _asks_model(node: ast.ClassDef) -> bool:
     """Whether the class's own body does not say `asks_model = False`."""
     for statement in node.body:

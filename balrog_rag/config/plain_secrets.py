@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from balrog_rag.config.schema import documented_keys
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.secrets import is_secret_name, names_variable, redact
 
@@ -46,6 +45,8 @@ def _is_secret(path: str, name: str, value: str) -> bool:
 @cache
 def _own_keys() -> frozenset[str]:
     """Keys of the schema, none of which holds a secret, whatever its name suggests."""
+    from balrog_rag.config.schema import documented_keys  # here: the schema would double the time of `--help`
+
     return frozenset(key for key, _ in documented_keys())
 
 

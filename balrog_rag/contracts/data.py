@@ -342,6 +342,12 @@ class GameSpec(msgspec.Struct, frozen=True):
     """Complete, with every option of the kind's schema."""
     programs: tuple[str, ...] = ()
     """Programs offered as actions."""
+    version: int | msgspec.UnsetType = msgspec.UNSET
+    """The task's version; omitted when encoded if it is the first: older digests stay the same."""
+
+    def versioned(self, task: str) -> str:
+        """The task's name with its version, unless that is the first: another version is another task."""
+        return task if self.version is msgspec.UNSET else f"{task}@{self.version}"
 
 
 CONNECTION_KEYS = {

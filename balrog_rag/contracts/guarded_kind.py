@@ -223,6 +223,7 @@ def _sampling(sampling: Sampling, guard: _Guard) -> Sampling:
         episodes=validation.integer(sampling.episodes, guard.who, "sampling.episodes"),
         identity=guard(sampling.identity, "sampling.identity()", validation.text),
         world=world and guard(world, "sampling.world()", validation.text),
+        versions=validation.numbers(sampling.versions, guard.who, "sampling.versions"),
     )
 
 

@@ -8,14 +8,14 @@ A plug-in can import everything that a kind needs from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import GameSpec, Observation, digest
-from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, PluginError
+from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, JournalError, PluginError
 from balrog_rag.contracts.measures import Column as Column
 from balrog_rag.contracts.measures import EpisodeCounter as EpisodeCounter
 from balrog_rag.contracts.measures import Measure as Measure
@@ -159,6 +159,12 @@ class Sampling:
     """
     packages: tuple[str, ...] = ()
     """Distributions whose versions can change a game."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Versions of tasks whose meaning has changed; 1 for all others.
+
+    Raise a task's version when the same name and seeds become another game, or are scored by other rules.
+    Results of two versions are then those of two tasks, and journals of the earlier one are not replayed.
+    """
     departures: str = ""
     """Known differences from BALROG under all settings, in a sentence; "": none known."""
 
@@ -230,6 +236,25 @@ def check_game(game: GameSpec) -> None:
         raise ConfigError(f"env.tasks: unknown task {game.task!r} of {kind.name}{near}")
     kind.check(game)
     offered(game)
+
+
+def version_of(kind: EnvironmentKind, task: str) -> int | msgspec.UnsetType:
+    """Return a task's version as a game's spec has it."""
+    version = kind.sampling.versions.get(task, 1)
+    return version if version > 1 else msgspec.UNSET
+
+
+def refuse_other_version(game: GameSpec, where: str) -> None:
+    """Raise JournalError for a recorded game whose task has another version here."""
+    recorded, here = (
+        1 if version is msgspec.UNSET else version
+        for version in (game.version, version_of(kind_of(game.env), game.task))
+    )
+    if recorded != here:
+        raise JournalError(
+            f"{where}: recorded with version {recorded} of {game.env}/{game.task}, which is version {here} "
+            "here, so its games differ; use the version of balrog_rag, or of the plug-in, that recorded it"
+        )
 
 
 def value_of(progress: Progress, kind: EnvironmentKind) -> float:

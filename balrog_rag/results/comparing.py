@@ -12,6 +12,7 @@ from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arm
 from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.planned_looks import decided_look, stopped_by_verdict
 from balrog_rag.results.recorded_provenance import different_packages
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_lacking, measures_of, scores
 from balrog_rag.results.statistics.sentence import between, signed
@@ -93,7 +94,7 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
     """Compare two arms; differences are ours minus theirs."""
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
-        return ArmComparison(withheld(names, measure), {}, {})
+        return ArmComparison(_without_partial(ours, theirs, measure, wanted), {}, {})
     our_episodes, their_episodes = comparable(ours, theirs)
     our_envs, their_envs = by_env(our_episodes), by_env(their_episodes)
     shared = [env for env in our_envs if env in their_envs]
@@ -113,14 +114,22 @@ def noting_conditions(made: Comparison, ours: Arm, theirs: Arm) -> Comparison:
     return msgspec.structs.replace(made, notes=(note, *made.notes)) if note else made
 
 
-def withheld(names: tuple[str, str], measure: Scale = PROGRESSION) -> Comparison:
-    """The result without a verdict, because episodes are open or missing."""
-    return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=WITHHELD, notes=())
+def _without_partial(ours: Arm, theirs: Arm, measure: Scale, wanted: float | None) -> Comparison:
+    """The verdict on arms with open or missing episodes: only one that stopped its run by design is made."""
+    names = (ours.name, theirs.name)
+    stop = decided_look(ours, theirs) if measure.name == PROGRESSION.name else None
+    if stop is not None:
+        made = judged(stop.ours, stop.theirs, names, wanted=wanted, family=stop.family)
+        if made.claim_p <= stop.allowed:
+            noted = msgspec.structs.replace(made, notes=(stop.note, *made.notes))
+            return noting_conditions(noted, ours, theirs)
+    stopped = any(stopped_by_verdict(run) for arm in (ours, theirs) for run in arm.runs)
+    why = WITHHELD.format("balrog-rag resume RUN limits.until=plan" if stopped else "resume=RUN")
+    return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=why, notes=())
 
 
 WITHHELD = (
-    "the ended episodes are not a random sample of those planned; "
-    "finish the run with resume=RUN, or pass --partial"
+    "the ended episodes are not a random sample of those planned; finish the run with {}, or pass --partial"
 )
 
 
@@ -217,6 +226,6 @@ def against_baseline(arms: Sequence[Arm], baseline: Arm, wanted: float | None = 
 def _whole(ours: Arm, theirs: Arm, wanted: float | None, family: int) -> Comparison:
     names = (ours.name, theirs.name)
     if ours.withheld or theirs.withheld:
-        return withheld(names)
+        return _without_partial(ours, theirs, PROGRESSION, wanted)
     made = judged(*comparable(ours, theirs), names, wanted=wanted, family=family)
     return noting_conditions(made, ours, theirs)

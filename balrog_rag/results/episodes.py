@@ -151,8 +151,8 @@ class Episode(msgspec.Struct, dict=True):
 
     @property
     def task(self) -> str:
-        """The task."""
-        return self.name.partition("/")[2].rpartition("/")[0]
+        """The task, with its version unless that is the first."""
+        return self.game.versioned(self.name.partition("/")[2].rpartition("/")[0])
 
     @property
     def number(self) -> str:

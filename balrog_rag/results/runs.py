@@ -126,7 +126,8 @@ class LoadedRun(msgspec.Struct):
             header = journal.read(self.folder / f"{stem}.journal.jsonl").header
             if header is not None:
                 game = header.spec.game
-                found.add((game.env, game.task, kind_of(game.env).sampling.identity(game)))
+                task = game.versioned(game.task)
+                found.add((game.env, task, kind_of(game.env).sampling.identity(game)))
         return found
 
     @property

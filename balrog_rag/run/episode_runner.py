@@ -8,6 +8,7 @@ from balrog_rag.contracts.behaviour import RunningGame, Watcher
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import JournalError, WorkerLost, WorkerLostElsewhere
 from balrog_rag.contracts.events import AlreadyEnded, Troubled
+from balrog_rag.contracts.kinds import refuse_other_version
 from balrog_rag.contracts.outcome import RESUMABLE
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
@@ -77,6 +78,7 @@ class JournaledPlayer:
             return Recording(None)
         recording = journal.read(path)
         if recording.header is not None and recording.header.spec_digest != spec.digest:
+            refuse_other_version(recording.header.spec.game, str(path))
             raise JournalError(
                 f"{path}: belongs to another configuration of {spec.episode}; "
                 "resume with the one that wrote it, or choose another run.name"

@@ -13,7 +13,7 @@ from balrog_rag.config.providers import with_provider
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError, JournalError
-from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.kinds import kind_of, refuse_other_version
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Recording, Step
@@ -156,6 +156,7 @@ def planned_spec(stored: StoredRun, path: Path, header: Header) -> EpisodeSpec:
     planned = {spec.episode: spec for spec in specs_of(stored)}
     spec = planned.get(header.spec.episode)
     if spec is None or spec.digest != header.spec_digest or spec.digest != header.spec.digest:
+        refuse_other_version(header.spec.game, str(path))
         raise JournalError(f"{path}: not an episode of {stored.folder}'s configuration")
     return spec
 

@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of
+from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of, version_of
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.run_folder import is_episode
@@ -135,6 +135,7 @@ def game_of(config: Config, task: PlannedTask, kinds: Sequence[EnvironmentKind],
         max_steps=config.env.max_steps.get(task.kind.name) or task.kind.max_steps(task.name),
         options=resolved_options(task.kind, config.env.options, kinds),
         programs=tuple(config.env.programs),
+        version=version_of(task.kind, task.name),
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.data import Purpose, Reply
 from balrog_rag.contracts.errors import JournalError
+from balrog_rag.contracts.kinds import refuse_other_version
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import EndOfJournal, JournalCursor
 from balrog_rag.episode.journal import Header
@@ -113,6 +114,7 @@ async def replay(
     spec = recording.header.spec
     if spec.digest != recording.header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not match); restore the file")
+    refuse_other_version(spec.game, str(path))
     game = await (games or InlineGames()).open(spec.game, ttyrec)
     services = ReplayServices(trusted=own_player(path, spec) if trusted is None else trusted)
     try:

@@ -10,12 +10,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import experiments, run_folder, sweeps
+from balrog_rag.results import experiments, planned_looks, run_folder, sweeps
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.planned_looks import FILE, LOOKS, RecordedLook
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.runs import load
 from balrog_rag.results.tally import read_episode
@@ -26,24 +25,8 @@ if TYPE_CHECKING:
     from balrog_rag.results.statistics.sequential import PlannedLook
 
 VERDICT = "verdict"
-LOOKS = 4
-"""With more, the first could spend less than the smallest p of a random test."""
-FILE = "looks.json"
-"""What each look found, in the run folder."""
 FEWEST = LOOKS
 """Fewest episodes per task, so that each block has one."""
-
-
-class RecordedLook(msgspec.Struct, frozen=True):
-    """One comparison with the baseline."""
-
-    episodes: int
-    """Episodes of this run that were compared."""
-    planned: int
-    p: float
-    allowed: float
-    decided: bool
-    sentence: str
 
 
 class VerdictDesign:
@@ -54,6 +37,8 @@ class VerdictDesign:
         self._runs = {run.label: run for run in runs}
         self._baseline = baseline
         self._theirs = load(against).episodes if against is not None else []
+        home = baseline.folder if baseline is not None else against
+        self._digest = run_folder.frozen_config(home).digest if home is not None else ""
         self._family = len(runs) - (baseline is not None)
         self._playing = set(self._runs)
         self._waiting: dict[str, asyncio.Future[bool]] = {}
@@ -115,7 +100,7 @@ class VerdictDesign:
         for run in arms:
             ours = self._episodes(run)
             names = run.label or run.folder.name, self._baseline.label if self._baseline else "baseline"
-            made = judged(ours, shared(ours, theirs), names, family=self._family)
+            made = judged(ours, planned_looks.shared(ours, theirs), names, family=self._family)
             now = look(made.claim_p, self._block, LOOKS, self._before, self._family)
             if now.clear:
                 found.add(run.label)
@@ -126,8 +111,9 @@ class VerdictDesign:
                     f"episodes; {made.sentence}"
                 )
             said = RecordedLook(
-                len(ours), len(run.specs), made.claim_p, now.allowed, now.clear, made.sentence
-            )
+                len(ours), len(run.specs), made.claim_p, now.allowed, now.clear, made.sentence,
+                self._digest, self._family,
+            )  # fmt: skip
             self._write(run, said)
         self._before = now
         return found
@@ -139,34 +125,15 @@ class VerdictDesign:
         return [episode for episode in read if episode is not None]
 
     def _write(self, run: PlannedRun, said: RecordedLook) -> None:
-        path = run.folder / FILE
-        earlier: list[RecordedLook] = []
-        if self._block > 1:
-            try:
-                earlier = msgspec.json.decode(path.read_bytes(), type=list[RecordedLook])
-            except (OSError, msgspec.MsgspecError):
-                earlier = []
-        run_folder.write_json(path, [*earlier[: self._block - 1], said])
+        earlier = planned_looks.recorded(run.folder) if self._block > 1 else []
+        run_folder.write_json(run.folder / FILE, [*earlier[: self._block - 1], said])
 
 
 def blocks(specs: Sequence[EpisodeSpec]) -> Iterator[list[EpisodeSpec]]:
     """Split the plan into equal shares of every task."""
-    by_task: dict[str, list[EpisodeSpec]] = {}
-    for spec in specs:
-        by_task.setdefault(spec.episode.rpartition("/")[0], []).append(spec)
-    for number in range(LOOKS):
-        yield [
-            spec
-            for own in by_task.values()
-            for spec in own[len(own) * number // LOOKS : len(own) * (number + 1) // LOOKS]
-        ]
-
-
-def shared(ours: Sequence[Episode], theirs: Sequence[Episode]) -> list[Episode]:
-    """Their episodes of the same games, or all of them if the runs do not share their games."""
-    games = {(episode.env, episode.task, episode.game_name) for episode in ours}
-    same = [one for one in theirs if (one.env, one.task, one.game_name) in games]
-    return same if len(same) >= len(ours) else list(theirs)
+    named = {spec.episode: spec for spec in specs}
+    for block in planned_looks.blocks(list(named)):
+        yield [named[name] for name in block]
 
 
 def design_of(runs: Sequence[PlannedRun]) -> VerdictDesign | None:

@@ -1,10 +1,8 @@
 """Stop immediately: release resources without waiting, and leave busy threads behind."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from threading import Thread
 from typing import NoReturn, TypeVar
 
@@ -15,6 +13,8 @@ _left_behind: list[Thread] = []
 
 def being_cancelled() -> bool:
     """Whether the current task is being cancelled."""
+    import asyncio  # here, because every command imports this module, and `--help` should not wait for it
+
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -26,6 +26,9 @@ def leave_behind(thread: Thread) -> None:
 
 async def in_thread(make: Callable[[], T]) -> T:
     """Call `make` in a thread; if the task is cancelled, e.g. by Ctrl-C, do not wait for the thread."""
+    import asyncio
+    from concurrent.futures import Future
+
     made: Future[T] = Future()
 
     def work() -> None:

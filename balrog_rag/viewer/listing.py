@@ -137,7 +137,7 @@ def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
     return {
         "name": spec.episode,
         "kind": kind_of(spec.game.env).title,
-        "task": spec.game.task,
+        "task": spec.game.versioned(spec.game.task),
         "state": "open",
         "agent": agent_name(player.agent),
         "model": player.model.get("name") if asked else None,

@@ -30,7 +30,7 @@ class Still:
         pass
 
 class Asking(Naive):
-    pass
+    own_prompts = {{"note": "Your note", **Naive.own_prompts}}
 
 class Wordless:
     asks_model = False
@@ -65,6 +65,21 @@ def test_composing_reads_the_file_but_does_not_run_it(mine: Path) -> None:
     assert (agents.asks_model(still), agents.asks_model(asking)) == (False, True)
     assert compose(["agent=mine.py:act"]).agent.name == "policy"
     assert agents.resolve(still).options["digest"] is not None
+    assert imports(mine) == 0
+
+
+def test_a_class_has_prompts_of_its_own(mine: Path) -> None:
+    """They can be replaced like those of a built-in agent, and a typo is refused."""
+    prompts = {"agent.prompts.note=Mine": "", "agent.prompts.noet=Mine": "did you mean note"}
+    for word, said in prompts.items():
+        config = compose(["agent=mine.py:Asking", word]).agent
+        if said:
+            with pytest.raises(ConfigError, match=said):
+                agents.resolve(config)
+        else:
+            assert agents.resolve(config).prompts == {"note": "Mine"}
+    with pytest.raises(ConfigError, match="no such prompt"):
+        agents.resolve(compose(["agent=mine.py:Still", "agent.prompts.nope=Mine"]).agent)
     assert imports(mine) == 0
 
 

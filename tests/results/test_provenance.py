@@ -7,7 +7,7 @@ from balrog_rag.contracts.data import Reply, Usage
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.asked_again import AskedAgain, Counterfactual, StepCost, keep, kept, sample
-from balrog_rag.results.comparing import duel, withheld
+from balrog_rag.results.comparing import duel
 from balrog_rag.results.looks import LOOKS, MOST, Look, noted
 from balrog_rag.results.recorded_provenance import (
     contradiction,
@@ -19,6 +19,7 @@ from balrog_rag.results.recorded_provenance import (
 from balrog_rag.results.run_folder import journals, write_json
 from balrog_rag.results.run_seal import mark
 from balrog_rag.results.runs import load
+from balrog_rag.results.statistics.verdict import compare
 from balrog_rag.results.sweeps import read
 
 VERSIONS = {"balrog_rag": "0"}
@@ -224,7 +225,7 @@ def test_looks_at_another_measure_or_with_other_arms_are_other_looks(pair):
 
 def test_a_verdict_that_was_not_made_is_not_a_look(pair):
     home = pair[0].runs[0].folder
-    assert noted(pair, withheld(("a", "b"))).earlier == ()
+    assert noted(pair, compare([], [])).earlier == ()
     assert not (home / LOOKS).exists()
 
 

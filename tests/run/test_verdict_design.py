@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from balrog_rag.cli import verbs
+from balrog_rag.results.planned_looks import FILE, LOOKS, RecordedLook
 from balrog_rag.run.begin import checked_run, composed
-from balrog_rag.run.verdict_design import FILE, LOOKS, RecordedLook, blocks
+from balrog_rag.run.verdict_design import blocks
 
 GOTO = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
 SHORT = (GOTO, "limits.steps=30", "runner.log=none", "runner.workers=1", "limits.until=verdict")
@@ -53,6 +54,27 @@ def test_a_decided_arm_stops_and_an_undecided_one_plays_on(
     assert verbs.main(["resume", "results/s"]) == 0  # finds the same, and plays nothing
     assert table(Path("results/s")) == ended
     assert looks(Path("results/s/agent=scripted")) == found
+    the_decided_comparison_is_reported_without_partial(Path("results/s"), found[1], capsys)
+
+
+def the_decided_comparison_is_reported_without_partial(
+    sweep: Path, stop: RecordedLook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The comparison that the design made, and no other one of the stopped run."""
+    capsys.readouterr()
+    assert verbs.main(["report", str(sweep), "--out", str(sweep / "report"), "--formats", "md"]) == 0
+    told = " ".join((sweep / "report/report.md").read_text().split())
+    assert f"higher: {stop.sentence.partition(': ')[2].partition(' ')[0]}" in told
+    assert "was stopped by this verdict, at look 2 of 4, after 16 of 32 episodes" in told
+    baseline, scripted, random = (sweep / f"agent={name}" for name in ("dummy", "scripted", "random"))
+    assert verbs.main(["compare", str(baseline), str(scripted)]) == 0
+    assert "lower: -" in capsys.readouterr().out
+    for words in ([str(scripted), str(random)], [str(scripted), str(baseline), "--measure", "steps"]):
+        assert verbs.main(["compare", *words]) == 0
+        assert "resume RUN limits.until=plan, or pass --partial" in " ".join(capsys.readouterr().out.split())
+    (scripted / FILE).write_text((scripted / FILE).read_text().replace('"decided": true', '"decided": false'))
+    assert verbs.main(["compare", str(scripted), str(baseline)]) == 0
+    assert "no verdict" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -67,6 +89,8 @@ def test_a_single_run_is_compared_with_a_finished_one(
     assert verbs.main(["run", *mine]) == 0
     assert [look.episodes for look in looks(Path("results/mine"))] == [6, 12]
     assert "decided at look 2 of 4" in capsys.readouterr().err
+    assert verbs.main(["compare", "results/mine", "results/base"]) == 0
+    assert "mine (partial: 12 of 24) was stopped by this verdict" in " ".join(capsys.readouterr().out.split())
     assert verbs.main(["resume", "results/mine", "limits.until=plan", "limits.against=null"]) == 0
     assert len(list(Path("results/mine").rglob("*.journal.jsonl"))) == 24
 
