@@ -46,7 +46,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same for a terminal that hangs up: programs under nohup ignore SIGHUP.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Thousands of collected tests and every library stay in memory: the collector would look at them all the time.
+# Thousands of tests and every library stay in memory, and the collector would look at them all the time.
 gc.set_threshold(20_000, 20, 20)
 
 Specs = Callable[..., list[EpisodeSpec]]

@@ -41,17 +41,18 @@ def find_class(path: Path, name: str) -> Mapping[str, Any] | None:
 
 
 def own_prompts(path: Path) -> list[str]:
-    """The names in every `own_prompts = {...}` of the file's classes; a mapping made otherwise is not read."""
+    """The names in every `own_prompts = {...}` of the file's classes; other ways to make it are not read."""
     try:
         tree = ast.parse(read_file(path))
     except (OSError, SyntaxError, ValueError):  # reported where the file is imported
         return []
-    made = [one.value for one in ast.walk(tree) if isinstance(one, ast.Assign | ast.AnnAssign) and _named(one)]
+    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign))
+    made = [node.value for node in assigned if _is_own_prompts(node)]
     keys = [key for value in made if isinstance(value, ast.Dict) for key in value.keys]
     return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
 
 
-def _named(statement: ast.Assign | ast.AnnAssign) -> bool:
+def _is_own_prompts(statement: ast.Assign | ast.AnnAssign) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return any(isinstance(target, ast.Name) and target.id == "own_prompts" for target in targets)
 

@@ -7,15 +7,16 @@ alone, and comparisons with other arms, cannot.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun
-from balrog_rag.results.statistics.sequential import look
 from balrog_rag.util.files import read_file
+
+if TYPE_CHECKING:
+    from balrog_rag.results.arms import Arm
 
 LOOKS = 4
 """With more, the first could spend less than the smallest p of a random test."""
@@ -89,7 +90,7 @@ def stopped_by_verdict(run: LoadedRun) -> RecordedLook | None:
     return looks[-1] if {episode.name for episode in run.episodes} == set(played) else None
 
 
-def decided_look(ours: Arm, theirs: Arm) -> DecidedLook | None:
+def decided_look(ours: "Arm", theirs: "Arm") -> DecidedLook | None:
     """The look at these two arms that stopped one of them; None if there was none."""
     found = _look_of(ours, theirs)
     if found is None and (found := _look_of(theirs, ours)) is not None:
@@ -97,7 +98,9 @@ def decided_look(ours: Arm, theirs: Arm) -> DecidedLook | None:
     return found
 
 
-def _look_of(stopped: Arm, baseline: Arm) -> DecidedLook | None:
+def _look_of(stopped: "Arm", baseline: "Arm") -> DecidedLook | None:
+    from balrog_rag.results.statistics.sequential import look  # loads numpy, which most runs do without
+
     if len(stopped.runs) != 1 or len(baseline.runs) != 1:
         return None
     run, other = stopped.runs[0], baseline.runs[0]
