@@ -104,3 +104,4 @@ registry.skill_sets.declare(
         "plan": "balrog_rag.bots.nethack.plan.plan_offered:plan_skills",
     }
 )
+registry.advisers.declare({"plan": "balrog_rag.bots.nethack.plan.plan_advice:advice"})

@@ -200,6 +200,7 @@ class NetPlay:
             distant=text("distant monsters"),
             exploration=text("exploration"),
             memory=text("memory"),
+            advice=text("advice"),
             inventory=text("inventory"),
             statistics=text("statistics"),
             task=self._task,

@@ -134,4 +134,5 @@ watchers: Registry[Any] = Registry("watcher")
 statistics: Registry[Any] = Registry("statistic")
 commands: Registry[Any] = Registry("command")
 skill_sets: Registry[Any] = Registry("skill_set")
+advisers: Registry[Any] = Registry("adviser")
 """Programs that `env.actions=NAME` offers together: a function of whether to include the rare ones."""

@@ -1,6 +1,6 @@
 """One game of the NetHack family: takes actions, returns observations, enforces limits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -12,6 +12,7 @@ from balrog_rag.contracts.data import GameSpec, Observation, Part, TaskView, Tra
 from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.painting import ColouredText
+from balrog_rag.contracts.registry import advisers
 from balrog_rag.envs.nethack.actions import MORE, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
 from balrog_rag.envs.nethack.colours import coloured
@@ -80,7 +81,9 @@ class NLEGame:
         self._options = nethack_options(spec)
         draw = painter() if self._options.layout == "image" else None
         skills = self._options.actions in SKILLED
-        self._observer = Observer(engine.arrays, self._options.layout, draw, map_rows=skills)
+        self._observer = Observer(
+            engine.arrays, self._options.layout, draw, skills, self._options.actions == "plan"
+        )
         self._pressed = 0
         self._standstill = 0
         self._turn: int | None = None
@@ -198,9 +201,16 @@ class NLEGame:
         if self._options.refresh_hidden:
             self._tracker.look_under(self._engine.press)
         avoidance = self._options.actions == "skills"
-        parts = (*describe.parts(self._tracker, avoidance), *self._remembered())
+        parts = (*describe.parts(self._tracker, avoidance), *self._remembered(), *self._advised())
         made_from = "\n".join([seen.digest, *(part.text for part in parts)])
         return msgspec.structs.replace(seen, parts=(*seen.parts, *parts), digest=digest(made_from))
+
+    def _advised(self) -> tuple[Part, ...]:
+        """What a bot would do now, if that is asked for; the bots live above this module."""
+        if self._options.actions != "plan" or not self._options.advice:
+            return ()
+        advise: Callable[[Any], str] = advisers.get("plan")
+        return (Part("advice", advise(self.screen), "now"),)
 
     def _remembered(self) -> tuple[Part, ...]:
         """What is remembered of the levels, if skills are those of a plan."""

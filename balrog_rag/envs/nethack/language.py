@@ -121,11 +121,14 @@ def text_blstats(blstats: Ints) -> str:
     )
 
 
-def text_inventory(inv_strs: Ints, inv_letters: Ints) -> str:
-    """The inventory, one item per line after its letter."""
+def text_inventory(inv_strs: Ints, inv_letters: Ints, apart: bool = False) -> str:
+    """The inventory, one item per line after its letter.
+
+    A description that fills its row has always run on into the next one, unless they are kept `apart`.
+    """
     letters = inv_letters.astype(np.uint8, copy=False).tobytes()
     rows = inv_strs.astype(np.uint8, copy=False).tobytes()
-    return _inventory(letters.partition(b"\0")[0], rows, inv_strs.shape[1])
+    return _inventory(letters.partition(b"\0")[0], rows, inv_strs.shape[1], apart)
 
 
 # --- the map -----------------------------------------------------------------------------------------------
@@ -319,9 +322,9 @@ def _conditions(mask: int) -> str:
 
 
 @functools.lru_cache(maxsize=512)
-def _inventory(letters: bytes, rows: bytes, width: int) -> str:
+def _inventory(letters: bytes, rows: bytes, width: int, apart: bool) -> str:
     """The items' lines; each description is a C string, so one that fills its row runs on into the next."""
     starts = range(0, width * len(letters), width)
-    names = (rows[start:].partition(b"\0")[0] for start in starts)
+    names = (rows[start : start + width if apart else None].partition(b"\0")[0] for start in starts)
     lines = [b"%c: %b" % item for item in zip(letters, names, strict=True)]
     return b"\n".join(lines).decode("latin-1")

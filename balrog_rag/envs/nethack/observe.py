@@ -80,13 +80,15 @@ class Observer:
         layout: str,
         draw: Callable[[NDArray[Any]], bytes] | None = None,
         map_rows: bool = False,
+        apart: bool = False,
     ) -> None:
         """`draw` makes the picture of a glyph map for layout `image`.
 
         With `map_rows` the cursor's row counts from the map's first row, as skills do, and not from the
-        screen's, as BALROG does.
+        screen's, as BALROG does. With `apart` a long item does not run on into the next line, as in BALROG.
         """
         self._first_row = 1 if map_rows else 0
+        self._apart = apart
         self._arrays = arrays
         self._layout = layout
         self._draw = draw
@@ -104,7 +106,7 @@ class Observer:
         arrays = self._arrays
         glyphs, blstats = arrays["glyphs"], arrays["blstats"]
         surroundings = text_glyphs(glyphs, blstats), self._cursor()
-        inventory = text_inventory(arrays["inv_strs"], arrays["inv_letters"])
+        inventory = text_inventory(arrays["inv_strs"], arrays["inv_letters"], self._apart)
         self._last = self._made(message, surroundings, inventory, blstats)
         if self._draw:
             self._last = msgspec.structs.replace(self._last, pictures=(self._draw(glyphs),))

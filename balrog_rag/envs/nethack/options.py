@@ -44,6 +44,10 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "a map of the present level, or not at all"
         ),
     ] = msgspec.UNSET
+    advice: Annotated[
+        bool | msgspec.UnsetType,
+        msgspec.Meta(description="with actions=plan: observations say what the delver would do now"),
+    ] = msgspec.UNSET
     no_progress: Annotated[
         int,
         msgspec.Meta(
@@ -90,6 +94,7 @@ INTERFACE = frozenset(
         "skip_more",
         "refresh_hidden",
         "level_memory",
+        "advice",
         "no_progress_calls",
     }
 )

@@ -120,6 +120,27 @@ def test_an_archeologist_dives_and_a_valkyrie_must_fetch_a_digger_first() -> Non
     game.close()
 
 
+def test_advice_names_a_skill_and_changes_nothing() -> None:
+    """Rules change what a bot knows before they press, so advice works on a copy."""
+    traces = []
+    for options in ({"advice": True}, {}):
+        game = HostedGame(nethack(104, "@", actions="plan", no_progress_calls=0, **options))
+        seen, trace = game.start, list[tuple[str, str]]()
+        for _ in range(15):
+            told = seen.observation.text("advice")
+            assert bool(told) == bool(options)
+            if told:
+                skill = told.rpartition("skill is ")[2].split()[0].rstrip(".")
+                assert skill in {kind.name for kind in OFFERED}
+            seen = game.step("play_on 30")
+            trace.append((seen.stopped, seen.observation.text("message")))
+            if seen.ended:
+                break
+        game.close()
+        traces.append(trace)
+    assert traces[0] == traces[1]
+
+
 def reasons(seed: int, calls: int) -> tuple[int, bool]:
     """Play random calls in one game; return how many there were, and whether the game ended."""
     dice = Random(seed)

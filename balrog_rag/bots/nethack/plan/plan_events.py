@@ -131,7 +131,8 @@ class Watch:
 
     def _in_view(self) -> list[PlanEvent]:
         player, found = self.game.player, []
-        for enemy in player.hostiles() if "monster" in self.stops else ():
+        dazed = player.body.condition & w.HALLUCINATING  # every monster looks like another one each turn
+        for enemy in player.hostiles() if "monster" in self.stops and not dazed else ():
             if enemy.number not in self._met:
                 self._met.add(enemy.number)
                 found.append(PlanEvent("monster", f"{monster_words(player, enemy)}, came into view", enemy))

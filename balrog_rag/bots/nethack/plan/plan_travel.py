@@ -143,7 +143,9 @@ def _walk(player: Player, goals: Collection[int], word: str) -> Skill:
 
 def _to_depth(player: Player, depth: int) -> Skill:
     """Go to a known level by the stairs that lead there."""
-    goal = next((place for place, level in player.world.levels.items() if level.depth == depth), None)
+    known = [place for place, level in player.world.levels.items() if level.depth == depth]
+    # Branches have levels of the same depth; that of the present branch is meant.
+    goal = min(known, key=lambda place: place.branch != player.world.place.branch, default=None)
     if goal is None:
         raise ProgramFailed(f"Dlvl {depth} is not known")
     for _ in range(_HOPS):

@@ -29,7 +29,7 @@ class Item(NamedTuple):
     """`blessed`, `uncursed`, `cursed`, or empty if unknown."""
     enchantment: int | None
     name: str
-    """The words between curse, enchantment and use."""
+    """The words between curse, enchantment and use, without the name that a player gave this very item."""
     use: str
     """The suffix in brackets: `(weapon in hand)`, `(being worn)`."""
 
@@ -62,7 +62,7 @@ def read_item(letter: str, text: str) -> Item:
         number=int(count) if count.isdigit() else 1,
         curse=(match["curse"] or "").strip(),
         enchantment=int(plus[1]) if plus else None,
-        name=rest[plus.end() :] if plus else rest,
+        name=(rest[plus.end() :] if plus else rest).partition(" named ")[0],
         use=match["use"].strip(),
     )
 

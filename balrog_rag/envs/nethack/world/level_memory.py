@@ -15,6 +15,9 @@ BRANCHES = (
     *("Vlad's Tower", "Elemental Planes"),
 )
 """Branches of the dungeon by their numbers."""
+_QUEST, _PLANES = 3, 7
+_PLANE_NAMES = ("Astral Plane", "Water", "Fire", "Air", "Earth")
+"""The planes by their level numbers; the bottom line has these words for `Dlvl`."""
 _NOTED = (*t.STAIRS, t.ALTAR, t.THRONE, t.SINK, t.FOUNTAIN, t.GRAVE, t.HOLE, t.TRAP_DOOR, t.MAGIC_PORTAL)
 _MOST_LEVELS, _MOST_PLACES, _MOST_ITEMS = 8, 6, 6
 
@@ -39,8 +42,12 @@ def level_line(world: World, level: Level, most: int = _MOST_ITEMS) -> str:
 
 
 def level_name(level: Level) -> str:
-    """Format as `Dlvl 3` or `Dlvl 4 (Gnomish Mines)`."""
-    branch = level.place.branch
+    """Format as `Dlvl 3`, `Dlvl 4 (Gnomish Mines)`, `Home 1 (Quest)` or `Earth (Elemental Planes)`."""
+    branch, number = level.place
+    if branch == _QUEST:
+        return f"Home {number} ({BRANCHES[branch]})"
+    if branch == _PLANES and 0 < number <= len(_PLANE_NAMES):
+        return f"{_PLANE_NAMES[number - 1]} ({BRANCHES[branch]})"
     name = f" ({BRANCHES[branch]})" if 0 < branch < len(BRANCHES) else ""
     return f"Dlvl {level.depth}{name}"
 
