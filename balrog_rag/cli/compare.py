@@ -108,6 +108,7 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
     from balrog_rag.results.arms import differences
     from balrog_rag.results.comparability import short
     from balrog_rag.results.recorded_provenance import different_packages
+    from balrog_rag.results.served import served_difference
     from balrog_rag.results.terminal import say, show_table
 
     rows = [[key, *map(short, row)] for key, row in differences([arm.settings for arm in arms])]
@@ -118,6 +119,8 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
         say(console, "the settings do not differ.")
     if different := different_packages(*([run.folder for run in arm.runs] for arm in arms)):
         say(console, f"package versions that differ: {'; '.join(different)}")
+    if served := served_difference(arms):
+        say(console, f"{served}.")
 
 
 def show_verdicts(console: "Console", found: "ArmComparison") -> None:

@@ -72,6 +72,7 @@ def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
     from balrog_rag.results.scoring import PROGRESSION
+    from balrog_rag.results.served import served_difference
 
     folder_to_write("--out", options.out)
     everybody = load_arms(options.runs, use_index=False, partial=options.partial)
@@ -89,6 +90,7 @@ def _build(options: argparse.Namespace) -> int:
         if (count := lacking(arm, by))
     ]
     left_out = [f"{arm.name}: {why}" for arm in everybody if (why := _unranked(arm))]
+    notes += filter(None, [served_difference(everybody)])
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
     entries = build(arms, by)

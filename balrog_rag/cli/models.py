@@ -1,9 +1,10 @@
-"""`balrog-rag models`: the embedded model and the test server."""
+"""`balrog-rag models`: the embedded model, the test server, and fixed questions to a model."""
 
 import argparse
 import asyncio
 import socket
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, within
@@ -28,7 +29,31 @@ def parser() -> argparse.ArgumentParser:
     fetch = commands.add_parser("fetch", help="download the embedded model's weights to the cache")
     fetch.set_defaults(run=_fetch)
     _testserver_options(commands.add_parser("testserver", help="an OpenAI-compatible server for tests"))
+    _canary_options(commands.add_parser("canary", help="ask a model 20 fixed questions at temperature 0"))
     return top
+
+
+def _canary_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=_canary)
+    command.add_argument(
+        "model", metavar="MODEL", help="an option of model=, or a model.name for model=openai"
+    )
+    command.add_argument(
+        "overrides", nargs="*", metavar="model.KEY=VALUE", help="further settings, such as model.base_url=..."
+    )
+    command.add_argument(
+        "--run",
+        type=Path,
+        dest="folder",
+        metavar="RUN",
+        help="store the answers' digests beside this run, in canary.json",
+    )
+
+
+def _canary(chosen: argparse.Namespace) -> int:
+    from balrog_rag.cli.ask_canary import canary
+
+    return canary(chosen.model, chosen.overrides, chosen.folder)
 
 
 def _serve_options(command: argparse.ArgumentParser) -> None:

@@ -128,6 +128,8 @@ class Episode(msgspec.Struct, dict=True):
     calls: dict[str, Calls] = {}
     answered_by: list[str] = []
     """The names that the answering models reported."""
+    fingerprints: list[str] = []
+    """The fingerprints of the systems behind them."""
     asked_again: Calls = msgspec.field(default_factory=Calls)
     """The part of `calls` that asked for an action again after the first answer had requested a look-up."""
     lookups: Lookups = msgspec.field(default_factory=Lookups)
@@ -246,3 +248,8 @@ def any_asked(episodes: Iterable[Episode]) -> bool:
 def answering(episodes: Iterable[Episode]) -> list[str]:
     """The names that the answering models reported in these episodes."""
     return sorted({name for episode in episodes for name in episode.answered_by})
+
+
+def fingerprints(episodes: Iterable[Episode]) -> list[str]:
+    """The fingerprints that the answers in these episodes carry."""
+    return sorted({name for episode in episodes for name in episode.fingerprints})

@@ -27,7 +27,7 @@ from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
 
 INDEX = ".episodes"
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 CRASHED_BEFORE = (
     "its program {}, which earlier versions scored as 0 and is an error now; delete the journal and resume "
     "the run to play this episode again"

@@ -20,7 +20,7 @@ from balrog_rag.contracts.programs import plays
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_table import write_csv
-from balrog_rag.results.episodes import ENDED_BY_GAME, Episode
+from balrog_rag.results.episodes import ENDED_BY_GAME, Episode, answering, fingerprints
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.util.files import FileNotWritten, replacing
@@ -70,13 +70,19 @@ def summarise(run: LoadedRun) -> Summary:
     agent = first.agent if first else run.config.get("agent", {})
     model = asked_model(run)
     overall = overall_summary(run.by_env()) | {"client": client_keys(model), "agent": agent_keys(agent)}
-    overall |= experiment_keys(run) | statistics_key(figures)
+    overall |= experiment_keys(run) | statistics_key(figures) | served_keys(run)
     return Summary(run, overall | partial_key(run.partial), environments)
 
 
 def statistics_key(figures: Mapping[str, Any] | None) -> dict[str, Any]:
     """{"statistics": ...} if the user has registered some; all other keys of a summary stay the same."""
     return {"statistics": figures} if figures else {}
+
+
+def served_keys(run: LoadedRun) -> dict[str, Any]:
+    """What the servers said of the model that answered, if they named a fingerprint."""
+    found = fingerprints(run.episodes)
+    return {"served": {"models": answering(run.episodes), "fingerprints": found}} if found else {}
 
 
 def asked_model(run: LoadedRun) -> Mapping[str, Any]:

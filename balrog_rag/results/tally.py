@@ -159,6 +159,8 @@ class _Tally:
         _add(self.episode.calls.setdefault(line.purpose, Calls()), reply)
         if reply.model and reply.model not in self.episode.answered_by:
             self.episode.answered_by.append(reply.model)
+        if reply.fingerprint and reply.fingerprint not in self.episode.fingerprints:
+            self.episode.fingerprints.append(reply.fingerprint)
         if line.purpose == "act":
             if self._asks and self._acted == line.step:
                 _add(self.episode.asked_again, reply)

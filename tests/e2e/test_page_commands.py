@@ -23,6 +23,7 @@ NOT_RUN = {
     r"corpus fetch|models fetch|dataset download": "downloads from another server",
     r"paper_figure3|knowledge=spoilers|netplay_full": "needs a corpus that is downloaded once",
     r"models serve|knowledge serve|^serve": "serves until it is stopped; tests of each start one",
+    r"models canary": "asks a provider; tests/models/test_canary.py asks a server on loopback",
     r"^rollout .*--base-url": "needs a server of a model; tests/rollouts starts one",
     r"conf_dir=|my_game.py": "needs files that the page describes; tests/cli makes them",
     r"^view (results/RUN|SUBMISSION|GAME\S*)$": "serves until it is stopped; tests/viewer start servers",

@@ -18,6 +18,7 @@ from balrog_rag.results.report.details import (
 from balrog_rag.results.report.document import Cell, ReportPage, Section, Table
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.scoring import Scale, count_lacking, interval, measures_of, outlook, scores
+from balrog_rag.results.served import served_difference
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.estimate import NOTHING
 from balrog_rag.results.statistics.sentence import between, p_text, signed
@@ -83,6 +84,8 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Repor
 def verdict_section(found: Findings) -> Section:
     """Can the arms be distinguished, and could this design have done so?"""
     section = Section("Verdicts", [f"{departed}." for departed in departures(found.arms)])
+    if served := served_difference(found.arms):
+        section.sentences.append(f"{served[0].upper()}{served[1:]}.")
     for verdict in found.verdicts:
         section.sentences.append(f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
     notes = {note: [verdict.ours for verdict in found.verdicts if note in verdict.notes]
