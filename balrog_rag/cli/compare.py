@@ -117,7 +117,9 @@ def show_settings(console: "Console", arms: "list[Arm]") -> None:
         show_table(console, "settings that differ", headings, rows, words=range(3))
     else:
         say(console, "the settings do not differ.")
-    if different := different_packages(*([run.folder for run in arm.runs] for arm in arms)):
+    if different := different_packages(
+        *([folder for run in arm.runs for folder in run.folders] for arm in arms)
+    ):
         say(console, f"package versions that differ: {'; '.join(different)}")
     if served := served_difference(arms):
         say(console, f"{served}.")

@@ -1,9 +1,18 @@
-"""`balrog-rag results rebuild RUN...`: recreate the derived files of a run folder from its journals."""
+"""`balrog-rag results COMMAND`: recreate a run's tables from its journals, or merge parts of a run.
+
+balrog-rag results rebuild RUN...
+balrog-rag results merge RUN.shards --out RUN
+"""
 
 import argparse
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.command_line import Parser, called, ended, resume_with
+from balrog_rag.util.terminal_safe import one_line
+from balrog_rag.util.wording import many
+
+SHOWN = 10
+"""Missing episodes that are listed."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -13,8 +22,27 @@ def main(arguments: list[str] | None = None) -> int:
     rebuild = commands.add_parser("rebuild", help="reread every journal and rewrite summaries and tables")
     rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
     rebuild.set_defaults(command=_rebuild)
+    merge = commands.add_parser(
+        "merge", help="put shards, or parts of one run from several machines, together"
+    )
+    merge.add_argument("parts", nargs="+", type=Path, metavar="PART", help="RUN.shards, or a run folder")
+    merge.add_argument("--out", type=Path, required=True, metavar="RUN", help="the run folder to create")
+    merge.set_defaults(command=_merge)
     chosen = parser.parse_args(arguments)
     return ended(lambda: chosen.command(chosen))
+
+
+def _merge(chosen: argparse.Namespace) -> int:
+    from balrog_rag.run.merging import merge
+
+    made = merge(chosen.parts, chosen.out)
+    what = "merged from" if made.is_new else "is already the merge of"
+    print(one_line(f"{made.folder}: {what} {many(made.parts, 'parts')}"))
+    if made.missing:
+        names = ", ".join(made.missing[:SHOWN]) + (", ..." if len(made.missing) > SHOWN else "")
+        print(one_line(f"{many(len(made.missing), 'episodes')} missing or unfinished: {names}"))
+        print(one_line(f"play them with: {resume_with(made.folder)}"))
+    return 0
 
 
 def _rebuild(chosen: argparse.Namespace) -> int:

@@ -53,7 +53,7 @@ VERBS = {
     "leaderboard": Verb("build a leaderboard, submit a run, verify a submission", "leaderboard"),
     "ablate": Verb("measure what each tactic of a program is worth", "ablate"),
     "counterfactual": Verb("measure at how many steps retrieval changed the action", "counterfactual"),
-    "results": Verb("recreate a run's summaries from its journals", "results"),
+    "results": Verb("recreate a run's summaries from its journals; merge shards", "results"),
     "knowledge": Verb("search, index and measure the knowledge base", "knowledge"),
     "dataset": Verb("import, select, stream and count recorded games", "dataset"),
     "learn": Verb("train a player from recorded games: behavioural cloning", "learn"),

@@ -14,7 +14,8 @@ from typing import Any
 from balrog_rag.cluster import ray_messages as words
 from balrog_rag.cluster.ray_cluster import connect, disconnect, make_node, nodes_alive, said_by_ray
 from balrog_rag.cluster.ray_node import model_name
-from balrog_rag.config.schema import RunnerConfig
+from balrog_rag.config.frozen import thaw
+from balrog_rag.config.schema import ModelConfig, RunnerConfig
 from balrog_rag.contracts.behaviour import Meter, Watcher
 from balrog_rag.contracts.errors import (
     BalrogError,
@@ -34,6 +35,7 @@ from balrog_rag.run.backend import PlaysEpisode
 from balrog_rag.run.episode_runner import JournaledPlayer
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.provenance import versions
+from balrog_rag.run.sharding import shards_in, shared_rates
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.workers.framing import WorkFailed
 
@@ -290,9 +292,9 @@ class RayBackend:
     def keep_pace(self, spec: EpisodeSpec) -> None:
         """Make one pace per model, shared by all nodes that call it."""
         for player in (spec.player, *(fork.player for fork in spec.forks)):
-            settings = player.model
-            limits = settings["requests_per_minute"], settings["tokens_per_minute"]
-            self._paces.setdefault(model_name(player), Pace(settings["concurrency"], *limits))
+            model = shared_rates(thaw(player.model, ModelConfig), shards_in(self._runner))
+            pace = Pace(model.concurrency, model.requests_per_minute, model.tokens_per_minute)
+            self._paces.setdefault(model_name(player), pace)
 
     async def line(self) -> NodeLine:
         """Return the least loaded node; wait if all were lost."""

@@ -25,6 +25,9 @@ CHANGEABLE_ON_RESUME = (
 )
 """Keys that do not affect what an episode is, and so may differ when a run is resumed."""
 
+FIXED = frozenset({"runner.shard"})
+"""Keys that look changeable on resume but say which episodes a folder is for."""
+
 _NO_IDENTITY = (*CHANGEABLE_ON_RESUME, "run.folder", "run.name")
 
 SETTLED = {

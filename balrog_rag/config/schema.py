@@ -208,6 +208,10 @@ class RunnerConfig:
     worker_memory: int | None = key(
         "memory in megabytes above which a worker process gets no new games; null: no limit", ge=64
     )
+    shard: str | None = key(
+        "part of the run to play: K/N, as in 3/8; /N: K from the array job; off: all; null: what the "
+        "environment of an array job says, otherwise all"
+    )
     log: str = key(
         "progress display; auto: the dashboard in a terminal, a bar in a notebook, otherwise plain",
         choices=("auto", "dashboard", "plain", "json", "none"),

@@ -10,11 +10,12 @@ import msgspec
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
-from balrog_rag.results import run_folder, sweeps
+from balrog_rag.results import sweeps
 from balrog_rag.results.comparability import flat, settings_of, short
 from balrog_rag.results.episodes import NO_MODEL, Episode
 from balrog_rag.results.experiments import departure, grouped
-from balrog_rag.results.runs import LoadedRun, load, partial
+from balrog_rag.results.runs import LoadedRun, partial
+from balrog_rag.results.shard_folders import is_sharded, loaded
 
 
 class Arm(msgspec.Struct):
@@ -84,7 +85,7 @@ def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = Fal
     """
     folders = {found.resolve(): found for path in paths for found in run_folders(path)}
     grouped: dict[str, list[LoadedRun]] = {}
-    for run in (load(found, use_index) for found in folders.values()):
+    for run in (loaded(found, use_index) for found in folders.values()):
         grouped.setdefault(tree_digest(settings_of(run)), []).append(run)
     arms = [Arm("", group, settings_of(group[0]), allowed=partial) for group in grouped.values()]
     for arm, name in zip(arms, names(arms), strict=True):
@@ -98,7 +99,7 @@ def refuse_copies(arm: Arm) -> None:
     seen: dict[tuple[str, str], list[Path]] = {}
     for run in arm.runs:
         for episode in run.episodes:
-            path = run_folder.journal_path(run.folder, episode.name)
+            path = run.journal(episode.name)
             others = seen.setdefault((episode.name, episode.spec_digest), [])
             for other in others:
                 if filecmp.cmp(path, other, shallow=False):
@@ -107,10 +108,11 @@ def refuse_copies(arm: Arm) -> None:
 
 
 def run_folders(path: Path) -> list[Path]:
-    """Return the run folder itself, or the run folders in a folder."""
-    if (path / "config.json").exists():
+    """Return the run folder itself, or the run folders in a folder; a run in shards counts as one."""
+    if (path / "config.json").exists() or is_sharded(path):
         return [path]
-    found = sorted(config.parent for config in path.glob("*/config.json")) if path.is_dir() else []
+    inside = sorted(path.iterdir()) if path.is_dir() else []
+    found = [folder for folder in inside if (folder / "config.json").exists() or is_sharded(folder)]
     # a sweep's first run is its baseline
     places = {run.name: place for place, run in enumerate(sweeps.read(path).runs)}
     found.sort(key=lambda run: places.get(run.name, len(found)))

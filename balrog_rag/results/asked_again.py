@@ -96,7 +96,7 @@ def sample(run: LoadedRun, count: int, seed: int) -> list[tuple[Path, int]]:
     places = [
         (path, step.n)
         for episode in run.episodes
-        for path in [run_folder.journal_path(run.folder, episode.name)]
+        for path in [run.journal(episode.name)]
         for step in journal.read(path).steps
         if step.notes.get("lookup") in IN_THE_PROMPT
     ]

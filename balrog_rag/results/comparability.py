@@ -49,7 +49,7 @@ def settings_of(run: LoadedRun) -> dict[str, Any]:
 
 def _caps(run: LoadedRun, frozen: Mapping[str, Any]) -> dict[str, Any]:
     """An episode's caps; if a resumed run changed them, all values in order, as in `5, then null`."""
-    attempts = [frozen, *origin(run.folder).caps]
+    attempts = [frozen, *(caps for folder in run.folders for caps in origin(folder).caps)]
     found = {}
     for name in frozen:
         values = list(dict.fromkeys(caps[name] for caps in attempts if name in caps))

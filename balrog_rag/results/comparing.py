@@ -57,7 +57,7 @@ def compared(
                 f"do not contain it; it needs {measures[measure].needs}"
             )
     verdict = duel(arms[0], arms[1], measures[measure], wanted)
-    different = different_packages(*([run.folder for run in arm.runs] for arm in arms))
+    different = different_packages(*([folder for run in arm.runs for folder in run.folders] for arm in arms))
     return arms, msgspec.structs.replace(verdict, different_packages=different)
 
 

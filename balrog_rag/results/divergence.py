@@ -8,7 +8,6 @@ import msgspec
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step
-from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
 
@@ -41,11 +40,7 @@ def partings(ours: Arm, theirs: Arm) -> list[Divergence]:
 
 
 def _journals(arm: Arm) -> list[tuple[Path, Episode]]:
-    return [
-        (run_folder.journal_path(run.folder, episode.name), episode)
-        for run in arm.runs
-        for episode in run.episodes
-    ]
+    return [(run.journal(episode.name), episode) for run in arm.runs for episode in run.episodes]
 
 
 def _game(episode: Episode) -> tuple[str, str, str]:

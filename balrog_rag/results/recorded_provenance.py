@@ -1,6 +1,6 @@
 """The provenance of a run's results, as recorded in run.json, with every attempt at playing it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,13 @@ def add_attempt(run: Path, attempt: Mapping[str, Any]) -> None:
     """Add an attempt to run.json."""
     path = run / FILE
     write_json(path, {"attempts": [*_as_recorded(path), attempt]})
+
+
+def merge_attempts(runs: Sequence[Path], out: Path) -> None:
+    """Write the attempts of several folders of one run into another folder, earliest first."""
+    attempts = [attempt for run in runs for attempt in _as_recorded(run / FILE)]
+    attempts.sort(key=lambda attempt: str(attempt.get("started", "")) if isinstance(attempt, dict) else "")
+    write_json(out / FILE, {"attempts": attempts})
 
 
 def _as_recorded(path: Path) -> list[Any]:

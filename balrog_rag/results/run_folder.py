@@ -29,6 +29,8 @@ CONFIG = "config.json"
 """The frozen configuration of a run."""
 FORKED = "forked.json"
 """The specs of a run that was not planned."""
+SHARD = "shard.json"
+"""The episodes of one shard of a run."""
 SWEEP = "sweep.json"
 """The file that marks a folder as a sweep's."""
 
@@ -86,6 +88,11 @@ def _parts(run: Path, episode: str) -> list[str]:
     task, _, number = episode.rpartition("/")
     env, _, task = task.partition("/")
     return [env, task, number]
+
+
+def stem_of(episode: str) -> str:
+    """The path of an episode's files inside its run folder, without extension."""
+    return str(episode_stem(Path(), episode))
 
 
 def journal_path(run: Path, episode: str) -> Path:
@@ -210,6 +217,26 @@ def decoded_specs(path: Path, data: bytes) -> list[EpisodeSpec]:
     return specs
 
 
+class ShardPlan(msgspec.Struct, frozen=True):
+    """shard.json"""
+
+    shard: str
+    episodes: list[str]
+
+
+def shard_episodes(run: Path) -> list[str] | None:
+    """The episodes of a shard; None for a whole run."""
+    path = run / SHARD
+    if not path.exists():
+        return None
+    try:
+        names = msgspec.json.decode(read_file(path), type=ShardPlan).episodes
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"{path}: cannot be read ({error}); give the shard's command again") from error
+    refuse_names(path, names)
+    return names
+
+
 def refuse_names(path: Path, episodes: Sequence[str]) -> None:
     """Reject a list of episodes with a name that is invalid or occurs twice."""
     for episode in episodes:
@@ -261,8 +288,13 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_new_json(path: Path, value: Any) -> bool:
     """Write a JSON file atomically unless it exists; return false if it does, even if just created."""
+    return write_new_bytes(path, _json(value))
+
+
+def write_new_bytes(path: Path, data: bytes) -> bool:
+    """Write a file atomically unless it exists; return false if it does, even if just created."""
     try:
-        _write(path, _json(value), _link)
+        _write(path, data, _link)
     except _ThereAlready:
         return False
     return True

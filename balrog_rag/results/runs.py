@@ -7,7 +7,7 @@ time.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,23 @@ class LoadedRun(msgspec.Struct):
     """Names of the episodes that were just read from their journals."""
     forked: Sequence[EpisodeSpec] = ()
     """The specs of a fork, which replace a plan."""
+    share: Sequence[str] | None = None
+    """The episodes of a shard; None for a whole run."""
+    homes: Mapping[str, Path] = {}
+    """If several folders are read as one run: the folder of each episode, by the stem of its files."""
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders that contain its episodes."""
+        return list(dict.fromkeys(self.homes.values())) or [self.folder]
+
+    def journal(self, episode: str) -> Path:
+        """The journal of one of its episodes."""
+        return run_folder.journal_path(self.home(run_folder.stem_of(episode)), episode)
+
+    def home(self, stem: str) -> Path:
+        """The folder that contains the files with this stem."""
+        return self.homes.get(stem, self.folder)
 
     @property
     def name(self) -> str:
@@ -72,6 +89,8 @@ class LoadedRun(msgspec.Struct):
     @property
     def asked_for(self) -> list[str]:
         """The names of the planned episodes."""
+        if self.share is not None:
+            return list(self.share)
         planned = [
             episode_name(task, number) for task, count in _counts(self.config) for number in range(count)
         ]
@@ -123,7 +142,7 @@ class LoadedRun(msgspec.Struct):
         """The games of episodes that have not ended or were cut off."""
         found = {(episode.env, episode.task, episode.game_name) for episode in self.cut}
         for stem in self.unfinished:
-            header = journal.read(self.folder / f"{stem}.journal.jsonl").header
+            header = journal.read(self.home(stem) / f"{stem}.journal.jsonl").header
             if header is not None:
                 game = header.spec.game
                 task = game.versioned(game.task)
@@ -262,7 +281,8 @@ def _sorted_out(
     run: Path, frozen: run_folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
 ) -> LoadedRun:
     """Separate usable episodes from unusable ones, with the reason for each."""
-    made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=run_folder.forked_specs(run))
+    forked, share = run_folder.forked_specs(run), run_folder.shard_episodes(run)
+    made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=forked, share=share)
     read_now = set()
     for name, known in found.items():
         episode = known.episode
@@ -277,8 +297,13 @@ def _sorted_out(
             if name in fresh:
                 read_now.add(episode.name)
     made.fresh = frozenset(read_now)
-    made.episodes.sort(key=lambda episode: (episode.env, episode.task, len(episode.number), episode.number))
+    made.episodes.sort(key=display_order)
     return made
+
+
+def display_order(episode: Episode) -> tuple[str, str, int, str]:
+    """Sort key of the episodes of a run."""
+    return episode.env, episode.task, len(episode.number), episode.number
 
 
 def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:

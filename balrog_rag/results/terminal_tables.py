@@ -9,6 +9,7 @@ from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import departure
+from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.scoring import count_lacking, interval, measures_of, outlook, overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary
@@ -136,16 +137,20 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
     return ", ".join(f"{in_words(outcome)} {count}" for outcome, count in counts)
 
 
+def _resuming(run: LoadedRun) -> str:
+    return "resume its shards" if run.homes else f"resume: balrog-rag resume {run.folder}"
+
+
 def _left_out(summary: Summary, console: "Console") -> None:
     run = summary.run
     if run.unfinished:
         say(
             console,
-            f"{many(len(run.unfinished), 'episodes')} unfinished; resume: balrog-rag resume {run.folder}",
+            f"{many(len(run.unfinished), 'episodes')} unfinished; {_resuming(run)}",
         )
     if run.cut:
         cut = f"{many(len(run.cut), 'episodes')} cut off by a cap of the run"
-        say(console, f"{cut}; raise limits.run and resume: balrog-rag resume {run.folder}")
+        say(console, f"{cut}; raise limits.run and {_resuming(run)}")
     if run.problems:
         say(console, f"{many(len(run.problems), 'journals')} left out:")
     for problem in run.problems[:SHOWN_PROBLEMS]:

@@ -5,6 +5,7 @@ it or reports on it needs nothing else.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from balrog_rag.config.compose import compose
@@ -18,13 +19,21 @@ from balrog_rag.run.plan import PlannedRun, kinds_of, tasks_in
 from balrog_rag.run.preflight import check_config, check_episodes, check_settings
 from balrog_rag.run.resume import resumed_config, specs_for
 from balrog_rag.run.services import player_of, resolved, unread
+from balrog_rag.run.shard_run import begin_shard, shard_folder
+from balrog_rag.run.sharding import chosen_shard
 from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.run.verdict_design import check_design
 
 
 def new_run(overrides: list[str]) -> PlannedRun:
-    """Check a new run completely, then create its folder."""
-    return make_folder(checked_run(composed(overrides)))
+    """Check a new run completely, then create its folder; the same command continues a shard of a run."""
+    config = composed(overrides)
+    shard = chosen_shard(config.runner)
+    if shard is None:
+        return make_folder(checked_run(config))
+    folder = shard_folder(config, shard)
+    config = ready(replace(config, runner=replace(config.runner, shard=str(shard))))
+    return begin_shard(planned(folder, config))
 
 
 def composed(overrides: list[str], arm: str = "") -> Config:

@@ -118,8 +118,8 @@ def run_of(path: Path, episode: str) -> Path:
 def with_other_player(stored: StoredRun, overrides: list[str]) -> Config:
     """The run's configuration with another player: whole groups, or single keys."""
     config = plain(resumed_config(stored, []))
-    for key, nothing in (("run.experiment", None), ("run.departures", [])):
-        config = with_value(config, key, nothing)  # a fork does not belong to an experiment
+    for key, nothing in (("run.experiment", None), ("run.departures", []), ("runner.shard", None)):
+        config = with_value(config, key, nothing)  # a fork belongs neither to an experiment nor to a shard
     own = config["model"]
     if not overrides:
         return resolved(thaw(config, Config))

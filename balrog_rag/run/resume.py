@@ -7,6 +7,7 @@ from typing import Any
 from balrog_rag.config.compose import compose
 from balrog_rag.config.frozen import (
     CHANGEABLE_ON_RESUME,
+    FIXED,
     SETTLED,
     differing_keys,
     leaf_items,
@@ -21,6 +22,7 @@ from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 from balrog_rag.results.stored_run import StoredRun
 from balrog_rag.run.plan import PlannedTask, plan_tasks, tasks_in
 from balrog_rag.run.services import player_spec
+from balrog_rag.run.sharding import in_shard
 
 
 def resumed_config(stored: StoredRun, words: list[str]) -> Config:
@@ -48,7 +50,7 @@ def with_overrides(
     changed = {key for key in changed if before.get(key) != asked.get(key)}
     # Settled keys are filled in when a run starts; null, their default, must not undo that.
     changed -= {key for key in SETTLED if asked.get(key) is None}
-    refused = sorted(key for key in changed if not key.startswith(CHANGEABLE_ON_RESUME))
+    refused = sorted(key for key in changed if key in FIXED or not key.startswith(CHANGEABLE_ON_RESUME))
     if refused:
         raise ConfigError(
             f"{run}: resume cannot change {', '.join(refused)}; start a new run for another configuration"
@@ -76,5 +78,7 @@ def specs_of(stored: StoredRun) -> Sequence[EpisodeSpec]:
 def specs_for(
     forked: Sequence[EpisodeSpec], config: Config, tasks: Sequence[PlannedTask], player: PlayerSpec
 ) -> Sequence[EpisodeSpec]:
-    """Return the episodes that a fork wrote down, with this last player, or those that are planned."""
-    return [spec.with_last_player(player) for spec in forked] or plan_tasks(config, tasks, player)
+    """Return the episodes that a fork wrote down, with this last player, or those of its plan."""
+    if forked:
+        return [spec.with_last_player(player) for spec in forked]
+    return in_shard(plan_tasks(config, tasks, player), config.runner)

@@ -23,9 +23,10 @@ from balrog_rag.run.capacity import capacity_notes, most_at_once
 from balrog_rag.run.csv_log import CsvLog
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
-from balrog_rag.run.plan import PlannedRun
+from balrog_rag.run.plan import PlannedRun, tasks_in
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
+from balrog_rag.run.sharding import shard_notes, shards_in, shared_limits
 from balrog_rag.run.shared_prefix import all_forked
 from balrog_rag.run.user_watchers import chosen_watchers, isolated
 from balrog_rag.run.verdict_design import VERDICT, VerdictDesign, design_of
@@ -100,9 +101,11 @@ async def play_runs(
     """Play runs concurrently, earlier runs' episodes first, all by the first run's runner settings."""
     runner = runs[0].config.runner
     gate = EpisodeSlots(runner.concurrency, most_at_once())
-    services.hold = gate.hold
+    services.hold, services.shards = gate.hold, shards_in(runner)
     tallies = [Tally() for _ in runs]
-    budgets = [RunBudget(run.config.limits, prices=Prices.of_config(run.config.model)) for run in runs]
+    budgets = [
+        RunBudget(shared_limits(run.config), prices=Prices.of_config(run.config.model)) for run in runs
+    ]
     notes: list[list[str]] = [[] for _ in runs]
     with Interrupts(gate) as interrupts:
         backend = backend_of(runner, services)
@@ -114,7 +117,7 @@ async def play_runs(
                 stack.push_async_callback(backend.close)
                 # Before the display starts: downloads and index builds print progress to the free screen.
                 notes = await backend.start(runs)
-                notes[0] = [*capacity_notes(runner, runs, gate), *notes[0]]
+                notes[0] = [*_shard_notes(runs[0]), *capacity_notes(runner, runs, gate), *notes[0]]
                 playing.notes.extend(dict.fromkeys(note for own in notes for note in own))
                 watcher = await stack.enter_async_context(display(playing))
                 interrupts.playing = True
@@ -145,6 +148,10 @@ async def play_runs(
             outcome(run, tally, budget, interrupts, [*own, *recorded(run)])
             for run, tally, budget, own in zip(runs, tallies, budgets, notes, strict=True)
         ]
+
+
+def _shard_notes(run: PlannedRun) -> list[str]:
+    return shard_notes(run.config, len(run.specs), sum(task.episodes for task in tasks_in(run.config)))
 
 
 def outcome(

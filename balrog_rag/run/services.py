@@ -20,6 +20,7 @@ from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.knowledge.progress import end_bars
 from balrog_rag.models.fit import fit
 from balrog_rag.models.pace import Hold, Pace
+from balrog_rag.run.sharding import shared_rates
 from balrog_rag.util import stopping
 from balrog_rag.util.terminal_safe import one_line
 
@@ -67,6 +68,8 @@ class LiveServices:
     def __init__(self, hold: Hold | None = None) -> None:
         """`hold` is awaited before every model call and retry, so that a paused run spends nothing."""
         self.hold = hold
+        self.shards = 1
+        """How many processes share the model's rates."""
         self._models: dict[str, Model] = {}
         self._retrievers: dict[str, Retriever] = {}
         self._agent_configs: dict[str, AgentConfig] = {}
@@ -95,7 +98,8 @@ class LiveServices:
         return PausableModel(model, self.hold)
 
     def _bare_model(self, player: PlayerSpec) -> Model:
-        return _once(self._models, player.model, lambda: llm.build(thaw(player.model, ModelConfig)))
+        make = lambda: llm.build(shared_rates(thaw(player.model, ModelConfig), self.shards))  # noqa: E731
+        return _once(self._models, player.model, make)
 
     def retriever(self, player: PlayerSpec) -> Retriever | None:
         """Return the knowledge base, shared by all episodes; None if the agent retrieves nothing."""

@@ -79,6 +79,17 @@ def lock(number: int) -> bool:
     return True
 
 
+def lock_shared(number: int) -> bool:
+    """Lock an open file against writers until it is closed; False if somebody is writing to it."""
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this file system has no locks
+        return True
+    return True
+
+
 def text_file(path: Path, mode: str, buffering: int = 1, newline: str | None = None) -> TextIO:
     """Open a text file for writing or appending; raises OSError for links and pipes."""
     return cast(TextIO, open(path, mode, buffering, "utf-8", "replace", newline, opener=no_link))

@@ -100,6 +100,10 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
     """Raise an error unless the run is complete and played by one player from the first step."""
     if run.is_fork:
         raise RunFolderError(f"{run.folder}: forked; submit a run whose agent played every step")
+    if run.homes:
+        raise RunFolderError(
+            f"{run.folder}: in shards; first `balrog-rag results merge {run.folder} --out RUN`"
+        )
     if run.problems:
         raise RunFolderError(
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission must be complete"

@@ -41,7 +41,7 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
     for arm in arms:
         for run in arm.runs:
             games = {(episode.env, episode.task, episode.game_name) for episode in run.episodes}
-            began = origin(run.folder)
+            began = [origin(folder) for folder in run.folders]
             done = f"{len(run.episodes)} of {run.planned}"
             rows.append(
                 [
@@ -50,14 +50,15 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
                     run.digest[:12],
                     done,
                     str(len(games)),
-                    began.started,
-                    began.prompts,
+                    min(each.started for each in began),
+                    ", ".join(dict.fromkeys(each.prompts for each in began)),
                 ]
             )
-            versions.setdefault(began.versions, []).append(run.name)
+            for each in dict.fromkeys(each.versions for each in began):
+                versions.setdefault(each, []).append(run.name)
             left_out += _left_out(run)
     for arm in arms[1:]:
-        first, other = ([run.folder for run in each.runs] for each in (arms[0], arm))
+        first, other = ([folder for run in each.runs for folder in run.folders] for each in (arms[0], arm))
         if different := different_packages(first, other):
             names = f"{arms[0].name} and {arm.name}"
             left_out.append(f"Package versions of {names} differ: {'; '.join(different)}.")
