@@ -18,6 +18,8 @@ from balrog_rag.util.fetch import cache_folder
 
 PATIENCE = 600.0
 """Seconds that tests wait for a process or an event; a busy machine may need minutes."""
+TIMES = {"latency", "seconds", "attempts", "chain"}
+"""Fields of a journal that depend on how fast it was played."""
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC"))}
 
 
@@ -76,6 +78,17 @@ def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], objec
     change(entry)
     lines[found[at]] = msgspec.json.encode(entry) + b"\n"
     path.write_bytes(rechained(b"".join(lines)))
+
+
+def timeless(path: Path) -> list[object]:
+    """A journal without times, and without the digests that depend on them."""
+
+    def strip(value: object) -> object:
+        if isinstance(value, dict):
+            return {name: strip(inner) for name, inner in value.items() if name not in TIMES}
+        return value
+
+    return [strip(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
 
 
 def rechained(data: bytes) -> bytes:

@@ -16,18 +16,7 @@ from balrog_rag.run.services import LiveServices
 def play_run(run: PlannedRun) -> int:
     """Play into a run folder that exists, print the results, and return the exit code."""
     with attempt(run):
-        if not run.specs:  # a shard of a short run may have no episode
-            write_nothing(run)
-            return 0
         return played(OneRun(run))
-
-
-def write_nothing(run: PlannedRun) -> None:
-    """Write the results of a run without episodes, and say so."""
-    from balrog_rag.results.summary import write_all
-
-    write_all(run.folder)
-    print(f"{run.folder}: no episode belongs to runner.shard={run.config.runner.shard}")
 
 
 class OneRun:

@@ -100,6 +100,8 @@ async def play_runs(
 ) -> list[RunOutcome]:
     """Play runs concurrently, earlier runs' episodes first, all by the first run's runner settings."""
     runner = runs[0].config.runner
+    if not any(run.specs for run in runs):  # shards of a short run: nothing is started for them
+        return [RunOutcome(Tally(), notes=_shard_notes(run)) for run in runs]
     gate = EpisodeSlots(runner.concurrency, most_at_once())
     services.hold, services.shards = gate.hold, shards_in(runner)
     tallies = [Tally() for _ in runs]

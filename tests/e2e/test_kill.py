@@ -14,15 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import journals
 from tests.run.support import counts
-from tests.support import CLEAN, PATIENCE, until
-
-TIMES = {"latency", "seconds", "attempts", "chain"}
+from tests.support import CLEAN, PATIENCE, timeless, until
 
 
 @pytest.fixture
@@ -78,17 +75,6 @@ def journaled(run: Path) -> int:
         for path in journals(run)
         for entry in journal.read(path).entries
     )
-
-
-def timeless(path: Path) -> list[object]:
-    """A journal without times, and without the digests that depend on them."""
-
-    def strip(value: object) -> object:
-        if isinstance(value, dict):
-            return {name: strip(inner) for name, inner in value.items() if name not in TIMES}
-        return value
-
-    return [strip(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
 
 
 def kill_and_resume(
