@@ -53,6 +53,7 @@ registry.environments.declare(
         "minihack": "balrog_rag.envs.minihack.kind:MINIHACK",
         "netplay": "balrog_rag.bots.nethack.netplay.scenarios.kind:NETPLAY",
         "nethackers": "balrog_rag.envs.nethackers.kind:NETHACKERS",
+        "decisions": "balrog_rag.envs.decisions.kind:DECISIONS",
         "babyai": "balrog_rag.envs.babyai.kind:BABYAI",
         "babaisai": "balrog_rag.envs.babaisai.kind:BABAISAI",
         "crafter": "balrog_rag.envs.crafter.kind:CRAFTER",

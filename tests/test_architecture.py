@@ -94,6 +94,7 @@ INSIDE: dict[str, set[str]] = {
     "envs/nethack/world": NETHACK,
     "envs/minihack": NETHACK,
     "envs/nethackers": NETHACK,
+    "envs/decisions": {*NETHACK, "envs/minihack"},
     "bots/nethack/skills": NETHACK,
     "bots/nethack/delver": {*NETHACK, "bots/nethack/skills"},
     "bots/nethack/minihacker": {*NETHACK, "bots/nethack/skills"},

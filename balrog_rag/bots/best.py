@@ -9,6 +9,7 @@ from balrog_rag.contracts.programs import Begin, Program, ProgramKind, program_o
 BEST = {
     "nle": "delver",
     "nethackers": "delver",
+    "decisions": "delver",
     "minihack": "minihacker",
     "babyai": "scripted",
     "babaisai": "scripted",

@@ -47,6 +47,12 @@ class GuardedEnvironment:
         """Release all resources."""
         self.inner.close()
 
+    def decide(self) -> None:
+        """Announce a decision of an agent, for environments that count them."""
+        decide = getattr(self.inner, "decide", None)
+        if decide is not None:
+            decide()
+
     def event(self) -> str:
         """Return what happened at the last step; "" for an environment that does not say."""
         event = getattr(self.inner, "event", None)

@@ -217,6 +217,7 @@ def _programs(value: Any, who: str, what: str) -> tuple[ProgramKind, ...]:
 
 def _sampling(sampling: Sampling, guard: _Guard) -> Sampling:
     world: Callable[[GameSpec], str] | None = sampling.world
+    available: Callable[[str], int] | None = sampling.available
     return replace(
         sampling,
         listed=tuple(validation.texts(sampling.listed, guard.who, "sampling.listed")),
@@ -224,6 +225,7 @@ def _sampling(sampling: Sampling, guard: _Guard) -> Sampling:
         identity=guard(sampling.identity, "sampling.identity()", validation.text),
         world=world and guard(world, "sampling.world()", validation.text),
         versions=validation.numbers(sampling.versions, guard.who, "sampling.versions"),
+        available=available and guard(available, "sampling.available()", validation.integer),
     )
 
 

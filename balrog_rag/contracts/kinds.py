@@ -143,6 +143,8 @@ class Sampling:
     """Tasks known without calling `tasks`, if that is slow."""
     episodes: int = 5
     """Episodes per task by default."""
+    available: Callable[[str], int] | None = None
+    """Returns how many different games a task has, if their number is limited; no more are planned."""
     counted: bool = False
     """Whether BALROG, without a seed, plays its games in order, starting with the second."""
     identity: Callable[[GameSpec], str] = by_seeds_and_options

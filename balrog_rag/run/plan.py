@@ -96,8 +96,16 @@ def tasks_in(config: Config) -> list[PlannedTask]:
             )
         env, _, name = qualified.partition("/")
         kind = kind_of(env)
-        tasks.append(PlannedTask(qualified, kind, name, episodes or kind.sampling.episodes))
+        tasks.append(PlannedTask(qualified, kind, name, _episodes(kind, name, episodes)))
     return tasks
+
+
+def _episodes(kind: EnvironmentKind, task: str, wanted: int | None) -> int:
+    """Return the number of episodes of a task: those wanted, but not more than it has different games."""
+    number = wanted or kind.sampling.episodes
+    if kind.sampling.available is None or task not in kind.sampling.listed:
+        return number
+    return min(number, kind.sampling.available(task))
 
 
 def kinds_of(tasks: Iterable[PlannedTask]) -> list[EnvironmentKind]:

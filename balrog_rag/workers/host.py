@@ -62,6 +62,7 @@ class HostedGame:
 
     def step(self, action: str | Call, heartbeat: HeartbeatCallback = ignore_heartbeat) -> Transition:
         """Take one action: a plain one, or a call that runs a program; a text may be either."""
+        self._environment.decide()
         taken = self.view.read(action) if isinstance(action, str) else action
         if isinstance(taken, Call):
             with _one_line(self._name, f"failed at action {taken.text!r}"):

@@ -90,15 +90,18 @@ class MiniHackEngine:
     its random generator is seeded by the spec.
     """
 
-    def __init__(self, spec: GameSpec, ttyrec: str | None) -> None:
-        """`ttyrec` names the file of NLE's own recording, if wanted."""
+    def __init__(self, spec: GameSpec, ttyrec: str | None, menus: bool = False) -> None:
+        """`ttyrec` names the file of NLE's own recording, if wanted.
+
+        With `menus` the task leaves menus and texts open, as NetHack does, whatever the actions.
+        """
         self._seeds = spec.seeds
         self._ttyrec = ttyrec
         _import_minihack()
         clear(ttyrec)
         prefix = log_prefix(ttyrec)
         with _seeded(spec.seeds.core), _recording(ttyrec, prefix):
-            self._task = _make_task(spec)
+            self._task = _make_task(spec, menus)
         if not Path(self._task.nethack._vardir, "lib", "mylevel.lev").exists():
             self._task.close()
             raise EnvironmentFailure(f"{spec.task}: its level description does not compile")
@@ -189,7 +192,7 @@ class MiniHackEngine:
         return kept
 
 
-def _make_task(spec: GameSpec) -> Any:
+def _make_task(spec: GameSpec, menus: bool) -> Any:
     """Create the task's own environment, without gymnasium's wrappers."""
     import gymnasium
     from gymnasium.envs.registration import load_env_creator
@@ -201,7 +204,7 @@ def _make_task(spec: GameSpec) -> Any:
         settings["des_file"] = options.des_file
     if options.autopickup is not None or spec.task in BALROG_TASKS:
         settings["autopickup"] = bool(options.autopickup)
-    if options.actions in SKILLED:
+    if menus or options.actions in SKILLED:
         settings["allow_all_modes"] = True
     if "Boxoban" in spec.task:
         _use_levels(require_levels(spec.task))

@@ -1,4 +1,4 @@
 """NetHack: engine, screen, actions, observations, progression."""
 
-WHOLE = ("nle", "nethackers")
-"""The kinds that play NetHack from its beginning."""
+WHOLE = ("nle", "nethackers", "decisions")
+"""The kinds that play NetHack itself, not levels of their own alone."""

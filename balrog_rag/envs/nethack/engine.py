@@ -116,6 +116,7 @@ class NLEGame:
     def reset(self) -> Transition:
         """Start the game that the spec describes."""
         self._engine.start()
+        self.prepare()
         self._live[:] = self._engine.arrays["blstats"]
         if self._options.actions in SKILLED:
             self._tracker = Tracker(self._engine.arrays, self._options.stop_for_things, self._memory)
@@ -123,6 +124,9 @@ class NLEGame:
         if self._options.actions == "plan":
             self._memory.known()  # so that what is remembered begins with the first screen
         return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
+
+    def prepare(self) -> None:
+        """Change the game before its first screen is shown, for kinds that do not begin where NetHack does."""
 
     def step(self, action: str) -> Transition:
         """Take one plain action."""
