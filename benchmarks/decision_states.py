@@ -1,12 +1,15 @@
-"""Cut the recorded states of env=decisions out of games: `python benchmarks/decision_states.py RUN... --out FOLDER`.
+"""Cut the recorded states of env=decisions out of games.
+
+    python benchmarks/decision_states.py RUN... --out FOLDER
 
 Every key of every journal is pressed again. A game gives each kind of situation at most one state: the first
-moment at which NetHack waits for a command and the kind's condition holds. If there are more than 30 of a kind,
-30 are drawn with a fixed seed. The conditions are the functions below; `bank make --where` finds similar states
-by the numbers alone. Without --out only the counts are printed.
+moment at which NetHack waits for a command and the kind's condition holds. If there are more than 30 of a
+kind, 30 are drawn with a fixed seed. The conditions are the functions below; `bank make --where` finds
+similar states by the numbers alone. Without --out only the counts are printed.
 """
 
 import argparse
+import ctypes
 import random
 from collections import defaultdict
 from pathlib import Path
@@ -19,6 +22,7 @@ from balrog_rag.envs.decisions.recorded_states import RecordedState, RecordedSta
 from balrog_rag.envs.decisions.scene import Scene
 from balrog_rag.envs.decisions.situations import COCKATRICES, ELVES, WERECREATURES
 from balrog_rag.envs.nethack.game import NetHackEngine
+from balrog_rag.envs.nethack.game_end import read_symbol
 from balrog_rag.envs.nethack.observe import Observer
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
@@ -33,8 +37,8 @@ PAUSE, LONG_PAUSE = 700, 1000
 FIRST_PRAYER = 300
 """The turn before which no prayer is safe."""
 HUNGRY, WEAK = 2, 3
-DUNGEONS = 0
-"""The main branch."""
+MEDUSA, CASTLE = 3, 4
+"""Places in NetHack's own list of special levels, each of a branch and a level of two bytes."""
 
 
 def open_squares(s: Scene) -> int:
@@ -51,11 +55,6 @@ def corpse_near(s: Scene) -> bool:
 def prayed_within(s: Scene, turns: int) -> bool:
     """Whether the hero has prayed in the last turns."""
     return s.prayed is not None and s.turn - s.prayed < turns
-
-
-def water(s: Scene) -> int:
-    """Squares of water in view."""
-    return len(s.squares((t.POOL, t.WATER)))
 
 
 CONDITIONS = {
@@ -77,12 +76,18 @@ CONDITIONS = {
         s.experience_level <= 3 and s.hurt and s.hp * 3 < s.max_hp * 2 and s.near(("dwarf",), 1)
     ),
     "surrounded": lambda s: s.hurt and s.beside >= 3,
-    "medusa": lambda s: 21 <= s.depth <= 24 and s.branch == DUNGEONS and water(s) > 60,
-    "castle": lambda s: 25 <= s.depth <= 29 and s.branch == DUNGEONS and water(s) > 8,
+    "medusa": lambda s: (s.branch, s.depth) == s.medusa,
+    "castle": lambda s: (s.branch, s.depth) == s.castle,
 }
 
 
-def states_of(path: Path, player: str) -> dict[str, RecordedState]:
+def special(engine: NetHackEngine, place: int) -> tuple[int, int]:
+    """Return the branch and depth of a special level of the main dungeon."""
+    levels = read_symbol(engine._game, "dungeon_topology", ctypes.c_ubyte * 10)
+    return levels[2 * place], levels[2 * place + 1]
+
+
+def states_of(path: Path, player: str, names: set[str]) -> dict[str, RecordedState]:
     """Return the states of one journal by kind."""
     recording = journal.read(path)
     keys = [key for step in recording.steps for key in step.pressed][:LATEST]
@@ -90,6 +95,7 @@ def states_of(path: Path, player: str) -> dict[str, RecordedState]:
     engine = NetHackEngine(game, None)
     engine.start()
     scene, observer, found = Scene(engine.arrays), Observer(engine.arrays, "hybrid"), {}
+    scene.medusa, scene.castle = special(engine, MEDUSA), special(engine, CASTLE)
     try:
         for at, key in enumerate(keys, 1):
             if not isinstance(key, int) or engine.press(key).ended:
@@ -97,7 +103,7 @@ def states_of(path: Path, player: str) -> dict[str, RecordedState]:
             scene.see()
             if not scene.takes_command:
                 continue
-            for name in CONDITIONS.keys() - found.keys():
+            for name in names - found.keys():
                 if CONDITIONS[name](scene):
                     found[name] = RecordedState(
                         game.seeds.core,
@@ -120,6 +126,7 @@ def main() -> None:
     )
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--only", nargs="*", choices=sorted(CONDITIONS), default=list(CONDITIONS))
     chosen = parser.parse_args()
     found: dict[str, list[RecordedState]] = defaultdict(list)
     searched = 0
@@ -127,11 +134,14 @@ def main() -> None:
         player = msgspec.json.decode((folder / "config.json").read_bytes())["config"]["agent"]["name"]
         for path in journals(folder):
             searched += 1
-            for name, state in states_of(path, player).items():
+            for name, state in states_of(path, player, set(chosen.only)).items():
                 found[name].append(state)
-    for name in CONDITIONS:
+    for name in chosen.only:
         states = found[name]
-        kept = sorted(random.Random(name).sample(states, min(STATES, len(states))), key=lambda s: s.core)
+        drawn = random.Random(name)
+        kept = drawn.sample(states, min(STATES, len(states)))
+        # In no order, so that a run of few episodes has states of many games.
+        drawn.shuffle(kept)
         size = sum(len(state.keys) for state in kept)
         print(f"{name}: {len(states)} of {searched} games, {len(kept)} kept, {size:,} keys")
         if chosen.out is not None:

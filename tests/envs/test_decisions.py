@@ -1,24 +1,14 @@
 """Decisions: every state is reached exactly, judged by the game alone, for any player."""
 
-import asyncio
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from balrog_rag.contracts.data import GameSpec, Transition
-from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import check_game, kind_of
 from balrog_rag.contracts.outcome import Outcome
-from balrog_rag.envs.decisions.kind import available, world
-from balrog_rag.envs.decisions.recorded_states import path_of, recorded
 from balrog_rag.envs.decisions.situations import SITUATIONS
-from balrog_rag.episode import journal
-from balrog_rag.results.run_folder import journal_path
-from balrog_rag.results.tally import read_episode
 from balrog_rag.run.episode_runner import EpisodePlayer
-from balrog_rag.run.replay import verify
 from balrog_rag.workers.host import HostedGame
 from tests.conftest import Specs
 

@@ -29,6 +29,8 @@ from balrog_rag.util.templates import templates
 NAME = "decisions"
 OF_THE_STATE = frozenset({"character", "autopickup"})
 """Options of NetHack that belong to the recorded game."""
+CHANGED = {"no_progress_calls": 0}
+"""Other defaults than NetHack's: the number of actions is limited anyway, and waiting can be right."""
 MOST_KEYS = 1500
 """Key presses after which an episode ends."""
 
@@ -36,13 +38,15 @@ DecisionOptions = msgspec.defstruct(
     "DecisionOptions",
     [
         *(
-            (field.name, field.type, field.default)
+            (field.name, field.type, CHANGED.get(field.name, field.default))
             for field in msgspec.structs.fields(NetHackOptions)
             if field.name not in OF_THE_STATE
         ),
         (
             "calls",
-            Annotated[int, msgspec.Meta(ge=1, le=1000, description="actions of an agent; then the hero waits")],
+            Annotated[
+                int, msgspec.Meta(ge=1, le=1000, description="actions of an agent; then the hero waits")
+            ],
             20,
         ),
     ],

@@ -1,4 +1,4 @@
-"""Levels that are described, not reached by play: MiniHack's level descriptions, with the squares of the goal."""
+"""Levels that are described, not reached by play, with the squares that are their goal."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 STATES = 30
 """Games of each made situation: the level with so many seeds."""
 _WIDTH, _HEIGHT = 78, 20
-_HEAD = 'MAZE: "mylevel",\' \'\nFLAGS: noteleport,hardfloor{flags}\nGEOMETRY:center,center\n'
+_HEAD = "MAZE: \"mylevel\",' '\nFLAGS: noteleport,hardfloor{flags}\nGEOMETRY:center,center\n"
 
 
 class MadeLevel(NamedTuple):
@@ -100,11 +100,11 @@ BRANCH:(1,1,3,2),(0,0,0,0)
 )
 FALLING_ROCKS = MadeLevel(
     """
-------         
+------
 |....----------
 |.............|
 |....----------
-------         
+------
 """,
     """REGION:(0,0,14,4),lit,"ordinary"
 STAIR:(13,2),down

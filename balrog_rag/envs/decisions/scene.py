@@ -50,12 +50,12 @@ class Scene:
 
     def see(self) -> None:
         """Process the screen after a key press."""
-        s = self._arrays["blstats"].tolist()
+        s: list[int] = self._arrays["blstats"].tolist()
         self.place = t.spot(s[_X], s[_Y])
         self.hp, self.max_hp, self.depth, self.branch = s[_HP], s[_MAX_HP], s[_DEPTH], s[_BRANCH]
         self.experience_level, self.turn, self.hunger = s[_XL], s[_TURN], s[_HUNGER]
         self.sick = bool(s[_CONDITION] & _SICK)
-        self.message = self._arrays["message"].tobytes()
+        self.message: bytes = self._arrays["message"].tobytes()
         if _PRAYING in self.message:
             self.prayed = self.turn
         self._hits = [*self._hits[1 - _HITS :], self.hp]

@@ -130,8 +130,8 @@ SITUATIONS: dict[str, Situation] = {
         _away_from(("dwarf",), 3),
     ),
     "surrounded": Situation(
-        "Three or more monsters surround the hero and attack. In the end the hero must be alive with at least "
-        "a third of the hit points, and next to one monster at most.",
+        "Three or more monsters surround the hero and attack. In the end the hero must be alive with at "
+        "least a third of the hit points, and next to one monster at most.",
         30,
         lambda scene, begun: scene.beside <= 1 and _third(scene),
     ),
@@ -163,8 +163,8 @@ SITUATIONS: dict[str, Situation] = {
         made=DRAWBRIDGE,
     ),
     "sokoban": Situation(
-        "This is a puzzle in the manner of Sokoban. Fill the pit in the passage with a boulder, then reach the "
-        "staircase behind it.",
+        "This is a puzzle in the manner of Sokoban. Fill the pit in the passage with a boulder, then reach "
+        "the staircase behind it.",
         80,
         lambda scene, begun: SOKOBAN.inside(scene.place) and not scene.squares(SOKOBAN.pits),
         at_once=True,

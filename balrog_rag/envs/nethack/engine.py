@@ -126,7 +126,7 @@ class NLEGame:
         return Transition(self._described(self._observer.observe(self._observer.message())), keys=0)
 
     def prepare(self) -> None:
-        """Change the game before its first screen is shown, for kinds that do not begin where NetHack does."""
+        """Change the game before its first screen is shown; other kinds need not begin where NetHack does."""
 
     def step(self, action: str) -> Transition:
         """Take one plain action."""
