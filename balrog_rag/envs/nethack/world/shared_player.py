@@ -43,7 +43,8 @@ class GameMemory:
         self.kept: dict[str, Any] = {}
         """What programs remember between their calls, by names of theirs."""
         self._player: FollowedPlayer | None = None
-        self._prayed: int | None = None
+        self.prayed: int | None = None
+        """The turn of the last prayer; None: none yet."""
         self._angered = False
 
     def see(self) -> None:
@@ -62,7 +63,7 @@ class GameMemory:
         """Return the shared player, ready for another program."""
         if self._player is None:
             self._player = FollowedPlayer(self.screen)
-            self._player.prayed, self._player.unlucky = self._prayed, self._angered
+            self._player.prayed, self._player.unlucky = self.prayed, self._angered
         player = self._player
         player.heard.clear()
         player.standstill = 0
@@ -72,12 +73,12 @@ class GameMemory:
 
     def _hear(self, message: bytes, turn: int) -> None:
         if _PRAYING in message:
-            self._prayed = turn
+            self.prayed = turn
             player = self._player
             # A program has noted its own prayer when it began; the message comes up to three turns later.
             if player is not None and (player.prayed is None or turn - player.prayed > _PRAYER):
                 player.prayed = turn
-        elif self._prayed is not None and turn - self._prayed <= _PRAYER:
+        elif self.prayed is not None and turn - self.prayed <= _PRAYER:
             self._angered |= any(words in message for words in _ANGER)
             if self._player is not None:
                 self._player.unlucky |= self._angered

@@ -66,7 +66,7 @@ class Tracker:
         self.player = SkillPlayer(self.screen)
         self.avoiding = False
         """Whether paths avoid monsters."""
-        self.prayed: int | None = None
+        self.prayed: int | None = None if memory is None else memory.prayed
         """The turn of the last prayer."""
         self.locked: set[tuple[Place, int]] = set()
         """Doors that were found locked."""
