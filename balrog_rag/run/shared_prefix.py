@@ -22,14 +22,14 @@ MOST_HELD = 32
 """Games that are kept at a fork for episodes that have not begun; of more the oldest is given up."""
 
 
-class Beginning(NamedTuple):
+class ForkPoint(NamedTuple):
     """What forked episodes can share: a game and the step of the last fork."""
 
     game: str
     at: int
 
     @classmethod
-    def of(cls, spec: EpisodeSpec) -> "Beginning | None":
+    def of(cls, spec: EpisodeSpec) -> "ForkPoint | None":
         """Return the beginning of an episode; None if it was not forked."""
         at = max((fork.at for fork in spec.forks), default=0)
         return cls(digest(msgspec.json.encode(spec.game, order="sorted")), at) if at else None
@@ -75,8 +75,8 @@ class SharedPrefixes:
 
     def __init__(self, pool: WorkerPool) -> None:
         self._pool = pool
-        self._wanted: Counter[Beginning] = Counter()
-        self._trunks: dict[Beginning, Trunk] = {}
+        self._wanted: Counter[ForkPoint] = Counter()
+        self._trunks: dict[ForkPoint, Trunk] = {}
         self.replayed = 0
         """Beginnings that were replayed."""
         self.copied = 0
@@ -84,11 +84,11 @@ class SharedPrefixes:
 
     def expect(self, specs: Sequence[EpisodeSpec]) -> None:
         """Count the episodes of each beginning."""
-        self._wanted.update(beginning for spec in specs if (beginning := Beginning.of(spec)))
+        self._wanted.update(beginning for spec in specs if (beginning := ForkPoint.of(spec)))
 
     async def open(self, spec: EpisodeSpec) -> RunningGame:
         """Open the game of an episode."""
-        beginning = Beginning.of(spec)
+        beginning = ForkPoint.of(spec)
         if beginning is None or (self._wanted[beginning] < 2 and beginning not in self._trunks):
             return await self._pool.open(spec.game)
         trunk = self._trunks.pop(beginning, None)
@@ -99,7 +99,7 @@ class SharedPrefixes:
             await self._give_up(next(iter(self._trunks)))
         return await trunk.joined()
 
-    def left(self, beginning: Beginning) -> bool:
+    def left(self, beginning: ForkPoint) -> bool:
         """Count an episode that needs its beginning no more; return whether others do."""
         self._wanted[beginning] -= 1
         if self._wanted[beginning] > 0:
@@ -111,14 +111,14 @@ class SharedPrefixes:
         """Open a game of its own."""
         return await self._pool.open(spec)
 
-    async def _give_up(self, beginning: Beginning) -> None:
+    async def _give_up(self, beginning: ForkPoint) -> None:
         await self._trunks.pop(beginning).close()
 
 
 class Trunk:
     """A game that is replayed to a fork for several episodes."""
 
-    def __init__(self, source: SharedPrefixes, beginning: Beginning, spec: GameSpec) -> None:
+    def __init__(self, source: SharedPrefixes, beginning: ForkPoint, spec: GameSpec) -> None:
         self.source, self.spec, self.at = source, spec, beginning.at
         self.orders: list[tuple[Order, Sequence[Transition]]] = []
         """What the game was told so far, and what came of it."""
