@@ -11,4 +11,4 @@ def play(begin: Begin) -> Program:
         yield wanted if wanted in view.accepted else view.default_action
 
 
-DUMMY = ProgramKind(name="dummy", make=play, plays=True)
+DUMMY = ProgramKind(name="dummy", make=play, plays=True, unlisted_keys=False)

@@ -13,4 +13,4 @@ def play(begin: Begin) -> Program:
         yield rng.choice(actions)
 
 
-RANDOM = ProgramKind(name="random", make=play, plays=True)
+RANDOM = ProgramKind(name="random", make=play, plays=True, unlisted_keys=False)

@@ -33,4 +33,6 @@ def check(options: Mapping[str, Any]) -> None:
         )
 
 
-BEST_PLAYER = ProgramKind(name="best", make=make, games=tuple(BEST), plays=True, check=check)
+BEST_PLAYER = ProgramKind(
+    name="best", make=make, games=tuple(BEST), plays=True, check=check, unlisted_keys=False
+)

@@ -90,6 +90,8 @@ class ProgramKind:
     """Adds the content of what agent.options name, such as a file's digest, for the spec."""
     check: Callable[[Mapping[str, Any]], None] = nothing_to_check
     """Raises ConfigError for settled options with which it cannot play; called before the first game."""
+    unlisted_keys: bool = True
+    """Whether it may press keys that no accepted answer presses, which departs from `env.actions=balrog`."""
     switches: tuple[Switch, ...] = ()
     """Tactics that can be switched off by agent.options, for `balrog-rag ablate`."""
     interruptible: bool = True

@@ -24,4 +24,4 @@ def play(begin: Begin) -> Program:
         action = player.send(screen.moment)
 
 
-SCRIPTED = ProgramKind(name="scripted", make=play, games=GAMES, plays=True)
+SCRIPTED = ProgramKind(name="scripted", make=play, games=GAMES, plays=True, unlisted_keys=False)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.results import sweeps
 from balrog_rag.util.paths import data
 
@@ -122,14 +123,27 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
 
 
 def departure(config: Mapping[str, Any]) -> str:
-    """Describe how a run departs from the experiment it is named after; empty if it does not."""
+    """Describe how a run departs from the experiment it is named after, or from BALROG's keys; else empty."""
     run = config.get("run") or {}
     name, departures = run.get("experiment"), run.get("departures")
+    keys = _unlisted_keys(config)
     if not name or not departures:
-        return ""
+        return keys
     described = find(str(name))
     whose = f"not {described.whose}: " if described and described.whose else ""
-    return f"{whose}experiment {name} with {'; '.join(map(str, departures))}"
+    found = f"{whose}experiment {name} with {'; '.join(map(str, departures))}"
+    return f"{found}; {keys}" if keys else found
+
+
+def _unlisted_keys(config: Mapping[str, Any]) -> str:
+    """Say so if a program plays that may press keys which `env.actions=balrog` does not take."""
+    name = str((config.get("agent") or {}).get("name"))
+    options = (config.get("env") or {}).get("options") or {}
+    kinds = (each for each in options.values() if isinstance(each, Mapping))
+    chosen = {each.get("actions") for each in (options, *kinds)}
+    if "balrog" not in chosen or not plays(name) or not program_of(name).unlisted_keys:
+        return ""
+    return f"agent={name} may press keys that env.actions=balrog does not take"
 
 
 def grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:

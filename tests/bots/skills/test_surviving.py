@@ -100,7 +100,7 @@ def test_who_is_attacked_is_peaceful_no_longer():
     with made(ROOM + "MONSTER:('h',\"dwarf\"),(5,2),peaceful\n") as game:
         player = game.player
         (dwarf,) = player.world.monsters
-        game.run(fighting.make_sure, [dwarf])
+        fighting.presume(player, [dwarf])
         assert dwarf.peaceful
         game.run(moving.go_to, t.NEAR[dwarf.place])
         while player.hostiles() == [] and player.world.monsters:
@@ -124,7 +124,7 @@ def test_what_explodes_in_a_dead_end_is_set_off():
         (spore,) = player.hostiles()
         assert spore.species.explodes
         game.run(lambda player: journey._set_off(Bot(player), spore))
-        assert ord("F") in game.pressed
+        assert spore not in player.hostiles()
 
 
 def test_refused_steps_and_doors_are_forgiven_but_no_shop():

@@ -28,4 +28,6 @@ def make(begin: Begin) -> Program:
     return delver(begin.screen, plan_of(begin.options))
 
 
-DELVER = ProgramKind(name="delver", make=make, games=WHOLE, plays=True, switches=listed())
+DELVER = ProgramKind(
+    name="delver", make=make, games=WHOLE, plays=True, switches=listed(), unlisted_keys=False
+)

@@ -62,7 +62,7 @@ def battle(bot: Bot) -> Did:
         if player.level.watched:  # attacking the wrong one means arrest
             for enemy in seen:
                 enemy.peaceful = None
-        yield from fighting.make_sure(player, seen)
+        fighting.presume(player, seen)
     enemies = bot.enemies()
     if not enemies:
         bot.waited = 0
@@ -83,7 +83,7 @@ def _suspect(bot: Bot) -> None:
     for other in bot.player.world.monsters:
         near = t.distance(other.place, bot.player.here) <= _NEAR
         if near and other.peaceful and other.species and not other.species.always_peaceful:
-            other.peaceful = None
+            other.peaceful, other.doubted = None, True
 
 
 def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
@@ -167,7 +167,8 @@ def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
         yield from magic.cast(player, magic.HEALING, player.here)
         return True
     for enemy in enemies:
-        if not fighting.in_range(player, player.here, enemy) or enemy.helpless > player.body.turn:
+        reached = fighting.surely_hostile(player, enemy) and fighting.in_range(player, player.here, enemy)
+        if not reached or enemy.helpless > player.body.turn:
             continue
         worthy = hopeless or enemy.species is None or enemy.species.level > 0
         if worthy and magic.can_cast(player, magic.FORCE_BOLT):

@@ -50,7 +50,7 @@ def upkeep(bot: Bot) -> Did:
     if armor:
         yield from gear.wear(player, armor)
         return True
-    burden = gear.burden(player)
+    burden = gear.unpaid(player) or gear.burden(player)
     if burden:
         yield from gear.drop(player, burden)
         return True
@@ -149,6 +149,8 @@ def wanted(bot: Bot, text: str) -> bool:
     if "gold piece" in words:
         return True
     if gear.digs(words) or any(name in words for name in ("dagger", *bot.player.thrown)):
+        return True
+    if bot.on.elbereth and surviving.writes(words) and not surviving.stylus(bot.player):
         return True
     if slot_of(words):
         return gear.could_wear(bot.player, words)

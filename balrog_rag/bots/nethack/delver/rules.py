@@ -8,7 +8,7 @@ from balrog_rag.bots.nethack.delver.errands import buy, collect, eat_corpses, up
 from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.state import Bot, Did
-from balrog_rag.bots.nethack.skills import exploring, gear, looking, magic
+from balrog_rag.bots.nethack.skills import exploring, looking, magic
 from balrog_rag.envs.nethack.world.player import Skill
 
 Rule: TypeAlias = Callable[[Bot], Did]
@@ -21,15 +21,15 @@ _IDLE = 5
 
 def play(bot: Bot) -> Skill:
     """Play to the end of the game."""
+    bot.player.world.asks, bot.player.bare_hands = True, False
     yield from prepare(bot)
     yield from follow(bot, RULES, lambda: False)
     return "the game is over"
 
 
 def prepare(bot: Bot) -> Skill:
-    """Read who we are, switch autopickup off, and list the spells."""
+    """Read who we are, and list the spells."""
     yield from looking.look_at_oneself(bot.player)
-    yield from gear.autopickup_off(bot.player)
     yield from magic.spells(bot.player)
     return "prepared"
 

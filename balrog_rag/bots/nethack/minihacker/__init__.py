@@ -20,4 +20,6 @@ def check(options: Mapping[str, Any]) -> None:
         raise ConfigError(f"agent.options.{min(options)}: agent=minihacker takes no options; leave it out")
 
 
-MINIHACKER = ProgramKind(name="minihacker", make=make, games=("minihack",), plays=True, check=check)
+MINIHACKER = ProgramKind(
+    name="minihacker", make=make, games=("minihack",), plays=True, check=check, unlisted_keys=False
+)

@@ -52,6 +52,7 @@ def _play(game: PlanGame, rules: Sequence[Rule], done: Callable[[], bool]) -> Sk
     if not game.kept.get(_PREPARED):
         game.kept[_PREPARED] = True
         yield from prepare(bot)
+        yield from gear.autopickup_off(bot.player)
     return (yield from follow(bot, rules, done))
 
 

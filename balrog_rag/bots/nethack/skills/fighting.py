@@ -9,14 +9,17 @@ from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, d
 from balrog_rag.bots.nethack.skills.looking import look_at
 from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
 from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.level import Level
-from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.player import MINES, Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 _REACH, _FLIGHT = 9, 13
 """Squares at which we throw, and over which missiles may fly."""
+_TOWN = 5
+"""The first depth of Minetown."""
 _FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
 THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
 THROWN = frozenset(
@@ -38,7 +41,15 @@ _KEPT = ("pick", "mattock", "healing", "ration", "wafer", "lichen", "tripe", "wa
 
 
 def attack(player: Player, enemy: Monster) -> Skill:
-    """Hit a monster on a neighbouring square; the game does not ask, even if it is peaceful."""
+    """Hit a monster on a neighbouring square; of one that may be peaceful, the game tells that it is.
+
+    With `F` the game does not ask before a peaceful monster is hit; walking into one, it does.
+    """
+    doubtful = enemy.peaceful is None and enemy.species is not None and not player.body.condition & w.DAZED
+    if doubtful and t.DARING[player.level.terrain[enemy.place]]:
+        yield from player.command(t.heading(player.here, enemy.place))
+        enemy.peaceful = player.said("Really attack")
+        return "attacked"
     yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
     if player.said("gets angry"):
         enemy.peaceful = False
@@ -51,6 +62,35 @@ def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
         if enemy.peaceful is None and (enemy.species is None or not enemy.species.always_hostile):
             yield from look_at(player, enemy)
     return "looked"
+
+
+def presume(player: Player, enemies: Sequence[Monster]) -> None:
+    """Conclude from common knowledge which of them are peaceful; where that is chance, an attack will tell.
+
+    Who lives in a town is peaceful whatever its kind, so there only an attack tells.
+    """
+    town = _town(player)
+    for enemy in enemies:
+        species = enemy.species
+        if enemy.peaceful is None and species is not None and not (enemy.attacked or enemy.doubted):
+            told = species.peaceful_to(player.race, player.alignment)
+            likely = told is None and species.sign == 1  # five of six dwarves are peaceful to the lawful
+            if not town or told or likely:
+                enemy.peaceful = True if likely else told
+
+
+def surely_hostile(player: Player, enemy: Monster) -> bool:
+    """Whether missiles and spells at it would not anger a peaceful monster."""
+    species = enemy.species
+    if enemy.peaceful is False or enemy.attacked or species is None or species.never_touch:
+        return True
+    told = species.peaceful_to(player.race, player.alignment)
+    return enemy.peaceful is None and not _town(player) and told is False
+
+
+def _town(player: Player) -> bool:
+    """Whether this may be Minetown, where all who live there are peaceful, whatever their kind."""
+    return player.level.watched or (player.world.place.branch == MINES and player.body.depth >= _TOWN)
 
 
 def touchable(player: Player, enemy: Monster) -> bool:
@@ -127,7 +167,7 @@ def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, ne
     if missile is None:
         return NOTHING_TO_THROW
     for enemy in enemies:
-        if in_range(player, player.here, enemy, nearest):
+        if surely_hostile(player, enemy) and in_range(player, player.here, enemy, nearest):
             key = chr(t.heading(player.here, enemy.place))
             if missile == missile_of(player):
                 player.thrown |= {item.name for item in player.world.items if item.letter == missile}

@@ -124,6 +124,13 @@ def burden(player: Player) -> Item | None:
     return next((item for word in _JUNK for item in spare if word in item.name), None)
 
 
+def unpaid(player: Player) -> Item | None:
+    """Goods that were picked up where we fell into a shop: with them, digging on would be theft."""
+    return next(
+        (i for i in player.world.items if "unpaid" in i.use and not player.refusals[f"drop {i.text}"]), None
+    )
+
+
 def drop(player: Player, item: Item) -> Skill:
     """Drop an item."""
     player.refusals[f"drop {item.text}"] += 1

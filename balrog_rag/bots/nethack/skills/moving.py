@@ -69,7 +69,9 @@ def step(player: Player, place: int) -> Skill:
     here, level = player.here, player.level
     if level.terrain[place] in t.CLOSED_DOORS:
         return (yield from open_door(player, place))
-    yield from player.command(t.heading(here, place))
+    # To walk over goods would pick them up, if autopickup is on: in a shop that is buying.
+    goods = place in level.shop and place in level.objects
+    yield from player.command(*((keys.MOVE_ONLY,) if goods else ()), t.heading(here, place))
     if player.screen.question:
         yield from player.command(keys.ESC)
     if player.here != here or player.level is not level:

@@ -54,7 +54,7 @@ def strike(begin: Begin) -> Program:
     while enemies := player.hostiles(within=SIGHT):
         if player.body.hp * 2 < player.body.max_hp:
             return "less than half of the hit points are left"
-        yield from fighting.make_sure(player, enemies)
+        fighting.presume(player, enemies)
         told = yield from fighting.fight(player, [enemy for enemy in enemies if enemy.hostile] or enemies[:1])
         if told in ("nobody within reach", "nobody to go to"):
             return told

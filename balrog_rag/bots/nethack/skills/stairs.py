@@ -3,10 +3,9 @@
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
-from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill
 
-MAIN, MINES = 0, 2
-"""Numbers of branches."""
+__all__ = ("MAIN", "MINES", "go_by_stairs", "known_stairs", "take_stairs", "wait_for_pet")
 _TRIES = 3
 _CALL, _PET_TURNS = 8, 30
 """Squares within which no enemy may be while waiting for a pet, and the turns to wait."""

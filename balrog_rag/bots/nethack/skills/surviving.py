@@ -17,6 +17,15 @@ _LOW = 5
 _SHARES = ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5))
 """By minimum experience level (highest first), the share of hit points that counts as low for prayer."""
 _REST = 20
+_WRITING = """
+pick-axe, potion,tinning kit, touchstone, flint,sack, bag, lamp, bullwhip, club, mace, aklys, quarterstaff,
+sling,bow, crossbow, war hammer, flail, stethoscope, lock pick, key, credit card, figurine,candle,tin opener,
+can of grease, drum, flute, horn, whistle, gray stone,rock,amulet, arrow,crossbow bolt,boots, shoes, dart,
+shuriken,spear,javelin,ya, trident, boomerang,worm tooth, grapnel, lance, halberd, glaive, partisan, staff,
+saddle, chest,expensive camera
+"""
+_STYLUSES = tuple(f" {word.strip()}" for word in _WRITING.split(","))
+"""What writes in the dust, by words of its name, the likeliest to stay with us first."""
 
 RATIONS = (
     *(
@@ -83,16 +92,43 @@ def pray(player: Player) -> Skill:
     return "prayed"
 
 
+def stylus(player: Player) -> str:
+    """The letter of what writes in the dust as well as a finger; empty if there is nothing of that kind.
+
+    NetHack 3.6.7, doengrave(): blades scratch slowly and get dull; coins, food and scrolls are refused; hard
+    gems and some rings engrave; potions, amulets, most tools, other weapons and boots write in the dust.
+    """
+    if player.bare_hands:
+        return "-"
+    for word in _STYLUSES:
+        for item in player.world.items:
+            refused = player.refusals[f"write with {item.letter} {item.name}"]
+            if not refused and word in f" {item.name} " and not (item.worn and item.slot != "boots"):
+                return item.letter
+    return ""
+
+
+def writes(name: str) -> bool:
+    """Whether something of this name writes in the dust, and is light enough to be carried for it."""
+    return any(word in f" {name} " for word in _STYLUSES) and "rock" not in name and "chest" not in name
+
+
 def engrave(player: Player, text: str = ELBERETH) -> Skill:
     """Write in the dust underfoot."""
+    pen = stylus(player)
+    if not pen:
+        return "could not write"
     done = yield from player.ask(
         keys.ENGRAVE,
-        ("want to write with", "-"),
+        ("want to write with", pen),
         ("want to add to the current engraving", "n"),
         ("want to write in the dust", text),
         ("want to engrave", text),
         ("want to write", text),
     )
+    if not done and pen != "-":
+        held = next((item for item in player.world.items if item.letter == pen), None)
+        player.refusals[f"write with {pen} {held.name if held else ''}"] += 1
     return "wrote" if done else "could not write"
 
 

@@ -23,6 +23,8 @@ DAZED = STUNNED | CONFUSED | HALLUCINATING
 """Conditions in which a player may hit its own pet."""
 DEADLY = STONED | SLIMED | STRANGLED | FOOD_POISONED | ILL
 
+UNSURE = -1
+"""The branch of a level for which nobody has asked yet."""
 _REMEMBERED_TURNS = 40
 _LARGEST_SHOP = 120
 _STRIDE = 3
@@ -38,7 +40,11 @@ class Monster:
     """None if it was felt but not seen."""
     tame: bool
     peaceful: bool | None = None
-    """Whether it is peaceful; None until it has been looked at."""
+    """Whether it is peaceful; None if unknown."""
+    attacked: bool = False
+    """Whether one of its kind next to us was seen to attack."""
+    doubted: bool = False
+    """Whether it was believed peaceful until something hurt us."""
     seen: int = 0
     """The turn in which it was last seen."""
     helpless: int = 0
@@ -108,6 +114,13 @@ class World:
     """Whether the game has ended."""
     _memory: dict[Place, list[Monster]] = field(default_factory=dict)
     _carried: bytes = b""
+    asks: bool = False
+    """Whether the branch of a new level is left open (`unsure`) until the game has been asked for it.
+
+    Else its number is read, which no text of the game shows.
+    """
+    unsure: bool = False
+    """Whether nobody has asked yet to which branch this level belongs."""
     _place: Place = field(default=Place(0, 0))
     _known: tuple[int, int, Place] | None = None
     _met: int = 0
@@ -128,9 +141,10 @@ class World:
         if stats[11] <= 0:
             self.over = True
             return
+        was = self.body.place
         self.body.read(stats)
         self.message = screen.message
-        self._enter(Place(stats[23], stats[24]))
+        self._enter(self._entered(stats[12], was) if self.asks else Place(stats[23], stats[24]))
         self.level.depth = self.body.depth
         self._see_map(screen)
         self._read(self.message)
@@ -143,13 +157,37 @@ class World:
             if words in message:
                 level.set_terrain(here, stairs)
         for monster in self.monsters:
-            if monster.peaceful and _attacked(message, monster) and self._is_near(monster):
-                monster.peaceful = None  # mistaken for another monster, or it has changed
+            if _attacked(message, monster) and self._is_near(monster):
+                monster.attacked = True
+                if monster.peaceful:
+                    monster.peaceful = None  # mistaken for another monster, or it has changed
         if "Closed for inventory" in message:
             level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
         elif "(for sale" in message:
             level.terrain[here] = level.terrain[here] if level.terrain[here] in t.INDOORS else t.FLOOR
             self._see_shop(here)
+
+    def _entered(self, depth: int, left: int) -> Place:
+        """The level of a screen, if we were on this square before; of a branch yet unknown, if need be."""
+        if self._place.level == depth:
+            return self._place
+        link = self.level.links.get(left) if self._place in self.levels else None
+        self.unsure = link is None or link.level != depth
+        if link is not None and not self.unsure:
+            return link
+        self.levels.pop(Place(UNSURE, depth), None)
+        return Place(UNSURE, depth)
+
+    def settle(self, branch: int, screen: Screen) -> None:
+        """Learn to which branch the present level belongs."""
+        self.unsure = False
+        place, new = Place(branch, self._place.level), self.levels.pop(self._place)
+        self._memory[place] = self._memory.pop(self._place, []) + self._memory.get(place, [])
+        if place not in self.levels:
+            new.place = place
+            self.levels[place] = new
+        self._enter(place)
+        self._see_map(screen)
 
     def _is_near(self, monster: Monster) -> bool:
         return t.distance(monster.place, self.body.place) == 1

@@ -20,6 +20,18 @@ Keys: TypeAlias = Generator[int, Any, None]
 _PAGES = 60
 """Maximum number of pages turned after one key."""
 _ANSWERS = 12
+MAIN, MINES = 0, 2
+BRANCHES = {
+    "the Dungeons of Doom": MAIN,
+    "in Gehennom": 1,
+    "the Gnomish Mines": MINES,
+    "the Quest": 3,
+    "in Sokoban": 4,
+    "Fort Ludios": 5,
+    "Vlad's Tower": 6,
+    "in the endgame": 7,
+}
+"""The branches by their names in `You are in ..., on level 3.`"""
 _PATIENCE = 60
 """Key presses without game time after which an action that takes time is forced."""
 
@@ -63,6 +75,8 @@ class Player:
         """Whether a cursed item in both hands prevents writing."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
+        self.bare_hands = True
+        """Whether we write with a finger; the key for it is not among BALROG's."""
         self.standstill = 0
         """Key presses since the game's clock last moved."""
         self.alignment = self.race = self.role = ""
@@ -95,12 +109,28 @@ class Player:
         return any(word in message for message in self.heard for word in words)
 
     def press(self, key: int) -> Keys:
-        """Press one key and turn the pages that follow."""
+        """Press one key and turn the pages that follow; ask where we are, if that is a new level."""
+        yield from self._press_through(key)
+        waits = self.screen.asks or self.screen.asks_text or self.screen.menu or self.screen.more
+        if self.world.unsure and not waits and not self.world.over:
+            yield from self._locate()
+
+    def _press_through(self, key: int) -> Keys:
         yield from self._press(key)
         for _ in range(_PAGES):
             if not self.screen.more:
                 return
             yield from self._press(keys.ENTER)
+
+    def _locate(self) -> Keys:
+        """Read the name of the dungeon's branch, which takes no game time."""
+        yield from self._press_through(keys.ATTRIBUTES)
+        told = " ".join(" ".join(self.screen.lines()).split())
+        for _ in range(_ANSWERS):
+            if not (self.screen.asks or self.screen.asks_text or self.screen.menu):
+                break
+            yield from self._press_through(keys.ESC)
+        self.world.settle(next((number for name, number in BRANCHES.items() if name in told), 0), self.screen)
 
     def command(self, *pressed: int) -> Keys:
         """Press the keys of one command; an unexpected question is answered with ESC."""

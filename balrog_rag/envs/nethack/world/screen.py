@@ -36,7 +36,8 @@ class Screen:
         if not self._waits[2]:
             return False
         row, column = self.tty_cursor.tolist()
-        return MORE_SIGN in self.tty_chars[row, max(0, column - 9) : column + 1].tobytes()
+        end = row * _COLUMNS + column + 1  # the sign may be broken between two lines
+        return MORE_SIGN in self.tty_chars.ravel()[max(0, end - 10) : end].tobytes()
 
     @property
     def menu(self) -> bool:

@@ -86,6 +86,53 @@ def _fears_elbereth(entry: Any) -> bool:
     return not resists and ord(entry.mlet) != _HUMAN_CLASS and entry.mname != _MINOTAUR
 
 
+_LAWFUL = frozenset(
+    (
+        *(
+            "hobbit",
+            "dwarf",
+            "dwarf lord",
+            "dwarf king",
+            "tengu",
+            "white unicorn",
+            "couatl",
+            "Aleax",
+            "Angel",
+        ),
+        *(
+            "ki-rin",
+            "Archon",
+            "gray dragon",
+            "silver dragon",
+            "orange dragon",
+            "green dragon",
+            "yellow dragon",
+        ),
+        *("giant", "stone giant", "fire giant", "titan", "Keystone Kop", "Kop Sergeant", "Kop Lieutenant"),
+        *("Kop Kaptain", "black naga", "golden naga", "guardian naga", "sasquatch", "guard", "horned devil"),
+        *("erinys", "barbed devil", "archeologist", "caveman", "cavewoman", "knight", "samurai"),
+    )
+)
+_CHAOTIC = frozenset(
+    (
+        *("werejackal", "werewolf", "wererat", "winter wolf cub", "warg", "hell hound pup", "beholder"),
+        *("gremlin", "gargoyle", "winged gargoyle", "bugbear", "mind flayer", "master mind flayer", "manes"),
+        *("homunculus", "imp", "lemure", "quasit", "kobold", "large kobold", "kobold lord", "kobold shaman"),
+        *("goblin", "hobgoblin", "orc", "hill orc", "Mordor orc", "Uruk-hai", "orc shaman", "orc-captain"),
+        *("mumak", "black unicorn", "forest centaur", "mountain centaur", "hill giant", "frost giant"),
+        *("storm giant", "red naga", "ogre", "ogre lord", "ogre king", "disenchanter", "Woodland-elf"),
+        *("Green-elf", "Grey-elf", "elf-lord", "Elvenking", "soldier", "sergeant", "lieutenant", "captain"),
+        *("watchman", "watch captain", "kraken", "salamander", "ghoul", "barrow wight", "wraith"),
+    )
+)
+"""Alignments of NetHack 3.6.7's monst.c, which NLE does not expose; all others count as neutral."""
+_PEOPLES = {"human": 0x8, "elven": 0x10, "dwarven": 0x20, "gnomish": 0x40, "orcish": 0x80}
+_LOVED = {"elven": 0x10, "dwarven": 0x60, "gnomish": 0x60}
+_HATED = {"human": 0xC0, "elven": 0x80, "dwarven": 0x80, "gnomish": 0x8, "orcish": 0x38}
+"""Peoples that a race gets on with, and that it hates: flags of NetHack 3.6.7's role.c."""
+_SIGNS = {"lawful": 1, "neutral": 0, "chaotic": -1}
+
+
 class Species(NamedTuple):
     """One kind of monster."""
 
@@ -116,6 +163,22 @@ class Species(NamedTuple):
     """Whether a fresh corpse of it is safe to eat for all but its own kind."""
     stays: bool
     """Whether it never, or hardly ever, leaves its square."""
+    sign: int = 0
+    """1 lawful, 0 neutral, -1 chaotic."""
+    peoples: int = 0
+    """The peoples it belongs to, as flags."""
+
+    def peaceful_to(self, race: str, alignment: str) -> bool | None:
+        """Whether it is peaceful to such a hero (peace_minded() of NetHack 3.6.7); None: by chance."""
+        if self.always_peaceful:
+            return True
+        if self.always_hostile:
+            return None if race == "orcish" and self.peoples & _PEOPLES["orcish"] else False
+        if self.peoples & _LOVED.get(race, 0):
+            return True
+        if self.peoples & _HATED.get(race, 0) or alignment not in _SIGNS:
+            return None if alignment not in _SIGNS else False
+        return None if self.sign == _SIGNS[alignment] else False
 
 
 @functools.cache
@@ -154,4 +217,6 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         companion=name in _COMPANIONS,
         edible=_edible(entry),
         stays=entry.mmove <= _SESSILE_SPEED,
+        sign=(name in _LAWFUL) - (name in _CHAOTIC),
+        peoples=entry.mflags2 & sum(_PEOPLES.values()),
     )
