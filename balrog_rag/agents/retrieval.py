@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from balrog_rag.agents.base import Wrappable, Wrapper
+from balrog_rag.agents.kept_passages import KeptPassages
 from balrog_rag.agents.lookup_worth import LookupWorth
 from balrog_rag.agents.noticing import Noticer
 from balrog_rag.agents.prompts.prompt import Prompt
@@ -17,6 +18,7 @@ from balrog_rag.agents.untrusted import neutralised
 from balrog_rag.config.agent_schema import RetrievalConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import AnswerFormat, Decision, Message, Observation, Passage, Reply
+from balrog_rag.contracts.signals import Concern
 from balrog_rag.util.tokens import count_text
 
 LABELLED = AnswerFormat((), before="Query: ")
@@ -55,6 +57,9 @@ class Retrieval(Wrapper):
         self._known: OrderedDict[str, LookedUp] = OrderedDict()
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._questions: dict[str, int] = {}
+        self._urgent = from_signals and config.order == "urgent"
+        self._concerns: Sequence[Concern] = ()
+        self._memory = KeptPassages(config.keep_tokens)
         self._order = self._query_order([])
         self._offer = self.prompts.render("lookup_tools" if self.tools is not None else "lookup")
         self._steps = 0
@@ -73,7 +78,7 @@ class Retrieval(Wrapper):
         if self.config.when == "asked":
             prompt.more.append(self._offer)
         self._called = 0
-        found = await self._look_up(prompt, observation) if due else self._kept()
+        found = self._with_relevant(await self._look_up(prompt, observation) if due else self._kept())
         if due:
             self._worth.took(self._steps, found.ids, self._called + count_text(found.text))
         else:
@@ -110,8 +115,17 @@ class Retrieval(Wrapper):
         """Whether this step looks something up without being asked to."""
         self._steps += 1
         self._done.update(self.signals.deeds(observation))
+        if self._urgent:
+            self._concerns = self.signals.concerns(observation, self._done)
+        if self.config.when == "asked":  # nothing is looked up that the agent did not ask for
+            return False
+        # Both are evaluated at every step: the first remembers what it has seen.
+        return self._due_by_policy(observation) or bool(self._memory.open(self._concerns))
+
+    def _due_by_policy(self, observation: Observation) -> bool:
         if self.config.when == "novelty":
-            return bool(self._noticer.new(observation))
+            new = self._noticer.new(observation)
+            return bool(self._not_lately(self._memory.unknown(self._concerns)) if self._urgent else new)
         if self.config.when == "adaptive":
             return self._worth.due(self._steps, self.signals.health(observation.numbers))
         if self.config.when == "interval":
@@ -122,6 +136,15 @@ class Retrieval(Wrapper):
         """Return an earlier result while it is still to be shown."""
         fresh = self._shown.text and self._steps - self._shown_at <= self.config.keep
         return self._shown._replace(how="kept") if fresh else LookedUp("")
+
+    def _with_relevant(self, found: LookedUp) -> LookedUp:
+        """Add what is kept about lasting states and the game's open question."""
+        kept = [each for each in self._memory.relevant(self._concerns) if each.id not in found.ids]
+        if not kept:
+            return found
+        text = "\n\n".join(filter(None, (listed(kept, self._most_chars(), self.config.titles), found.text)))
+        ids = (*(each.id for each in kept), *found.ids)
+        return LookedUp(found.how if found.text else "kept", found.query, text, ids)
 
     # --- what ---
 
@@ -161,23 +184,32 @@ class Retrieval(Wrapper):
         """Return the moment's questions that were not asked lately, the most urgent first, up to a limit."""
         oldest = self._steps - self.config.forget
         self._questions = {question: step for question, step in self._questions.items() if step > oldest}
-        truth = self.config.query == "truth"
-        all_ = self.signals.truth(observation, self._done) if truth else self.signals.questions(observation)
-        open_ = [each for each in all_ if each not in self._questions]
-        asked = open_[: self.config.queries]
+        due = self._memory.open(self._concerns)
+        open_ = [*due, *self._not_lately(self._every_question(observation))]
+        asked = list(dict.fromkeys(open_))[: self.config.queries]
         self._questions.update(dict.fromkeys(asked, self._steps))
         return asked
+
+    def _not_lately(self, questions: Sequence[str]) -> list[str]:
+        oldest = self._steps - self.config.forget
+        return [each for each in questions if self._questions.get(each, oldest) <= oldest]
+
+    def _every_question(self, observation: Observation) -> Sequence[str]:
+        urgent = self._memory.unknown(self._concerns)
+        if self.config.query == "truth":
+            return [*urgent, *self.signals.truth(observation, self._done)]
+        return urgent if self._urgent else self.signals.questions(observation)
 
     async def _find_all(self, queries: Sequence[str], prompt: Prompt) -> LookedUp:
         """Search for each query, and take passages from the results in turn, without duplicates."""
         if not queries:
             return LookedUp("no query")
-        found = [await self.knowledge.search(query, self.config.k) for query in queries]
-        return await self._in_shape(
-            "; ".join(queries), self._kept_of(in_turn(found))[: self.config.k], prompt
-        )
+        found = [self._good_enough(await self.knowledge.search(query, self.config.k)) for query in queries]
+        for query, passages in zip(queries, found, strict=True):
+            self._memory.learn(query, passages)
+        return await self._in_shape("; ".join(queries), in_turn(found)[: self.config.k], prompt)
 
-    def _kept_of(self, passages: Sequence[Passage]) -> list[Passage]:
+    def _good_enough(self, passages: Sequence[Passage]) -> list[Passage]:
         floor = self.config.floor
         return [each for each in passages if floor is None or each.score >= floor]
 
@@ -191,7 +223,7 @@ class Retrieval(Wrapper):
             self._remember(key, known)
             return known._replace(how="reused")
         passages = await self.knowledge.search(query, self.config.k)
-        found = await self._in_shape(query, self._kept_of(passages), prompt)
+        found = await self._in_shape(query, self._good_enough(passages), prompt)
         self._remember(key, found)
         return found
 
@@ -215,8 +247,7 @@ class Retrieval(Wrapper):
             return LookedUp("no passages", query)
         ids = tuple(each.id for each in passages)
         if self.config.context != "summary":
-            cut = self.config.chars if self.config.context == "cut" else None
-            return LookedUp("fresh", query, listed(passages, cut, self.config.titles), ids)
+            return LookedUp("fresh", query, listed(passages, self._most_chars(), self.config.titles), ids)
         found = listed(passages, self.config.source_chars, self.config.titles)
         words = self.prompts.render(
             "summary", state=prompt.now.strip(), passages=found, state_words=self.config.state_words
@@ -226,6 +257,9 @@ class Retrieval(Wrapper):
         if len(summary) > self.config.max_summary:
             return LookedUp("too long", query)
         return LookedUp("fresh" if summary else "no summary", query, summary, ids)
+
+    def _most_chars(self) -> int | None:
+        return self.config.chars if self.config.context == "cut" else None
 
     def _show(self, prompt: Prompt, found: LookedUp) -> None:
         """Add the result to the prompt, if it has text."""

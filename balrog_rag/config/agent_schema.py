@@ -66,7 +66,25 @@ class RetrievalConfig:
         "steps without seeing a thing after which it counts as new, and a query=noticed question is repeated",
         ge=1,
     )
+    order: str = field(
+        default="listed",
+        metadata=described(
+            "order of query=noticed questions: listed: message, states, things as listed by the game; urgent: "
+            "the game's open question, what can kill now, then news and things, nearest first",
+            choices=("listed", "urgent"),
+            implied=True,
+        ),
+    )
     keep: int = key("maximum steps that reference material stays in the prompt without a new look-up", ge=0)
+    keep_tokens: int = field(
+        default=0,
+        metadata=described(
+            "with order=urgent, tokens of passages that stay in the prompt while what they are about lasts",
+            ge=0,
+            le=100_000,
+            implied=True,
+        ),
+    )
     k: int = key("number of passages to retrieve", ge=1, le=100)
     floor: float | None = key("drop passages with a lower score; null: keep all")
     context: str = key(

@@ -18,7 +18,7 @@ from balrog_rag.contracts.kinds import (
 )
 from balrog_rag.contracts.measures import Column, EpisodeCounter, Measure, Numbers, Progress, Rules
 from balrog_rag.contracts.programs import ProgramKind
-from balrog_rag.contracts.signals import EnvironmentSignals
+from balrog_rag.contracts.signals import Concern, EnvironmentSignals
 
 T = TypeVar("T")
 Check = Callable[[Any, str, str], T]
@@ -191,6 +191,7 @@ def _retrospect(retrospect: Retrospect, guard: _Guard) -> Retrospect:
         read_logged=read and guard(read, "retrospect.read_logged()", optional(_observation)),
         record=guard(retrospect.record, "retrospect.record()", validation.plain),
         cause=guard(retrospect.cause, "retrospect.cause()", validation.text),
+        decision=guard(retrospect.decision, "retrospect.decision()", optional(validation.integer)),
         comparable=guard(retrospect.comparable, "retrospect.comparable()", validation.plain),
     )
 
@@ -244,12 +245,26 @@ def _an_observation(value: Any, who: str, what: str) -> Observation:
     return value
 
 
+def _concerns(value: Any, who: str, what: str) -> list[Concern]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, Concern) for each in value):
+        raise validation.fault(who, what, value, "return a list of Concern")
+    return [
+        Concern(
+            validation.text(each.query, who, f"{what}.query"),
+            validation.flag(each.asked, who, f"{what}.asked"),
+            validation.flag(each.lasting, who, f"{what}.lasting"),
+        )
+        for each in value
+    ]
+
+
 SIGNALS: dict[str, Check[Any]] = {
     **dict.fromkeys(("message", "news", "deed", "press", "time", "map"), validation.text),
     **dict.fromkeys(("states", "questions", "truth", "things", "ailments"), validation.texts),
     **dict.fromkeys(("hurt", "moved"), validation.flag),
     **dict.fromkeys(("place", "screen"), _hashable),
     **dict.fromkeys(("trimmed", "without_map"), _an_observation),
+    "concerns": _concerns,
     "deeds": validation.numbers,
     "health": validation.number,
     "clock": optional(validation.integer),

@@ -110,6 +110,11 @@ class Retrospect:
     """Classify what ended a game, from its outcome and the facts of its end; "" if nothing did."""
     preventable: frozenset[str] = frozenset()
     """Classes of ends that reading one paragraph in time would have prevented."""
+    decision: Callable[[str, Sequence[Observation], str], int | None] = lambda cause, moments, last: (
+        len(moments) - 1 if moments else None
+    )
+    """Which moment's answer was fatal: its index, from the class of the end, the moments before it and the
+    text that followed the last of them; None if the answer was given earlier."""
     comparable: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda facts: facts
     """The facts of an end that a replay must reproduce, without those that depend on the machine."""
 

@@ -1,9 +1,20 @@
 """Signals that agents' wrappers use instead of parsing a game's screen."""
 
 from collections.abc import Hashable, Mapping
+from typing import NamedTuple
 
 from balrog_rag.contracts.data import Observation
 from balrog_rag.contracts.measures import Numbers
+
+
+class Concern(NamedTuple):
+    """Something that bears on the next decision, as a query."""
+
+    query: str
+    asked: bool = False
+    """The game waits for an answer to a question about it."""
+    lasting: bool = False
+    """It matters as long as it is reported, so what was found about it stays in the prompt."""
 
 
 class EnvironmentSignals:
@@ -28,6 +39,14 @@ class EnvironmentSignals:
     def questions(self, seen: Observation) -> list[str]:
         """Return what a player should look up now, each as a query, the most urgent first."""
         return [each for each in (self.news(seen).strip(), *self.states(seen), *self.things(seen)) if each]
+
+    def concerns(self, seen: Observation, done: Mapping[str, int]) -> list[Concern]:
+        """Return what to look up before the next decision, the most urgent first, with how long it matters.
+
+        `done` has the last time of each of the episode's `deeds` so far.
+        """
+        lasting = set(self.states(seen))
+        return [Concern(each, lasting=each in lasting) for each in self.questions(seen)]
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
         """Return recent actions that affect the rest of the episode, by name, with the game's own time."""

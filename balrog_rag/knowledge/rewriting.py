@@ -6,6 +6,7 @@ from functools import lru_cache
 
 _LEAST = 2
 """Minimum number of words for a part to be searched separately and weighted like the whole query."""
+_BETWEEN = re.compile(r",|\sor\s", re.IGNORECASE)
 _GAPS = re.compile(r"(?:\s*,)+\s*")
 
 
@@ -18,8 +19,8 @@ def subject(query: str, passing: Sequence[str]) -> str:
 
 
 def parts(query: str) -> list[str]:
-    """Return the parts of a query between commas, without surrounding punctuation."""
-    return [part for each in query.split(",") if (part := each.strip(" .?!"))]
+    """Return the parts between commas and the sides of an "or", without surrounding punctuation."""
+    return [part for each in _BETWEEN.split(query) if (part := each.strip(" .?!"))]
 
 
 def meant(query: str, meaning: Mapping[str, str]) -> str:

@@ -2,7 +2,8 @@
 
 Recorded games are replayed moment by moment through the retrieval wrapper of agents, without a model: the
 wrapper decides when to search, makes the query and shows the results. Counted is whether a passage that helps
-against that class of end was shown early enough, and what else was looked up.
+against that class of end was in the prompt whose answer was fatal, whether one was shown early enough, and
+what else was looked up.
 """
 
 import asyncio
@@ -19,10 +20,11 @@ from balrog_rag.agents import build
 from balrog_rag.agents.retrieval import LONGEST_WRITTEN, LookedUp, Retrieval
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import AnswerFormat, Message, Observation, Passage, Purpose, Reply, TaskView
-from balrog_rag.contracts.errors import ConfigError, KnowledgeError
+from balrog_rag.contracts.errors import ConfigError, KnowledgeError, PluginError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.knowledge.search import Searcher
 from balrog_rag.util.files import read_file
+from balrog_rag.util.tokens import count_text
 
 _SPARE = 30
 """Passages examined beyond k if some are excluded."""
@@ -57,6 +59,8 @@ class ObservedGame(NamedTuple):
     game: EndedGame
     kind: EnvironmentKind
     moments: tuple[Observation, ...]
+    decision: int | None
+    """Index of the moment whose answer was fatal; None if it is not on record."""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -78,6 +82,16 @@ class Case(msgspec.Struct, frozen=True):
     """How many steps before the end it was shown."""
     later: bool
     """Whether one was shown in time after the first moment of the record, where everything counts as new."""
+    decision: int | None
+    """The step of the record at which the fatal answer was given, counted from 0."""
+    at_answer: bool
+    """Whether one was in the very prompt that got the fatal answer."""
+    at_decision: bool
+    """Whether one was in that prompt or in the one before it, whose answer led to the question."""
+    tokens: int
+    """Tokens of reference text in all prompts."""
+    false_alarms: int
+    """Prompts with a passage that helps against another class of end."""
 
     @property
     def in_time(self) -> bool:
@@ -95,10 +109,18 @@ class LookupPolicy(msgspec.Struct, frozen=True):
     shown_in_time: int
     shown_later: int
     """Number of these in which it was shown after the record's first moment."""
+    at_decision: int
+    """Number of preventable ends with one in the prompt of the fatal answer or in the one before."""
+    at_answer: int
+    """Number of these with one in the very prompt of the fatal answer."""
     steps: int
     looked_up: int
     looked_up_share: float
     passages_a_game: float
+    tokens_a_step: float
+    """Mean tokens of reference text in a prompt."""
+    false_alarm_share: float
+    """Share of prompts with a passage that helps against another class of end."""
     list: tuple[Case, ...]
 
 
@@ -165,9 +187,17 @@ class RecordedSearches:
 def seen(game: EndedGame) -> ObservedGame:
     """Parse a game's moments once for all policies."""
     kind = kind_of(game.env)
-    return ObservedGame(
-        game, kind, tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1])
-    )
+    moments = tuple(_read(kind, moment.observation, game.file) for moment in game.last[:-1])
+    return ObservedGame(game, kind, moments, _decided(kind, game, moments))
+
+
+def _decided(kind: EnvironmentKind, game: EndedGame, moments: Sequence[Observation]) -> int | None:
+    if not moments:
+        return None
+    found = kind.retrospect.decision(game.cause, moments, game.last[-1].observation)
+    if found is not None and not 0 <= found < len(moments):
+        raise PluginError(f"{kind.title}: retrospect.decision() returned {found} for {len(moments)} moments")
+    return found
 
 
 def measure(
@@ -187,10 +217,14 @@ def measure(
         preventable=sum(case.preventable for case in cases),
         shown_in_time=sum(case.preventable and case.in_time for case in cases),
         shown_later=sum(case.preventable and case.later for case in cases),
+        at_decision=sum(case.preventable and case.at_decision for case in cases),
+        at_answer=sum(case.preventable and case.at_answer for case in cases),
         steps=steps,
         looked_up=looked_up,
         looked_up_share=looked_up / steps if steps else 0.0,
         passages_a_game=sum(case.shown for case in cases) / len(cases),
+        tokens_a_step=sum(case.tokens for case in cases) / steps if steps else 0.0,
+        false_alarm_share=sum(case.false_alarms for case in cases) / steps if steps else 0.0,
         list=cases,
     )
 
@@ -223,36 +257,50 @@ async def _walk(
     view = TaskView(game.env, game.cause, "", {"wait": ""}, frozenset(("wait",)), "wait", anything=True)
     agent = build(config, view, answers, found)
     assert isinstance(agent, Retrieval)
-    made = _Tally(frozenset(saving.get(game.cause, ())))
+    made = _Tally(game.cause, saving, each.decision)
     for place, moment in enumerate(each.moments):
         found.queries.clear()
         answers.text = game.last[place + 1].action
         await agent.act(moment)
-        made.take(agent.showing, found.queries, len(game.last) - 1 - place)
+        made.take(_in_prompt(agent.showing, answers.prompt), found.queries, len(game.last) - 1 - place)
     return Case(
         game.file, game.end, game.cause, game.cause in kind.retrospect.preventable,
         made.steps, made.looked_up, made.shown, made.saving, made.query, made.before_end, made.later,
+        each.decision, made.at_answer, made.at_decision, made.tokens, made.false_alarms,
     )  # fmt: skip
 
 
-class _Tally:
-    """Counts the look-ups of one game, and when a helpful passage was first shown."""
+def _in_prompt(showing: LookedUp, prompt: str) -> LookedUp:
+    """The result as far as the model could read it: nothing if its text is not in the prompt."""
+    return showing if showing.text and showing.text in prompt else LookedUp(showing.how, showing.query)
 
-    def __init__(self, wanted: frozenset[str]) -> None:
-        self._wanted = wanted
-        self.steps = self.looked_up = self.shown = 0
+
+class _Tally:
+    """Counts the look-ups of one game, and when a helpful passage was in the prompt."""
+
+    def __init__(self, cause: str, saving: Mapping[str, Sequence[str]], decision: int | None) -> None:
+        self._wanted = frozenset(saving.get(cause, ()))
+        self._others = frozenset(id_ for ids in saving.values() for id_ in ids) - self._wanted
+        self._decision = decision
+        self.steps = self.looked_up = self.shown = self.tokens = self.false_alarms = 0
         self.saving = self.query = ""
         self.before_end: int | None = None
-        self.later = False
+        self.later = self.at_answer = self.at_decision = False
 
     def take(self, showing: LookedUp, queries: Sequence[str], before_end: int) -> None:
         """Count one moment."""
-        self.steps += 1
+        place, self.steps = self.steps, self.steps + 1
         self.looked_up += bool(queries)
         self.shown += len(showing.ids) if queries else 0
+        self.tokens += count_text(showing.text) if showing.text else 0
+        self.false_alarms += not self._others.isdisjoint(showing.ids)
         first = next((each for each in showing.ids if each in self._wanted), "")
-        self.later |= bool(first) and self.steps > 1 and before_end >= EARLY
-        if first and self.before_end is None:
+        if not first:
+            return
+        self.later |= self.steps > 1 and before_end >= EARLY
+        self.at_answer |= place == self._decision
+        self.at_decision |= self._decision is not None and self._decision - 1 <= place <= self._decision
+        if self.before_end is None:
             self.saving, self.query, self.before_end = first, showing.query[:LONGEST_WRITTEN], before_end
 
 
@@ -268,9 +316,13 @@ class _Answers:
     """Replaces the model: every answer is the recorded action."""
 
     text = ""
+    prompt = ""
+    """The text of the last request for an action."""
 
     async def complete(
         self, messages: Sequence[Message], purpose: Purpose = "act", answer: AnswerFormat | None = None
     ) -> Reply:
         """Return the recorded action."""
+        if purpose == "act":
+            self.prompt = "\n".join(message.text for message in messages)
         return Reply(self.text)

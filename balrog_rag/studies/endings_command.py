@@ -86,18 +86,19 @@ def _print(made: Sequence["LookupPolicy"], every: bool) -> None:
     columns = (
         "when",
         "query",
+        "at the decision",
         "shown in time",
-        "share",
-        "later, too",
         "steps with a look-up",
+        "tokens a step",
+        "false alarms",
         "passages a game",
     )
     table = Table(*columns, title=title)
     for policy in made:
-        share = policy.shown_in_time / policy.preventable if policy.preventable else 0.0
         table.add_row(
-            policy.when, policy.query, f"{policy.shown_in_time} of {policy.preventable}", f"{share:.0%}",
-            f"{policy.shown_later}", f"{policy.looked_up_share:.1%}", f"{policy.passages_a_game:.1f}",
+            policy.when, policy.query, f"{policy.at_decision} of {policy.preventable}",
+            f"{policy.shown_in_time} of {policy.preventable}", f"{policy.looked_up_share:.1%}",
+            f"{policy.tokens_a_step:.0f}", f"{policy.false_alarm_share:.1%}", f"{policy.passages_a_game:.1f}",
         )  # fmt: skip
     console = Console(width=max(Console().width, _WIDE))
     console.print(table)
@@ -114,9 +115,11 @@ def _cases(policy: "LookupPolicy") -> object:
 
     from balrog_rag.util.terminal_safe import one_line
 
-    table = Table("end", "class", "steps before", "saving passage", title=f"{policy.when}, {policy.query}")
+    columns = ("end", "class", "at the decision", "steps before", "saving passage")
+    table = Table(*columns, title=f"{policy.when}, {policy.query}")
     for case in policy.list:
         before = "never" if case.before_end is None else str(case.before_end)
-        cells = (case.end, case.cause, before if case.preventable else "-", case.saving)
+        decided = ("yes" if case.at_decision else "no") if case.preventable else "-"
+        cells = (case.end, case.cause, decided, before if case.preventable else "-", case.saving)
         table.add_row(*(Text(one_line(cell)) for cell in cells))
     return table

@@ -316,7 +316,7 @@ def test_the_query_is_asked_about_the_moment_and_not_for_an_action() -> None:
     assert question.answer == AnswerFormat((), before="Query: ")
 
 
-@pytest.mark.parametrize("option", ["naive_rag", "cot_rag", "robust_rag", "robust_star_rag"])
+@pytest.mark.parametrize("option", ["naive_rag", "cot_rag", "paper_robust_cot_rag", "robust_star_rag"])
 def test_any_agent_can_look_things_up(option: str) -> None:
     trial = Trial(option=option, act="north\nACTION: north\n<|ACTION|>north<|END|>")
     assert trial.play(moment(1)) == ["fresh"]

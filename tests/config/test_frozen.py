@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.config.frozen import config_digest, plain, thaw
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
@@ -59,3 +60,11 @@ def test_what_is_begun_in_the_same_second_gets_a_folder_of_its_own(tmp_path: Pat
     for _ in range(3):
         folder_for(run, "sweep").mkdir()
     assert len(list(tmp_path.glob("*_sweep*"))) == 3
+
+
+def test_a_key_added_later_changes_no_digest_unless_it_is_set() -> None:
+    config = plain(compose(["agent=cot_rag"]))
+    assert "keep_tokens" not in config["agent"]["retrieval"]
+    assert thaw(config["agent"], AgentConfig).retrieval.order == "listed"
+    kept = plain(compose(["agent=cot_rag", "agent.retrieval.keep_tokens=1"]))
+    assert config_digest(kept) != config_digest(config)

@@ -16,9 +16,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     answers = f"model.options.answers=['{ANSWER}']"
     arms = {
-        "silent": ("agent=robust_rag", answers),
-        "searching": ("agent=robust_rag", "agent.retrieval.query=short", answers),
-        "without": ("agent=robust_cot", answers),
+        "silent": ("agent=robust_star_rag", answers),
+        "searching": ("agent=robust_star_rag", "agent.retrieval.query=short", answers),
+        "without": ("agent=robust_star", answers),
     }
     for name, words in arms.items():
         ended = evaluate(*WORDS, f"run.name={name}", *words, cwd=folder)

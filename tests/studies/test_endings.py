@@ -8,7 +8,10 @@ import pytest
 
 from balrog_rag.cli.knowledge import main
 from balrog_rag.contracts.data import Passage
+from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause_of_death
+from balrog_rag.envs.nethack.concerns import NOT_LOW, OLD_CORPSE, OVEREATING, PRAY, PRAYED, STAIRS_OUT
+from balrog_rag.envs.nethack.decisions import decision
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.questions import news, states
 from balrog_rag.envs.nethack.screen_signals import NetHackSignals
@@ -81,10 +84,62 @@ def test_states_and_news_are_what_should_be_known() -> None:
     assert news("You feel that Kos is displeased.")
 
 
+def test_the_fatal_answer_is_found_by_the_class_of_end() -> None:
+    pray, eat = "Are you sure you want to pray? [yn] (n)", "There is a newt corpse here; eat it? [ynq] (n)"
+    said = ["", eat, "You finish eating.", pray, "You begin praying.", "You feel that Kos is displeased.", ""]
+    moments = [read_logged(screen(text)) for text in said]
+    assert decision("prayer", moments, "You die...") == 3
+    assert decision("corpse", moments, "") == 1
+    assert decision("corpse", moments[2:], "") is None  # eaten before the record begins
+    assert decision("hunger", moments, "You faint from lack of food.") == 6
+    assert decision("left the dungeon", moments, "") == 6  # without a question it is the last answer
+    assert decision("gas spore", [*moments, read_logged(screen("You made the top ten list!"))], "") == 6
+    sick = [
+        *moments[:2],
+        *(read_logged(screen(signs="FoodPois")) for _ in range(2)),
+        read_logged(screen(eat)),
+    ]
+    assert decision("corpse", sick, "") == 1
+    assert decision("overeating", [], "") is None
+
+
+def asked_at(message: str = "", seen: str = "", prayed: int | None = None, **shown: object) -> list[Concern]:
+    moment = read_logged(screen(message, seen or "vertical wall near east", **shown))
+    return NetHackSignals().concerns(moment, {} if prayed is None else {"prayer": prayed})
+
+
+def test_concerns_begin_with_the_open_question_and_end_with_the_farthest_thing() -> None:
+    climb = asked_at("Beware, there will be no return!  Still climb? [yn] (n)", level=1)
+    assert climb[0] == Concern(STAIRS_OUT, asked=True)
+    seen = "jackal far north\ngas spore adjacent east\nnewts near west and south\ntame kitten near east"
+    seen = f"{seen}\nnewt statue near east"
+    queries = [each.query.split(":")[0] for each in asked_at("In what direction?", seen)]
+    assert queries == ["gas spore", "newt", "jackal"]
+    assert [each.lasting for each in asked_at("", seen)] == [True, False, False]
+    assert asked_at("Core dumped.") == asked_at("You swap places with Slasher.") == []
+    assert asked_at("", "floating eye near west", signs="Hallu")[0].query.startswith("Hallucinating")
+    assert len(asked_at("", "floating eye near west", signs="Hallu")) == 1
+
+
+def test_what_was_done_and_lasts_changes_the_questions() -> None:
+    pray = "Are you sure you want to pray? [yn] (n)"
+    assert [each.query for each in asked_at(pray, hp=2)][:1] == [PRAY]
+    assert asked_at(pray, hp=2, turn=500, prayed=440)[0].query == PRAYED
+    assert NOT_LOW in [each.query for each in asked_at(pray, hp=9)]
+    assert NOT_LOW not in [each.query for each in asked_at(pray, hp=3)]
+    assert asked_at("What do you want to eat? [f or ?*]", signs="Satiated")[0].query == OVEREATING
+    assert asked_at("There is a kobold corpse here; eat it? [ynq] (n)")[0].query == OLD_CORPSE
+    hungry = asked_at("", signs="Weak", turn=500, prayed=440)
+    assert next(each.query for each in hungry if each.lasting) == PRAYED
+    assert asked_at(pray, hp=2, turn=1500, prayed=440)[0].query == PRAY
+    no_numbers = read_logged(f"message:\n{pray}\n\ncursor:\nYourself a priest\n")
+    assert NetHackSignals().concerns(no_numbers, {})[0] == Concern(PRAY, asked=True)
+
+
 def test_every_saving_passage_is_in_the_corpus_and_every_class_is_one() -> None:
     saving = read_saving(data("wiki_index") / "saving.yaml")
     check_saving(saving, load("embedded", Cut(240)).passages, "embedded")
-    assert set(saving) <= PREVENTABLE
+    assert set(saving) == PREVENTABLE
     with pytest.raises(Exception, match="is not in corpus mine"):
         check_saving(saving, [Passage("1", "", "")], "mine")
 
@@ -112,7 +167,10 @@ def test_the_command_tells_what_each_policy_would_have_shown(
     assert [case["before_end"] for case in novelty["list"]] == [6, 2, None]
     assert novelty["list"][0]["saving"] == "notes/choking"
     assert novelty["looked_up_share"] == pytest.approx(6 / 35)
-    assert (asked["shown_in_time"], asked["looked_up_share"]) == (0, 0)
+    assert (novelty["at_decision"], novelty["at_answer"]) == (2, 2)
+    assert novelty["tokens_a_step"] > 0
+    assert novelty["false_alarm_share"] == pytest.approx(6 / 35)  # shown in the third game as well
+    assert (asked["shown_in_time"], asked["at_decision"], asked["looked_up_share"]) == (0, 0, 0)
     assert every["looked_up_share"] >= novelty["looked_up_share"]
 
 

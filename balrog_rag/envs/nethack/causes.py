@@ -13,7 +13,11 @@ LEFT, OTHER = "left the dungeon", "other"
 _CLASSES = (
     ("hunger", r"^starv|fainted from lack of food"),
     ("overeating", r"^choked"),
-    ("corpse", r"poisoned by (?:an? )?rotted|food poisoning|tainted|rotted .*corpse"),
+    (
+        "corpse",
+        r"poisoned by (?:an? )?rotted|food poisoning|tainted|rotted .*corpse"
+        r"|(?:poisonous|acidic) (?:corpse|glob)|cadaver",
+    ),
     ("prayer", r"wrath of|while praying|(?<!ghost) of [A-Z][A-Za-z' ]+(?:,|$)"),
     ("gas spore", r"gas spore"),
     ("floating eye", r"frozen by a monster's gaze"),

@@ -7,7 +7,7 @@ observation has always done.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +104,14 @@ def glyph_names() -> GlyphNames:
         in_sight=in_sight,
         opaque=frozenset(ids[symbol] for symbol in _OPAQUE),
     )
+
+
+@functools.cache
+def monster_names() -> Mapping[str, str]:
+    """The name of each kind of monster, by the nouns for one and for several of it."""
+    nh = _nethack()
+    names = [nh.permonst(index).mname for index in range(nh.NUMMONS)]
+    return {**{plural(name): name for name in names}, **{name: name for name in names}}
 
 
 def _nethack() -> Any:

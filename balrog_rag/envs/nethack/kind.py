@@ -22,6 +22,7 @@ from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
+from balrog_rag.envs.nethack.decisions import decision
 from balrog_rag.envs.nethack.held_progression import MOST_ACHIEVEMENTS, AchievementCount, HeldProgression
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import (
@@ -178,6 +179,7 @@ NETHACK = EnvironmentKind(
         recording="nle.{number}.0.ttyrec3.bz2",
         cause=cause,
         preventable=PREVENTABLE,
+        decision=decision,
         read_logged=read_logged,
         record=record,
         comparable=comparable,

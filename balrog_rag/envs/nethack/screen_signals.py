@@ -5,7 +5,8 @@ from collections.abc import Hashable, Mapping
 
 from balrog_rag.contracts.data import Observation
 from balrog_rag.contracts.kinds import EnvironmentSignals, Numbers
-from balrog_rag.envs.nethack import questions
+from balrog_rag.contracts.signals import Concern
+from balrog_rag.envs.nethack import concerns, questions
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
@@ -54,6 +55,13 @@ class NetHackSignals(EnvironmentSignals):
     def questions(self, seen: Observation) -> list[str]:
         """Queries on deadly states, messages and things in view."""
         return questions.questions(self.message(seen), self.things(seen), seen.numbers)
+
+    def concerns(self, seen: Observation, done: Mapping[str, int]) -> list[Concern]:
+        """The open question, deadly states, dangers close by, messages and things, nearest first."""
+        sights = concerns.sights(seen.text("language observation"))
+        return concerns.concerns(
+            concerns.Situation(self.message(seen), sights, seen.numbers, done.get(PRAYER))
+        )
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
         """The turn of a prayer."""
