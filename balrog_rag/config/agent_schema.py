@@ -69,8 +69,8 @@ class RetrievalConfig:
     order: str = field(
         default="listed",
         metadata=described(
-            "order of query=noticed questions: listed: message, states, things as listed by the game; urgent: "
-            "the game's open question, what can kill now, then news and things, nearest first",
+            "order of query=noticed questions: listed: message, states, things as the game lists them; "
+            "urgent: the game's open question, what can kill now, then news and things, nearest first",
             choices=("listed", "urgent"),
             implied=True,
         ),

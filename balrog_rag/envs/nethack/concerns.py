@@ -255,7 +255,7 @@ DEADLY = {
 }
 """Monsters that kill through the hero's own step or blow, and the query for each."""
 
-_LIQUIDS = {"lava": "do not walk into lava", "molten lava": "do not walk into lava"}
+_LIQUIDS = dict.fromkeys(("lava", "area of lava"), "do not walk into lava")
 _LATE = questions.LATE_ON_THE_FIRST_LEVEL
 LOST = "still on dungeon level 1, only stairs up and no stairs down found: what now"
 
@@ -263,11 +263,11 @@ LOST = "still on dungeon level 1, only stairs up and no stairs down found: what 
 def _beside(now: Situation) -> Iterator[Concern]:
     names = {} if _has(now.numbers, "Hallu") else monster_names()
     for noun, distance in now.sights:
-        name = names.get(noun, noun)
+        name = names.get(noun, "")
         if name in DEADLY and distance <= _NEAR:
             yield Concern(DEADLY[name], lasting=True)
-        if name in _LIQUIDS and distance == _ADJACENT:
-            yield Concern(_LIQUIDS[name], lasting=True)
+        if noun in _LIQUIDS and distance == _ADJACENT:
+            yield Concern(_LIQUIDS[noun], lasting=True)
     if now.numbers.get("depth") != 1:
         return
     close = any(sight.name == "stairs up" and sight.distance < _NEAR for sight in now.sights)
