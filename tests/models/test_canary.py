@@ -57,7 +57,14 @@ def test_a_server_that_changed_is_reported(
     written = " ".join(path.read_text() for path in (tmp_path / "report").rglob("*.md"))
     assert "fp-2" in written
     capsys.readouterr()
-    board = ["leaderboard", "build", str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / "board")]
+    board = [
+        "leaderboard",
+        "build",
+        str(tmp_path / "a"),
+        str(tmp_path / "b"),
+        "--out",
+        str(tmp_path / "board"),
+    ]
     assert main(board) == 0
     assert "the servers may not have been the same" in " ".join(capsys.readouterr().out.split())
 

@@ -5,14 +5,13 @@ then states that kill, then dangers next to the hero, then news, then the rest, 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from balrog_rag.contracts.measures import Numbers
 from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack import questions
 from balrog_rag.envs.nethack.conditions import CONDITIONS, HUNGER, LOADS
-from balrog_rag.envs.nethack.glyphs import monster_names
 
 DISTANCES = ("adjacent", "very near", "near", "far", "very far")
 """NLE's words for distances, nearest first."""
@@ -96,6 +95,13 @@ _EAT = re.compile(r"eat it\?|want to eat\?|eat one\?|eat them\?|eat the")
 _CORPSE = re.compile(r"(?:There (?:is|are)|here).*?(?:an?|the|\d+) ([a-zA-Z' -]+?) corpses?\b")
 
 
+def _monsters(numbers: Numbers) -> Mapping[str, str]:
+    """The kind of monster by each noun for it; none for a hallucinating hero, who sees random ones."""
+    from balrog_rag.envs.nethack.glyphs import monster_names  # loads the engine's tables
+
+    return {} if _has(numbers, "Hallu") else monster_names()
+
+
 def is_open(message: str) -> bool:
     """Whether the game waits for an answer to a question of one key."""
     return bool(_OPEN.search(message.strip()))
@@ -148,7 +154,7 @@ def _about_eating(now: Situation) -> Iterator[str]:
 
 
 def _about_direction(now: Situation) -> Iterator[str]:
-    names = monster_names()
+    names = _monsters(now.numbers)
     close = [names.get(sight.name, "") for sight in now.sights if sight.distance == _ADJACENT]
     deadly = next((DEADLY[name] for name in close if name in DEADLY), "")
     if deadly:
@@ -261,7 +267,7 @@ LOST = "still on dungeon level 1, only stairs up and no stairs down found: what 
 
 
 def _beside(now: Situation) -> Iterator[Concern]:
-    names = {} if _has(now.numbers, "Hallu") else monster_names()
+    names = _monsters(now.numbers)
     for noun, distance in now.sights:
         name = names.get(noun, "")
         if name in DEADLY and distance <= _NEAR:
@@ -348,7 +354,7 @@ _FAR = DISTANCES.index("far")
 
 def _things(now: Situation) -> Iterator[Concern]:
     hungry = _hunger(now.numbers) in ("Hungry", "Weak", "Fainting")
-    names = {} if _has(now.numbers, "Hallu") else monster_names()  # what a hallucinating hero sees is random
+    names = _monsters(now.numbers)
     for name, distance in now.sights:
         if name in _FEATURES and distance == _ADJACENT:
             yield Concern(_FEATURES[name])
