@@ -17,6 +17,8 @@ registry.agents.declare(
         "netplay": "balrog_rag.agents.netplay:NetPlay",
         "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
         "own_class": "balrog_rag.agents.own_class:OwnClass",
+        "own_loop": "balrog_rag.agents.own_loop:OwnLoop",
+        "human": "balrog_rag.agents.own_loop:Human",
     },
 )
 registry.programs.declare(
@@ -45,6 +47,7 @@ registry.models.declare(
         "litellm": "balrog_rag.models.client:RemoteModel",
         "local": "balrog_rag.models.local:LocalModel",
         "replay": "balrog_rag.models.replaying:ReplayingModel",
+        "client": "balrog_rag.models.client_answers:ClientAnswers",
     },
 )
 registry.environments.declare(

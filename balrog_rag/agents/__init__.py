@@ -1,6 +1,6 @@
 """Language agents: what each asks the model and how it parses the answer, and wrappers for any of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -48,7 +48,10 @@ def wrappers(config: AgentConfig) -> list[str]:
         # Several tool calls in one answer are a list, even where one is asked for.
         "batch": config.batch.size > 1 or config.answers == "tools",
     }
-    return [name for name, on in switches.items() if on]
+    # Some agents carry a setting out themselves.
+    agent = None if plays(config.name) else registry.agents.get(config.name)
+    own: Collection[str] = getattr(agent, "handles", ())
+    return [name for name, on in switches.items() if on and name not in own]
 
 
 def switch(wrapper: str, config: AgentConfig) -> str:

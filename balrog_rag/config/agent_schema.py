@@ -7,6 +7,9 @@ from typing import Any
 
 from balrog_rag.config.schema_keys import described, key
 
+OWN_LOOPS = {"own_loop": "own loop", "human": "human"}
+"""Agents whose decisions come from outside the harness, with the label that tables show as their model."""
+
 
 @dataclass
 class HistoryConfig:

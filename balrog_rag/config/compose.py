@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.config import schema, user_presets
+from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.config.checks import check
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
@@ -21,7 +22,11 @@ def compose(overrides: list[str]) -> schema.Config:
     """Compose conf/ with these overrides into a typed, checked Config."""
     folder, overrides = user_presets.split(overrides)
     with user_presets.found_in(folder):
-        return _composed(overrides, user_presets.search_path(folder))
+        search = user_presets.search_path(folder)
+        config = _composed(overrides, search)
+        if config.agent.name not in OWN_LOOPS or config.model.backend == "client":
+            return config
+        return _composed(with_client_model(config.agent.name, overrides), search)
 
 
 def _composed(overrides: list[str], search: list[str]) -> schema.Config:
@@ -43,6 +48,13 @@ def _composed(overrides: list[str], search: list[str]) -> schema.Config:
     config.env.options = of_chosen_games(config, words)
     refuse_in(asdict(config))
     return config
+
+
+def with_client_model(agent: str, overrides: list[str]) -> list[str]:
+    """Return the overrides for an agent whose decisions come from outside the harness."""
+    kept = [word for word in overrides if word.lstrip("+").partition("=")[0] != "model"]
+    # First, so that a name that the user gives stays.
+    return ["model=client", f"model.name={quoted(OWN_LOOPS[agent])}", *kept]
 
 
 def _completed(config: schema.Config, provider: str | None) -> schema.Config:

@@ -101,6 +101,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     cached: int = 0
     reasoning: int = 0
 
+    @property
+    def known(self) -> bool:
+        """Whether tokens were reported: no call of a model is without any."""
+        return self.input + self.output > 0
+
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """A model's answer and its cost; an empty or refused answer is an answer too."""

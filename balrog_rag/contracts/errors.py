@@ -111,3 +111,10 @@ class LimitReached(Exception):
         super().__init__(limit)
         self.limit, self.of_run = limit, of_run
         """`of_run`: a cap of the whole run, not of the episode."""
+
+
+class GivenUp(LimitReached):
+    """The player gave the game up; it ends with the progression it had."""
+
+    def __init__(self) -> None:
+        super().__init__("given_up")

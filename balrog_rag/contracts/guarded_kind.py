@@ -18,6 +18,7 @@ from balrog_rag.contracts.kinds import (
 )
 from balrog_rag.contracts.measures import Column, EpisodeCounter, Measure, Numbers, Progress, Rules
 from balrog_rag.contracts.programs import ProgramKind
+from balrog_rag.contracts.renaming import Renaming
 from balrog_rag.contracts.signals import Concern, EnvironmentSignals
 
 T = TypeVar("T")
@@ -208,8 +209,16 @@ def _hints(hints: AgentHints, guard: _Guard) -> AgentHints:
         reading=validation.text(hints.reading, guard.who, "hints.reading"),
         signals=GuardedSignals(hints.signals, guard),
         pictures=guard(hints.pictures, "hints.pictures()", validation.flag),
+        renaming=guard(hints.renaming, "hints.renaming()", _renaming),
         programs=guard(hints.programs, "hints.programs()", _programs),
     )
+
+
+def _renaming(value: Any, who: str, what: str) -> Renaming | None:
+    """Return a renaming, or None."""
+    if value is None or isinstance(value, Renaming):
+        return value
+    raise validation.fault(who, what, value, "return a Renaming or None")
 
 
 def _programs(value: Any, who: str, what: str) -> tuple[ProgramKind, ...]:

@@ -28,6 +28,7 @@ from balrog_rag.contracts.measures import Share as Share
 from balrog_rag.contracts.measures import Timeline as Timeline
 from balrog_rag.contracts.measures import follow as follow
 from balrog_rag.contracts.programs import ProgramKind, offered
+from balrog_rag.contracts.renaming import Renaming as Renaming
 from balrog_rag.contracts.signals import EnvironmentSignals as EnvironmentSignals
 
 
@@ -55,6 +56,11 @@ def by_seeds_and_options(game: GameSpec) -> str:
     seeds = game.seeds
     made = digest(msgspec.json.encode(game.options, order="sorted"))[:8]
     return f"{seeds.core}/{seeds.disp}/{seeds.lgen}/{made}"
+
+
+def no_renaming(game: GameSpec) -> Renaming | None:
+    """Return None."""
+    return None
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,6 +142,8 @@ class AgentHints:
     """The override that adds a picture, e.g. `env.layout=image`."""
     shown_task: Literal["own", "another"] = "own"
     """Whose demonstrations few_shot shows: the task's, or another's where one solves every game of it."""
+    renaming: Callable[[GameSpec], Renaming | None] = no_renaming
+    """The exchange of the world's names that a game's options ask for; None: it keeps its own."""
     programs: Callable[[GameSpec], Sequence[ProgramKind]] = no_programs
     """Programs that a game's own options offer as actions, besides those of env.programs."""
 

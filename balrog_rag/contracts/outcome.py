@@ -26,6 +26,8 @@ class Outcome(StrEnum):
     """The program that played failed, so it had no further action."""
     TIMED_OUT = "timed_out"
     """The program that played exceeded its time for one action."""
+    GIVEN_UP = "given_up"
+    """The player gave up, or never finished the game."""
     TOKENS = "tokens"
     """The episode's or the run's cap on tokens."""
     DOLLARS = "dollars"
@@ -38,6 +40,7 @@ IN_WORDS: dict[str, str] = {
     Outcome.STEPS: "limit of steps",
     Outcome.NO_PROGRESS: "no progress",
     Outcome.TIMED_OUT: "timed out",
+    Outcome.GIVEN_UP: "given up",
     Outcome.TOKENS: "cap on tokens",
     Outcome.DOLLARS: "cap on dollars",
     Outcome.SECONDS: "cap on seconds",

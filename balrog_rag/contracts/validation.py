@@ -31,7 +31,7 @@ LEAST, LARGEST = -(2**63), 2**64 - 1
 """The integers that a message to a worker can contain."""
 DEEPEST = 40
 """Most levels of lists and mappings within each other."""
-GAME_ENDS = frozenset(Outcome) - RESUMABLE - PLAYER_LOST
+GAME_ENDS = frozenset(Outcome) - RESUMABLE - PLAYER_LOST - {Outcome.GIVEN_UP}
 """How a game itself may end. Caps are the run's business, and crashes are a program's."""
 
 

@@ -50,7 +50,8 @@ class Printer:
         elif isinstance(event, Answered):
             used, dollars = event.reply.usage, event.reply.cost
             cost = "unknown price" if dollars is None else f"${dollars:.6f}"
-            counts = f"{used.input} tokens in, {used.output} out, {cost}"
+            counts = f"{used.input} tokens in, {used.output} out" if used.known else "tokens unknown"
+            counts += f", {cost}"
             print(f"[answer to {event.purpose}: {counts}]\n{terminal_safe(event.reply.text)}")
             _print_calls(event.reply.calls)
         else:

@@ -38,6 +38,7 @@ from balrog_rag.episode.effects import (
     Stopped,
 )
 from balrog_rag.episode.journal import End, Start, Step, changed_numbers
+from balrog_rag.episode.renamed_player import RenamedAgent, RenamedKnowledge, RenamedLLM, renamed_view
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 
 BURST = 4096
@@ -112,6 +113,7 @@ class EpisodeContext:
         self._begun = time.monotonic()
         self._clock = kind_of(spec.game.env).hints.signals.clock
         self._until: int | None = None
+        self._names = kind_of(spec.game.env).hints.renaming(spec.game)
 
     def remaining(self, numbers: Mapping[str, int]) -> int | None:
         """Return how much of the game's own time is left, if the episode ends at a time."""
@@ -139,11 +141,15 @@ class EpisodeContext:
         live = not self.replaced(self.at.step)
         model = self.services.model(player) if live else None
         retriever = self.services.retriever(player) if live else None
-        llm = JournaledLLM(model, self.cursor, self.meter, self.at, fit, self.watcher)
-        knowledge = JournaledKnowledge(retriever, self.cursor, self.at, self.watcher)
-        seed, since = self.spec.game.seeds.core, self.at.step
+        llm: LLM = JournaledLLM(model, self.cursor, self.meter, self.at, fit, self.watcher)
+        knowledge: Knowledge = JournaledKnowledge(retriever, self.cursor, self.at, self.watcher)
+        seed, since, view, names = self.spec.game.seeds.core, self.at.step, self.game.view, self._names
+        if names is not None:
+            llm, knowledge = RenamedLLM(llm, names), RenamedKnowledge(knowledge, names)
+            view = renamed_view(view, names)
         with self._blaming(player, "cannot be made with (config, view, llm, knowledge):"):
-            return self.services.agent(player, self.game.view, llm, knowledge, seed, since)
+            agent = self.services.agent(player, view, llm, knowledge, seed, since)
+        return agent if names is None else RenamedAgent(agent, names)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
         """Return the agent's decision; any error of agent code becomes one line."""

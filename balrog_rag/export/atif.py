@@ -154,10 +154,11 @@ def _totals(replies: Iterable[Reply]) -> dict[str, Any]:
     every = list(replies)
     costs = [reply.cost for reply in every]
     known = [cost for cost in costs if cost is not None]
+    seen = not every or any(reply.usage.known for reply in every)
     return {
-        "total_prompt_tokens": sum(reply.usage.input for reply in every),
-        "total_completion_tokens": sum(reply.usage.output for reply in every),
-        "total_cached_tokens": sum(reply.usage.cached for reply in every),
+        "total_prompt_tokens": sum(reply.usage.input for reply in every) if seen else None,
+        "total_completion_tokens": sum(reply.usage.output for reply in every) if seen else None,
+        "total_cached_tokens": sum(reply.usage.cached for reply in every) if seen else None,
         "total_cost_usd": sum(known) if len(known) == len(costs) else None,
     }
 

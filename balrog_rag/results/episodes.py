@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.outcome import Outcome
@@ -50,6 +51,18 @@ class Calls(msgspec.Struct):
     """Answers that were cut at the token limit."""
     trimmed: int = 0
     """Calls whose prompt was trimmed by old turns."""
+    uncounted: int = 0
+    """Calls whose tokens nobody reported."""
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the tokens of all calls are unknown, as those of a client with its own loop."""
+        return 0 < self.count == self.uncounted
+
+    @property
+    def tokens(self) -> int:
+        """Tokens, input and output, as far as they were reported."""
+        return self.input + self.output
 
     def add(self, other: "Calls") -> None:
         """Add these totals."""
@@ -229,11 +242,15 @@ class Episode(msgspec.Struct, dict=True):
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:
-    """An agent's registered name, with `_append` if its history is append-only and `_rag` if it retrieves."""
+    """A client's own name or an agent's registered one; `_append`: its history is append-only, `_rag`: it
+    retrieves."""
     retrieval, history = agent.get("retrieval"), agent.get("history")
     enabled = isinstance(retrieval, Mapping) and bool(retrieval.get("enabled"))
     appends = isinstance(history, Mapping) and history.get("window") == "append"
-    return str(agent.get("name", "?")) + ("_append" if appends else "") + ("_rag" if enabled else "")
+    options, name = agent.get("options"), agent.get("name", "?")
+    if name in OWN_LOOPS and isinstance(options, Mapping):
+        name = options.get("client") or name
+    return str(name) + ("_append" if appends else "") + ("_rag" if enabled else "")
 
 
 NO_MODEL = "no model"

@@ -1,7 +1,7 @@
 """Convert episodes to scores: progression and other measures, with intervals and detectable differences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf, isinf, isnan
+from math import inf, isinf, isnan, nan
 
 import msgspec
 import numpy as np
@@ -37,13 +37,16 @@ class Scale(msgspec.Struct, frozen=True):
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
 PROGRESSION = Scale("progression", "progression", "points", lambda episode: episode.percent)
+REPORTED = "a client that reports its usage"
 COMMON = (
     Scale("steps", "agent steps", "steps", lambda e: e.steps, _COUNT),
     Scale("invalid", "invalid actions in 100 steps", "in 100 steps",
             lambda e: 100 * e.invalid / e.steps if e.steps else 0.0, Bounds(0.0, 100.0, rise=0.0)),
     Scale("tokens", "thousand tokens", "thousand tokens",
-            lambda e: (e.total.input + e.total.output) / 1000, _COUNT),
-    Scale("dollars", "dollars", "dollars", lambda e: e.total.dollars, _COUNT),
+            lambda e: nan if e.total.unseen else e.total.tokens / 1000, _COUNT, needs=REPORTED),
+    Scale("dollars", "dollars", "dollars",
+            lambda e: nan if e.total.unseen and e.total.unpriced else e.total.dollars, _COUNT,
+            needs=REPORTED),
     Scale("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
 )  # fmt: skip
 """Measures of every episode, in any game."""

@@ -6,7 +6,7 @@ system lists them, so its last digit is arbitrary. Here sums are exact (`math.fs
 order, and equal to BALROG's except for that digit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from balrog_rag.contracts.programs import plays
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_table import write_csv
-from balrog_rag.results.episodes import ENDED_BY_GAME, Episode, answering, fingerprints
+from balrog_rag.results.episodes import ENDED_BY_GAME, Calls, Episode, answering, fingerprints
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.util.files import FileNotWritten, replacing
@@ -135,8 +135,8 @@ def env_summary(episodes: Sequence[Episode]) -> dict[str, Any]:
         "tasks": {
             task: {**_scored(values), "episodes_played": len(values)} for task, values in tasks.items()
         },
-        "input_tokens": sum(total.input for total in totals),
-        "output_tokens": sum(total.output for total in totals),
+        "input_tokens": reported(totals, "input"),
+        "output_tokens": reported(totals, "output"),
     }
 
 
@@ -153,9 +153,20 @@ def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
             name: {key: env[key] for key in ("progression_percentage", "standard_error", "episodes_played")}
             for name, env in environments.items()
         },
-        "total_input_tokens": sum(env["input_tokens"] for env in environments.values()),
-        "total_output_tokens": sum(env["output_tokens"] for env in environments.values()),
+        "total_input_tokens": _summed(env["input_tokens"] for env in environments.values()),
+        "total_output_tokens": _summed(env["output_tokens"] for env in environments.values()),
     }
+
+
+def reported(totals: Iterable[Calls], name: str) -> int | None:
+    """The tokens of these calls; null if nobody reported any."""
+    return _summed(None if total.unseen else getattr(total, name) for total in totals)
+
+
+def _summed(counts: Iterable[int | None]) -> int | None:
+    found = list(counts)
+    known = [count for count in found if count is not None]
+    return None if found and not known else sum(known)
 
 
 def episode_record(episode: Episode) -> dict[str, Any]:
@@ -164,8 +175,8 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     record: dict[str, Any] = {
         "task": episode.task,
         "action_frequency": episode.actions,
-        "input_tokens": total.input,
-        "output_tokens": total.output,
+        "input_tokens": reported([total], "input"),
+        "output_tokens": reported([total], "output"),
     }
     at_its_limit = episode.outcome == Outcome.STEPS and episode.keys >= episode.game.max_steps
     if episode.outcome in ENDED_BY_GAME or at_its_limit:

@@ -12,6 +12,7 @@ from balrog_rag.contracts.blame import blame_of
 from balrog_rag.contracts.data import Reply, Rise
 from balrog_rag.contracts.errors import BalrogError, JournalError, PluginError
 from balrog_rag.contracts.kinds import kind_of, value_of
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
@@ -21,6 +22,7 @@ from balrog_rag.results.episodes import Calls, Episode, Point
 def read_episode(path: Path) -> Episode | None:
     """Read a journal; None if the episode has not ended.
 
+    A game that a client or a person began and did not finish counts as given up.
     Raises JournalError for an invalid line, or if the episode cannot be scored.
     """
     tally: _Tally | None = None
@@ -40,6 +42,8 @@ def read_episode(path: Path) -> Episode | None:
             raise JournalError(
                 f"{path}: cannot be scored: {blame_of(error, 'its kind of game:').line}"
             ) from error
+    if tally is not None and tally.left_behind:
+        tally.give_up()
     return tally.episode if tally is not None and tally.ended else None
 
 
@@ -53,6 +57,8 @@ class _Tally:
             header.spec_digest, header.config_digest, forked=_before(spec),
         )  # fmt: skip
         self.ended = False
+        self._own_loop = player.model.get("backend") == "client"
+        self._begun = False
         self._steps = 0
         self._tokens = 0
         self._dollars = 0.0
@@ -68,6 +74,15 @@ class _Tally:
             if measure.follow is not None
         }
 
+    @property
+    def left_behind(self) -> bool:
+        """Whether it was played from outside the harness, and neither finished nor given up."""
+        return self._own_loop and self._begun and not self.ended
+
+    def give_up(self) -> None:
+        """End it with the progression it had."""
+        self._end(End(Outcome.GIVEN_UP, self._steps))
+
     def take(self, entry: journal.Event) -> None:
         """Count an entry."""
         if isinstance(entry, Step):
@@ -77,6 +92,7 @@ class _Tally:
         elif isinstance(entry, Lookup):
             self._lookup(entry)
         elif isinstance(entry, Start):
+            self._begun = True
             self._see(entry.numbers, 0.0, 0)
         else:
             self._end(entry)
@@ -214,3 +230,4 @@ def _add(calls: Calls, reply: Reply) -> None:
     calls.empty += not reply.text
     calls.cut += reply.finish == "length"
     calls.trimmed += reply.trimmed > 0
+    calls.uncounted += not usage.known

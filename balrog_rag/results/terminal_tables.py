@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.scoring import count_lacking, interval, measures_of, outlook, overall_interval
@@ -122,14 +122,22 @@ def _cells(episodes: Sequence[Episode], scored: Mapping[str, Any], whole: bool) 
 def costs(episodes: Sequence[Episode]) -> list[str]:
     """Steps, tokens and dollars of these episodes, as short texts."""
     totals = [episode.total for episode in episodes]
-    tokens = sum(total.input + total.output for total in totals)
-    unpriced = sum(total.unpriced for total in totals)
-    dollars = sum(total.dollars for total in totals)
-    return [
-        f"{sum(episode.steps for episode in episodes):,}",
-        short_number(tokens),
-        f"{dollars:,.2f}" + ("+?" if unpriced else ""),
-    ]
+    whole = Calls()
+    for total in totals:
+        whole.add(total)
+    return [f"{sum(episode.steps for episode in episodes):,}", tokens_of(whole), dollars_of(whole)]
+
+
+def tokens_of(calls: Calls) -> str:
+    """The tokens of these calls as a short text."""
+    return "unknown" if calls.unseen else short_number(calls.tokens)
+
+
+def dollars_of(calls: Calls) -> str:
+    """What these calls cost as a short text; the mark means that some calls have no known price."""
+    if calls.unseen and calls.unpriced == calls.count:
+        return "unknown"
+    return f"{calls.dollars:,.2f}" + ("+?" if calls.unpriced else "")
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:

@@ -16,16 +16,13 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge, Model, Retriever, Watcher
-from balrog_rag.contracts.data import ProgramPlayer, TaskView
+from balrog_rag.contracts.behaviour import Model, Watcher
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.events import Event, Stepped
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import RESUMABLE
 from balrog_rag.episode import journal
-from balrog_rag.episode.effects import Fit
 from balrog_rag.episode.segments import SegmentCounter
-from balrog_rag.episode.spec import PlayerSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.tally import read_episode
@@ -36,7 +33,7 @@ from balrog_rag.rollouts.rollout_spec import PreparedRollout, prepared
 from balrog_rag.run.backend import known_here_alone
 from balrog_rag.run.episode_runner import EpisodePlayer, GameSource
 from balrog_rag.run.provenance import versions
-from balrog_rag.run.services import LiveServices
+from balrog_rag.run.services import LiveServices, ServicesOfOneModel
 from balrog_rag.run.watchers import CompositeWatcher
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.util.files import FileNotWritten, replacing
@@ -57,36 +54,6 @@ def default_folder() -> Path:
 @lru_cache
 def _versions(env: str) -> dict[str, str]:
     return versions([kind_of(env)])
-
-
-class RolloutServices:
-    """The services of one rollout: its own model, and what all rollouts share."""
-
-    def __init__(self, shared: LiveServices, model: Model | None) -> None:
-        """`model` None: the one that the spec describes."""
-        self._shared, self._model = shared, model
-
-    def agent(
-        self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
-    ) -> Agent:
-        """Make the agent."""
-        return self._shared.agent(player, view, llm, knowledge, seed, since)
-
-    def model(self, player: PlayerSpec) -> Model | None:
-        """Return the rollout's model."""
-        return self._model or self._shared.model(player)
-
-    def retriever(self, player: PlayerSpec) -> Retriever | None:
-        """Return the shared knowledge base."""
-        return self._shared.retriever(player)
-
-    def runs(self, player: ProgramPlayer) -> bool:
-        """Return True: every program may run."""
-        return True
-
-    def fit(self, player: PlayerSpec) -> Fit:
-        """Return the function that trims prompts."""
-        return self._shared.fit(player)
 
 
 class StepCounter:
@@ -145,9 +112,9 @@ class Rollouts:
         call = EndpointCall(request.model, ready.model, self._connections)
         return EndpointModel(request.id, ready.model, call, prompts), call.secrets
 
-    def services(self, model: Model | None) -> RolloutServices:
+    def services(self, model: Model | None) -> ServicesOfOneModel:
         """Return the services of a rollout with that model."""
-        return RolloutServices(self._services, model)
+        return ServicesOfOneModel(self._services, model)
 
     async def warm(self, ready: PreparedRollout, model: Model | None) -> None:
         """Load what the rollout's services need."""

@@ -8,11 +8,12 @@ from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.episode.journal import End
+from balrog_rag.episode.play import Services
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget
 from balrog_rag.models.pace import Pace
 from balrog_rag.results.run_folder import frozen_config
-from balrog_rag.run.episode_runner import EpisodePlayer
+from balrog_rag.run.episode_runner import EpisodePlayer, GameSource
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.provenance import versions
 from balrog_rag.run.services import LiveServices
@@ -80,13 +81,24 @@ class LocalBackend:
         self, run: PlannedRun, budget: RunBudget, watcher: Watcher, stopping: Callable[[], bool]
     ) -> PlaysEpisode:
         """Return the function that plays episodes of one run."""
+        return self.player_with(self._services, run, budget, watcher, stopping)
+
+    def player_with(
+        self,
+        services: Services,
+        run: PlannedRun,
+        budget: RunBudget,
+        watcher: Watcher,
+        stopping: Callable[[], bool],
+    ) -> EpisodePlayer:
+        """Return the player of one run's episodes that uses these services."""
         return EpisodePlayer(
             run.folder,
             # The file's digest, which the journals have: a resume may have changed `config` in memory.
             frozen_config(run.folder).digest,
             versions(run.kinds),
-            InlineGames() if known_here_alone(run.specs) else self._pool,
-            self._services,
+            self.games(run.specs),
+            services,
             budget,
             watcher,
             stopping,
@@ -98,6 +110,10 @@ class LocalBackend:
     def _shares(run: PlannedRun) -> bool:
         """Whether its forked episodes may share replays: a recording has to begin with its game."""
         return not run.config.run.ttyrec and not known_here_alone(run.specs)
+
+    def games(self, specs: Sequence[EpisodeSpec]) -> GameSource:
+        """Return where the games of these episodes are played."""
+        return InlineGames() if known_here_alone(specs) else self._pool
 
     def trouble(self, run: PlannedRun) -> str:
         """Return why the run's model does not answer now."""

@@ -155,6 +155,36 @@ class LiveServices:
                 await close()
 
 
+class ServicesOfOneModel:
+    """The services of one rollout: its own model, and what all rollouts share."""
+
+    def __init__(self, shared: LiveServices, model: Model | None) -> None:
+        """`model` None: the one that the spec describes."""
+        self._shared, self._model = shared, model
+
+    def agent(
+        self, player: PlayerSpec, view: TaskView, llm: LLM, knowledge: Knowledge, seed: int, since: int
+    ) -> Agent:
+        """Make the agent."""
+        return self._shared.agent(player, view, llm, knowledge, seed, since)
+
+    def model(self, player: PlayerSpec) -> Model | None:
+        """Return the episode's model."""
+        return self._model or self._shared.model(player)
+
+    def retriever(self, player: PlayerSpec) -> Retriever | None:
+        """Return the shared knowledge base."""
+        return self._shared.retriever(player)
+
+    def runs(self, player: ProgramPlayer) -> bool:
+        """Return True: every program may run."""
+        return True
+
+    def fit(self, player: PlayerSpec) -> Fit:
+        """Return the function that trims prompts."""
+        return self._shared.fit(player)
+
+
 class PausableModel:
     """A model that is not called while the run is paused."""
 

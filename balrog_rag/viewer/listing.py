@@ -157,7 +157,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "cause": episode.cause,
         "progression": round(episode.percent, 3),
         "steps": episode.steps,
-        "tokens": total.input + total.output,
+        "tokens": None if total.unseen else total.tokens,
         "dollars": round(total.dollars, 6),
         "unpriced": total.unpriced,
         "seconds": round(episode.seconds, 2),

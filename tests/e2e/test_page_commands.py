@@ -31,6 +31,8 @@ NOT_RUN = {
     r"limits.until=verdict": "takes four looks at several games; tests/run/test_verdict_design.py plays them",
     r"mine.py|FILE.py:|path=FOLDER": "needs the reader's file; tests/agents/test_own_class.py has some",
     r"submitit_slurm": "needs SLURM",
+    r"^mcp ": "serves a client; tests/clients starts some",
+    r"agent=human|^play": "waits for a person; tests/clients types",
     r"runner=ray": "tests/cluster start Ray",
     r"autoascend": "needs an extra with its own environment",
     r"nld-|dataset import nld": "needs recordings that are downloaded",

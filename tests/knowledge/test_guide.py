@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.knowledge.corpus import load
-from balrog_rag.knowledge.corpus.embedded import guide, tables
+from balrog_rag.knowledge.corpus.embedded import guide
 from balrog_rag.knowledge.corpus.embedded.objects import POTION, RING, SCROLL, WAND
 from balrog_rag.knowledge.passages import Cut, wordpiece
 

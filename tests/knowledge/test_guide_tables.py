@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from balrog_rag.knowledge.corpus.embedded import guide, tables
+from balrog_rag.envs.nethack import library_tables as tables
+from balrog_rag.knowledge.corpus.embedded import guide
 from balrog_rag.knowledge.corpus.embedded.objects import ARMOR, BOOK, FOOD
 
 ACIDIC = 0x08000000

@@ -57,7 +57,7 @@ def test_an_agent_with_retrieval_on_has_rag_in_its_name(agent, shown):
 
 def test_every_outcome_is_the_games_own_a_limit_or_a_failed_player_and_never_two_of_these():
     limits = {Outcome.STEPS, *RESUMABLE}
-    assert set(Outcome) == ENDED_BY_GAME | limits | PLAYER_LOST
+    assert set(Outcome) == ENDED_BY_GAME | limits | PLAYER_LOST | {Outcome.GIVEN_UP}
     assert not ENDED_BY_GAME & limits
     assert not ENDED_BY_GAME & PLAYER_LOST
     # too many presses without a turn is the environment's rule, and the hero could have lived on
@@ -101,9 +101,9 @@ def test_answering_models_are_listed_once_in_order_of_their_names():
 
 
 def test_totals_add_every_field():
-    first, second = (Calls(*range(start, start + 12)) for start in (1, 100))
+    first, second = (Calls(*range(start, start + 13)) for start in (1, 100))
     first.add(second)
-    assert [getattr(first, name) for name in Calls.__struct_fields__] == [101 + 2 * n for n in range(12)]
+    assert [getattr(first, name) for name in Calls.__struct_fields__] == [101 + 2 * n for n in range(13)]
 
 
 def test_waiting_is_for_answers_and_searches():

@@ -20,6 +20,7 @@ from balrog_rag.contracts.kinds import (
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import ProgramKind
 from balrog_rag.contracts.registry import skill_sets
+from balrog_rag.contracts.renaming import Renaming
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.decisions import decision
@@ -57,6 +58,15 @@ def own_programs(game: GameSpec) -> Sequence[ProgramKind]:
         return ()
     offered: Sequence[ProgramKind] = skill_sets.get(options.actions)(options.more_skills)
     return offered
+
+
+def renaming(game: GameSpec) -> Renaming | None:
+    """Return the exchange of names that `env.renamed` asks for."""
+    if not isinstance(nethack_options(game).renamed, int):
+        return None
+    from balrog_rag.envs.nethack import renamed_names  # reads the game's tables
+
+    return renamed_names.renaming(game)
 
 
 def netplay_prompts() -> Mapping[str, str]:
@@ -201,6 +211,7 @@ NETHACK = EnvironmentKind(
     hints=AgentHints(
         pictures=shows_pictures,
         picture_hint="env.layout=image",
+        renaming=renaming,
         programs=own_programs,
         prompts=lambda: templates("balrog_rag.envs.nethack"),
         guide="NetHack",

@@ -75,6 +75,14 @@ class NetHackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="pick up what one steps on; null: as BALROG in its tasks, elsewhere as the task"
         ),
     ] = None
+    # Left out of specs unless set, so that the digests of games with their own names stay as they are.
+    renamed: Annotated[
+        int | msgspec.UnsetType | None,
+        msgspec.Meta(
+            description="seed of invented words for the names of monsters, items, gods, roles and races "
+            "in all that an agent reads; unset: the game's own names"
+        ),
+    ] = msgspec.UNSET
 
 
 class MiniHackOptions(NetHackOptions, frozen=True, forbid_unknown_fields=True):
@@ -96,6 +104,7 @@ INTERFACE = frozenset(
         "level_memory",
         "advice",
         "no_progress_calls",
+        "renamed",
     }
 )
 """Options that say how a game is shown and played, not which game it is."""

@@ -19,7 +19,7 @@ from balrog_rag.results.comparing import comparable
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.leaderboard.others import rules_table, sources_of
 from balrog_rag.results.report.document import Cell, Section, Table
-from balrog_rag.results.terminal_tables import costs
+from balrog_rag.results.terminal_tables import costs, dollars_of, tokens_of
 from balrog_rag.util.wording import short_number
 
 MOST_KILLERS = 12
@@ -101,10 +101,10 @@ def cost_section(arms: Sequence[Arm]) -> Section:
 def _call_cells(calls: Calls) -> list[Cell]:
     return [
         f"{calls.count:,}",
-        short_number(calls.input + calls.output),
+        tokens_of(calls),
         short_number(calls.cached),
         short_number(calls.reasoning),
-        f"{calls.dollars:,.2f}" + ("+?" if calls.unpriced else ""),
+        dollars_of(calls),
         f"{calls.seconds:,.0f}",
         f"{calls.repeats} / {calls.empty} / {calls.cut} / {calls.trimmed}",
     ]

@@ -90,12 +90,12 @@ function drawEnd(episode, moment) {
 }
 
 function drawCall(call, place, state) {
-  const tokens = call.tokens || [0, 0, 0, 0];
+  const tokens = call.tokens || [0, 0, 0, 0], counted = tokens[0] + tokens[1] > 0;
   const facts = [
     call.model,
-    `${short(tokens[0])} tokens in`,
+    counted ? `${short(tokens[0])} tokens in` : "tokens unknown",
     tokens[2] ? `${short(tokens[2])} of them cached` : null,
-    `${short(tokens[1])} out`,
+    counted ? `${short(tokens[1])} out` : null,
     tokens[3] ? `${short(tokens[3])} of them reasoning` : null,
     "cost" in call ? dollars(call.cost) : null,
     call.seconds ? seconds(call.seconds) : null,

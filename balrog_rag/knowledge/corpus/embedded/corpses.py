@@ -6,7 +6,7 @@ code are listed below. Deadly and maiming effects come first.
 
 from typing import Any
 
-from balrog_rag.knowledge.corpus.embedded import tables
+from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.knowledge.corpus.embedded.vocabulary import RESISTANCES, bits, listed
 
 _NO_CORPSE = 0x10

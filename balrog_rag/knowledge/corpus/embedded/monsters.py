@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from balrog_rag.knowledge.corpus.embedded import tables
+from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.knowledge.corpus.embedded.corpses import corpse
 from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ABILITIES,

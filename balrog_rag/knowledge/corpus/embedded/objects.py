@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from balrog_rag.knowledge.corpus.embedded import tables
-from balrog_rag.knowledge.corpus.embedded.tables import ObjectEntry
+from balrog_rag.envs.nethack import library_tables as tables
+from balrog_rag.envs.nethack.library_tables import ObjectEntry
 from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ARMOR_PLACES,
     DIRECTIONS,

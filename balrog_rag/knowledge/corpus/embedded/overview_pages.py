@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.knowledge.corpus.embedded import tables
+from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.knowledge.corpus.embedded.texts import keys, read
 from balrog_rag.knowledge.corpus.embedded.vocabulary import (
     ALIGNMENTS,

@@ -1,6 +1,6 @@
 """Damage of weapons: the tables' dice, and those that the game's code adds for some kinds."""
 
-from balrog_rag.knowledge.corpus.embedded.tables import ObjectEntry
+from balrog_rag.envs.nethack.library_tables import ObjectEntry
 
 _ADDED = {
     "+1": (

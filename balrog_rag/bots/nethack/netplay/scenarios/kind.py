@@ -121,6 +121,7 @@ NETPLAY = EnvironmentKind(
     hints=AgentHints(
         pictures=shows_pictures,
         picture_hint="env.layout=image",
+        renaming=nethack.renaming,
         programs=nethack.own_programs,
         prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
         guide="NetHack",

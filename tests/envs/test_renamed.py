@@ -1,0 +1,144 @@
+"""A world with other names: exchanged in every text, and back again, byte for byte."""
+
+import asyncio
+import random
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from balrog_rag.contracts.data import GameSpec, Observation, ProgramPlayer, Seeds
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.option_schema import resolved_options
+from balrog_rag.contracts.renaming import Renaming, takes_an
+from balrog_rag.envs.nethack import library_tables, renamed_names
+from balrog_rag.workers.inline import InlineGames
+
+NETHACK = "NetHackChallenge-v0"
+WORD = re.compile(r"[A-Za-z]+")
+
+
+def renaming(seed: int = 7) -> Renaming:
+    found = renamed_names.renaming(game(renamed=seed))
+    assert found is not None
+    return found
+
+
+def game(seed: int = 0, **options: object) -> GameSpec:
+    kind = kind_of("nle")
+    return GameSpec("nle", NETHACK, Seeds(seed, seed), options=resolved_options(kind, options, [kind]))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("You see here 3 newt corpses.", ["You see here 3 "]),
+        ("An acid blob touches you!", ["An ", " touches you!"]),
+        ("You have a scroll labeled ZELGO MER and 2 pink potions.", ["a scroll labeled ", " potions."]),
+        ("The giant beetle's bite was poisoned! Grey-elf, Uruk-hai", ["'s bite was poisoned! "]),
+        ("the floating\n    eye. An eye. A light touch.", [" An eye. A light touch."]),
+        ("A newt. The door opens. You see stairs down. It is water.", [" The door opens. You see stairs"]),
+        (
+            "Agent the Hatamoto   St:15  Dlvl:1 $:0 HP:15(15)",
+            ["Agent the ", "   St:15  Dlvl:1 $:0 HP:15(15)"],
+        ),
+        ("a potion of see invisible, a wand of digging: digging", ["a potion of ", "wand of ", ": digging"]),
+    ],
+)
+def test_names_go_and_everything_else_stays(text: str, kept: list[str]) -> None:
+    names = renaming()
+    shown = names.rename(text)
+    assert shown != text
+    assert [len(word) for word in WORD.findall(shown)] == [len(word) for word in WORD.findall(text)]
+    assert re.sub("[A-Za-z]", "", shown) == re.sub("[A-Za-z]", "", text)
+    assert all(shown.find(each) == text.find(each) >= 0 for each in kept)
+    assert names.restore(shown) == text
+    assert names.rename(shown) == shown  # what has been renamed stays as it is
+
+
+def test_plurals_articles_and_capitals() -> None:
+    names = renaming()
+    newt, newts = names.rename("newt"), names.rename("newts")
+    assert newts == newt + "s"
+    assert names.rename("Newt") == newt.capitalize()
+    assert names.rename("NEWT'S") == newt.upper() + "'S"
+    assert names.rename("wolves").endswith("s")
+    for word in ("acid blob", "owlbear", "unicorn", "newt"):
+        assert takes_an(names.rename(word)) == takes_an(word)
+
+
+def test_the_words_are_a_bijection_without_existing_words() -> None:
+    for seed in (0, 1, 2):
+        words = renaming(seed).words
+        assert len(set(words.values())) == len(words)
+        assert not set(words.values()) & set(words)
+        assert not set(words.values()) & renamed_names.words_of_the_library()
+        assert all(len(word) == len(other) for word, other in words.items())
+    assert renaming(0).words != renaming(1).words
+
+
+def test_every_monster_and_every_item_has_another_name() -> None:
+    names = renaming()
+    creatures = [library_tables.text(each.name) for each in library_tables.monsters()]
+    left = [name for name in creatures if names.rename(name) == name]
+    assert {name.lower() for name in left} <= renamed_names.ORDINARY
+    for thing in library_tables.objects():
+        if thing.name in ("blank paper", "mail", "water"):
+            continue
+        forms = [thing.name, *(f"{kind} of {thing.name}" for kind in renamed_names.CLASSES)]
+        assert not thing.name or any(names.rename(form) != form for form in forms), thing.name
+
+
+async def moments(wanted: int) -> AsyncIterator[Observation]:
+    """Rendered observations of games that a random player and the delver play."""
+    dice, seen, seed = random.Random(0), 0, 0
+    while seen < wanted:
+        player = ProgramPlayer("delver", {}, seed) if seed % 2 else None
+        playing = await InlineGames().open(game(seed))
+        yield playing.start.observation
+        actions, most = list(playing.view.plain), seen + min(1250, wanted // 4)
+        while seen < most:
+            if player is not None:
+                after = await playing.run(player, 1)
+            else:
+                (after,) = await playing.play([dice.choice(actions)])
+            seen += 1
+            yield after.observation
+            if after.ended:
+                break
+        await playing.close()
+        seed += 1
+
+
+def full_names() -> list[str]:
+    """The monsters and items whose whole name must not be read anywhere."""
+    creatures = [library_tables.text(each.name) for each in library_tables.monsters()]
+    things = [name for each in library_tables.objects() for name in (each.name, each.appearance)]
+    several = [name for name in things if " " in name and not name.startswith(("worthless", "blank"))]
+    return [name for name in (*creatures, *several) if name.lower() not in renamed_names.ORDINARY]
+
+
+async def compared(wanted: int) -> int:
+    names, checked = renaming(), 0
+    original = re.compile(
+        r"(?<![A-Za-z])(?:" + "|".join(map(re.escape, full_names())) + r")(?![A-Za-z])", re.I
+    )
+    invented = set(names.words.values())
+    async for moment in moments(wanted):
+        for part in moment.parts:
+            shown = names.rename(part.text)
+            assert names.restore(shown) == part.text
+            assert len(shown) == len(part.text)
+            assert original.search(shown) is None, (original.search(shown), shown)
+            assert not invented & set(WORD.findall(part.text.lower()))
+        checked += 1
+    return checked
+
+
+def test_observations_are_restored_byte_for_byte() -> None:
+    assert asyncio.run(compared(200)) >= 200
+
+
+@pytest.mark.slow
+def test_ten_thousand_observations_are_restored_byte_for_byte() -> None:
+    assert asyncio.run(compared(10_000)) >= 10_000
