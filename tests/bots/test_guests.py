@@ -28,6 +28,7 @@ from balrog_rag.run.watchers import NullWatcher
 from tests.support import PATIENCE
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
+ROUTER = WALKER.with_name("router")
 BOARD = ("env.tasks=[nethackers/wiz-hum-cha-mal]", "env.seeding=list", "env.seeds=[0]")
 BOT = """
 import time
@@ -70,6 +71,17 @@ def test_a_program_plays_and_its_game_is_replayed(play: Callable) -> None:
     )
     assert len({key for step in journal.read(path).steps for key in step.pressed}) > 3
     assert asyncio.run(replay(path, NullWatcher(), trusted=True)).complete
+
+
+@pytest.mark.parametrize(("identity", "waits"), [("wiz-hum-cha-mal", True), ("val-dwa-law-fem", False)])
+def test_a_router_of_engines_in_threads_plays_the_board(play: Callable, identity: str, waits: bool) -> None:
+    """The strongest published programs are folders of this shape: a route, an adapter, a thread, a package."""
+    board = (f"env.tasks=[nethackers/{identity}]", "env.seeding=list", "env.seeds=[0]")
+    end, path = play("agent=program", f"agent.options.path={ROUTER}", *board)
+    pressed = {key for step in journal.read(path).steps for key in step.pressed}
+    assert end.steps == 60
+    assert (pressed - {24, 27} == {ord("s")}) is waits  # it may ask for the attributes first
+    assert asyncio.run(verify(path)).complete
 
 
 def test_a_strangers_journal_is_replayed_without_its_program(play: Callable, tmp_path: Path) -> None:
