@@ -108,6 +108,7 @@ def _scoring(scoring: Scoring, guard: _Guard) -> Scoring:
         ),
         rules=tuple(_rules(each, guard) for each in _several(scoring.rules, Rules, guard, "rules")),
         worth=guard(scoring.worth, "scoring.worth()", validation.share),
+        oracles=tuple(validation.texts(scoring.oracles, guard.who, "scoring.oracles")),
     )
 
 

@@ -81,6 +81,8 @@ class Scoring:
     rules: tuple[Rules, ...] = ()
     worth: Callable[[str], float] = lambda reached: 0.0
     """Progression of a named achievement, for published episodes that report achievements."""
+    oracles: tuple[str, ...] = ()
+    """Players that are given what no other sees, such as a solution: averages are also shown without them."""
     crash_scores: bool = False
     """Whether a game whose program crashes or is too slow is scored as ended; otherwise it is an error."""
 

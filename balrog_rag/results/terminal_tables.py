@@ -5,6 +5,7 @@ from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
 from balrog_rag.results.episodes import Calls, Episode
@@ -12,7 +13,7 @@ from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.scoring import count_lacking, interval, measures_of, outlook, overall_interval
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
-from balrog_rag.results.summary import Summary
+from balrog_rag.results.summary import Summary, overall_summary
 from balrog_rag.results.terminal import say, show_table
 from balrog_rag.results.user_statistics import across_episodes, of_episodes
 from balrog_rag.util.wording import many, short_number
@@ -29,6 +30,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     show_table(console, title, HEADINGS, score_rows(summary))
     if note := departure(summary.run.config):
         say(console, f"note: {note}.")
+    for env in oracle_envs(summary.run):
+        say(console, f"note: {env}: this player is an oracle: it is given what no other player sees.")
     for env, episodes in summary.run.by_env().items():
         say(console, f"{env}: {outlook(episodes, summary.run.partial)}")
         say(console, f"{env}: ends: {counted(outcome_counts(episodes))}")
@@ -83,8 +86,18 @@ def score_rows(summary: Summary) -> list[list[str] | None]:
             name = env if rows else episodes[0].task.removesuffix("-v0")
         rows.append([name, *_cells(episodes, scored, whole)])
     if len(by_env) > 1:
-        rows += [None, ["average", *_average(summary)]]
+        rows += [None, ["average", *_average(summary.run, by_env)]]
+    oracles = oracle_envs(summary.run)
+    if oracles and len(by_env) > len(oracles):
+        rest = {env: episodes for env, episodes in by_env.items() if env not in oracles}
+        rows.append([f"  without {', '.join(oracles)}", *_average(summary.run, rest)])
     return rows
+
+
+def oracle_envs(run: LoadedRun) -> list[str]:
+    """Return the environments in which the run's player is given what no other player sees."""
+    player = str(run.config["agent"].get("name"))
+    return [env for env in run.by_env() if player in kind_of(env).scoring.oracles]
 
 
 def _tasks(episodes: Sequence[Episode], tasks: Mapping[str, Any], whole: bool) -> list[list[str]]:
@@ -96,13 +109,14 @@ def _tasks(episodes: Sequence[Episode], tasks: Mapping[str, Any], whole: bool) -
     return rows
 
 
-def _average(summary: Summary) -> list[str]:
-    run, overall = summary.run, summary.overall
-    found = NOTHING if run.partial else overall_interval(run.by_env())
+def _average(run: LoadedRun, by_env: Mapping[str, Sequence[Episode]]) -> list[str]:
+    overall = overall_summary(by_env)
+    found = NOTHING if run.partial else overall_interval(by_env)
+    episodes = [episode for own in by_env.values() for episode in own]
     return [
-        str(len(run.episodes)),
+        str(len(episodes)),
         *estimated(overall["average_progress"], overall["standard_error"], found, not run.partial),
-        *costs(run.episodes),
+        *costs(episodes),
     ]
 
 

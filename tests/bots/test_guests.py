@@ -75,7 +75,7 @@ def test_a_program_plays_and_its_game_is_replayed(play: Callable) -> None:
 
 @pytest.mark.parametrize(("identity", "waits"), [("wiz-hum-cha-mal", True), ("val-dwa-law-fem", False)])
 def test_a_router_of_engines_in_threads_plays_the_board(play: Callable, identity: str, waits: bool) -> None:
-    """The strongest published programs are folders of this shape: a route, an adapter, a thread, a package."""
+    """The strongest published programs have this shape: a route, an adapter, a thread, a package."""
     board = (f"env.tasks=[nethackers/{identity}]", "env.seeding=list", "env.seeds=[0]")
     end, path = play("agent=program", f"agent.options.path={ROUTER}", *board)
     pressed = {key for step in journal.read(path).steps for key in step.pressed}

@@ -15,11 +15,12 @@ import pytest
 from balrog_rag import evaluate
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.envs.nethack.progression import table
-from balrog_rag.episode.journal import End, Lookup, Step
+from balrog_rag.episode.journal import End, Lookup, Start, Step
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.results.runs import load
-from balrog_rag.results.summary import episode_record, mean_and_error, write_all
+from balrog_rag.results.summary import episode_record, mean_and_error, summarise, write_all
 from balrog_rag.results.tally import read_episode
+from balrog_rag.results.terminal_tables import score_rows
 from tests.results.conftest import NETHACK, RunBuilder
 
 PAPER = [
@@ -267,3 +268,16 @@ def test_steps_with_a_search_are_counted_once_however_many_searches_they_made(tm
     (episode,) = load(run.path).episodes
     found = episode.lookups
     assert (found.count, found.steps, found.queries) == (3, 2, 2)
+
+
+def test_an_average_is_also_shown_without_what_an_oracle_played(new_run) -> None:
+    """TextWorld's own script follows the walkthrough that the game computes from its hidden state."""
+    for agent, labels in (("best", ["average", "  without textworld"]), ("naive", ["average"])):
+        run = new_run(agent, agent=agent)
+        run.nethack(0, [{"experience_level": 2}])
+        run.minihack("MiniHack-Room-5x5-v0", 0, solved=True)
+        run.start = lambda: Start("o", {"score": 0, "most": 1, "over": 0, "won": 0, "lost": 0})
+        run.write("textworld/coin_collector/00", [Step(0, "go", "go", "o"), End("steps", 1)])
+        rows = [row for row in score_rows(summarise(load(run.path))) if row]
+        assert [row[0] for row in rows][3:] == labels
+        assert [row[1] for row in rows][3:] == ["3", "2"][: len(labels)]

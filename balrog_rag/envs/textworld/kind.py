@@ -13,6 +13,7 @@ from balrog_rag.contracts.kinds import (
     EnvironmentSignals,
     Numbers,
     Sampling,
+    Scoring,
     Share,
 )
 from balrog_rag.envs.small_game import PlayedEngine, seed_of
@@ -86,6 +87,8 @@ TEXTWORLD = EnvironmentKind(
         departures="TextWorld's games are BALROG's, built anew from their seeds for textworld 1.7; with "
         "env.seeding=balrog they are counted as one process of BALROG counts them, not sixteen.",
     ),
+    # They follow the walkthrough that TextWorld computes from the hidden state.
+    scoring=Scoring(oracles=("scripted", "best")),
     display=DisplayHints(
         headline=lambda numbers: f"score {numbers.get('score', '?')} of {numbers.get('most', '?')}",
     ),

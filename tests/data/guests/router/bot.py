@@ -1,4 +1,4 @@
-"""A program of the shape of the board's strongest ones: a router that gives each identity to one of its engines."""
+"""A program of the shape of the strongest ones: a router that gives each identity to one of its engines."""
 
 import importlib
 import json
