@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import battle, errands, journey, retreat
+from balrog_rag.bots.nethack.delver import battle, errands, journey, obstacles, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, stairs
 from balrog_rag.envs.nethack.world import glyph_kinds
@@ -112,10 +112,10 @@ def test_a_peaceful_sleeper_in_the_only_passage_is_struck_after_long_searching()
         game.run(explore_all)
         for monster in player.world.monsters:
             monster.peaceful = True
-        assert not game.run(lambda _: journey._blocked_by_friends(bot))
-        player.refusals[f"search {player.level.place}"] = journey._STUCK + 1
+        assert not game.run(lambda _: obstacles.blocked_by_friends(bot))
+        player.refusals[f"search {player.level.place}"] = obstacles.STUCK + 1
         for _ in range(3):
-            game.run(lambda _: journey._blocked_by_friends(bot))
+            game.run(lambda _: obstacles.blocked_by_friends(bot))
         assert ord("F") in game.pressed
 
 
@@ -124,9 +124,9 @@ def test_one_in_the_way_is_the_same_when_it_is_met_again():
         bot, player = Bot(game.player), game.player
         game.run(explore_all)
         (eye,) = player.hostiles()
-        name = journey._way(bot, eye)
+        name = obstacles.way(bot, eye)
         eye.number += 100
-        assert journey._way(bot, eye) == name
+        assert obstacles.way(bot, eye) == name
 
 
 def test_on_stairs_up_one_fights_until_it_is_serious():

@@ -1,6 +1,6 @@
 """Dwarves, prayer, hunger, shops and obstacles: each provoked on a test level."""
 
-from balrog_rag.bots.nethack.delver import journey
+from balrog_rag.bots.nethack.delver import obstacles
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, moving, surviving
 from balrog_rag.envs.nethack.world import known_world as w
@@ -123,7 +123,7 @@ def test_what_explodes_in_a_dead_end_is_set_off():
         player = game.player
         (spore,) = player.hostiles()
         assert spore.species.explodes
-        game.run(lambda player: journey._set_off(Bot(player), spore))
+        game.run(lambda player: obstacles.set_off(Bot(player), spore))
         assert spore not in player.hostiles()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -80,3 +81,31 @@ def test_every_switch_is_an_option() -> None:
     for wrong in ({"preyer": False}, {"prayer": 1}, {"on": True}):
         with pytest.raises(ConfigError, match=r"agent\.options"):
             plan_of(wrong)
+
+
+def test_an_aim_is_deep_or_held() -> None:
+    assert plan_of({}).aim == "deep"
+    assert plan_of({"aim": "held"}).aim == "held"
+    with pytest.raises(ConfigError, match=r"agent\.options\.aim: 'wide' is neither deep nor held"):
+        plan_of({"aim": "wide"})
+    assert keys_of({"aim": "deep"}, ARCHEOLOGIST, 300) == keys_of({}, ARCHEOLOGIST, 300)
+
+
+@pytest.mark.slow
+def test_aiming_at_what_is_held_leaves_deep_levels_upwards() -> None:
+    """A level that was left upwards is held: an Archeologist climbs on its way down."""
+
+    def climbs(options: dict[str, Any]) -> int:
+        engine = NetHackEngine(nethack(5, ARCHEOLOGIST), None)
+        engine.start()
+        program, depths = delver(engine.arrays, plan_of(options)), [1]
+        key = next(program)
+        for _ in range(5000):
+            if engine.press(key).ended:
+                break
+            depths.append(int(engine.arrays["blstats"][12]))
+            key = program.send(engine.arrays)
+        engine.close()
+        return sum(after < before for before, after in pairwise(depths) if before > 9 and after > 0)
+
+    assert climbs({"aim": "held"}) > climbs({}) == 0

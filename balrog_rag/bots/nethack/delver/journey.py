@@ -1,12 +1,12 @@
 """Where to go next: gain levels near the surface, get a pick-axe in the Mines, dig down."""
 
 from balrog_rag.bots.nethack.delver.battle import while_digging
+from balrog_rag.bots.nethack.delver.obstacles import STUCK, blocked_by_friends, make_way
 from balrog_rag.bots.nethack.delver.retreat import fall, on_base
-from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.delver.state import HELD, Bot, Did
 from balrog_rag.bots.nethack.skills import (
     digging,
     exploring,
-    fighting,
     magic,
     moving,
     stairs,
@@ -16,25 +16,23 @@ from balrog_rag.bots.nethack.skills import (
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
-from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.level import Level, Place
-from balrog_rag.envs.nethack.world.player import Skill
-from balrog_rag.envs.nethack.world.routes import Ways, first
+from balrog_rag.envs.nethack.world.player import SOKOBAN, Skill
+from balrog_rag.envs.nethack.world.routes import first
 
 _STRIDES, _STRIDES_DWARF = 14, 7
 _CHASED, _STRIDES_CHASED = 3, 2
 _CROWD = 8
 """Number of enemies in sight that justifies a charge of a wand of digging to escape."""
+_SOKOBAN_ABOVE = 9
+"""The deepest level with a second pair of stairs up, to Sokoban."""
+_CLIMB = 30
+"""Steps to stairs up that are worth holding a level."""
 _WAIT, _SHORT_WAIT = 20, 5
-_EFFORTS, _LURES = 40, 4
-_STUCK = 15
-"""Searches on a level after which a floating eye in the way is attacked regardless."""
 _GIVEN_UP = 40
 """Searches on a level of the Mines after which no way on is expected: crowds may block it for long."""
 _FORGIVING = 12
 """Searches for hidden passages after which doors and steps that failed are tried again."""
-_BLAST = 24
-"""Hit points that survive almost every explosion of a gas spore."""
 _DEEPEST_ENTRANCE = 4
 """The last level of the main dungeon from which stairs may lead to the Mines."""
 _TOO_DEEP = 6
@@ -51,7 +49,9 @@ def journey(bot: Bot) -> Did:
         return True
     if bot.starving() and (yield from fall(bot, 1.0)):
         return True
-    if bot.digger():
+    if branch == SOKOBAN:
+        yield from _by_stairs(bot, True, None)
+    elif bot.digger():
         if branch == stairs.MAIN:
             yield from _dig(bot)
         else:
@@ -73,6 +73,8 @@ def _dig(bot: Bot) -> Skill:
             return told
     if _too_early(bot) and not bot.enemies() and not bot.walled_in():
         return (yield from exploring.search(player, _WAIT))
+    if (yield from _climb_once(bot)):
+        return "climbed"
     if (yield from _near_stairs(bot)):
         return "went down"
     told = yield from digging.dig_down(player, lambda: dig_alarm(bot), bot.on.elbereth)
@@ -92,6 +94,21 @@ def _too_early(bot: Bot) -> bool:
         return False
     bot.resting = body.hunger < w.WEAK
     return bot.resting
+
+
+def _climb_once(bot: Bot) -> Did:
+    """Take stairs up near by, if held progression is the aim: a level that we leave upwards is held."""
+    player, depth = bot.player, bot.player.body.depth
+    if bot.plan.aim != HELD or depth <= max(bot.climbed, _SOKOBAN_ABOVE) or player.pit_here:
+        return False
+    up = set(stairs.known_stairs(player, False))
+    way = first(player.level, player.here, up.__contains__, moving.occupied(player))
+    if way is None or len(way) > _CLIMB:
+        return False
+    told = yield from stairs.go_by_stairs(player, False, None, lambda: dig_alarm(bot))
+    if player.body.depth < depth:
+        bot.climbed = depth
+    return told in _DONE
 
 
 def _near_stairs(bot: Bot) -> Did:
@@ -129,7 +146,7 @@ def _climb(bot: Bot) -> Skill:
         up = stairs.known_stairs(bot.player, False)
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
-        if bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK:
+        if bot.player.refusals[f"search {bot.player.level.place}"] > STUCK:
             return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), bot.on.elbereth))
         return (yield from _uncover(bot))
     return told
@@ -260,7 +277,7 @@ def _towards(bot: Bot, level: Level, places: list[int]) -> Skill:
 def _explore(bot: Bot) -> Skill:
     """Explore all of a level that can be seen without searching."""
     told = yield from exploring.explore(bot.player, bot.alarm)
-    if told == exploring.EXPLORED and (yield from _make_way(bot)):
+    if told == exploring.EXPLORED and (yield from make_way(bot)):
         return "shot"
     return told
 
@@ -279,7 +296,7 @@ def _uncover(bot: Bot) -> Skill:
         told = yield from see(player, bot.alarm)
         if told != exploring.EXPLORED:
             return told
-    if (yield from _make_way(bot)) or (yield from _blocked_by_friends(bot)):
+    if (yield from make_way(bot)) or (yield from blocked_by_friends(bot)):
         return "shot"
     if not level.steps(player.here):
         level.forgive()
@@ -298,100 +315,3 @@ def _uncover(bot: Bot) -> Skill:
     if told == moving.NO_WAY:
         yield from exploring.search(player, 10)
     return told
-
-
-def _make_way(bot: Bot) -> Did:
-    """Hit, shoot or lure out what is in the way; return whether there was anything to do."""
-    player = bot.player
-    for enemy in player.hostiles():
-        species, name = enemy.species, _way(bot, enemy)
-        if not species or not (species.stays or species.never_touch) or not _in_the_way(bot, enemy):
-            continue
-        if player.refusals[name] > _EFFORTS:
-            if _alone_with(bot, enemy):
-                yield from fighting.attack(player, enemy)
-                return True
-            continue
-        player.refusals[name] += 1
-        if (yield from _deal_with(bot, enemy)) not in (fighting.NOTHING_TO_THROW, moving.NO_WAY):
-            return True
-    return False
-
-
-def _blocked_by_friends(bot: Bot) -> Did:
-    """Attack a peaceful monster that sleeps on the only way on."""
-    player = bot.player
-    if player.level.watched or player.refusals[f"search {player.level.place}"] <= _STUCK:
-        return False
-    for other in player.world.monsters:
-        if other.peaceful and not _honoured(other) and _in_the_way(bot, other):
-            if t.distance(other.place, player.here) == 1:
-                yield from fighting.attack(player, other)
-                return True
-            return (yield from moving.go_to(player, t.NEAR[other.place], bot.alarm)) != moving.NO_WAY
-    return False
-
-
-def _honoured(other: Monster) -> bool:
-    """Whether it is one of those that are always peaceful, and strong."""
-    return other.species is None or other.species.always_peaceful
-
-
-def _way(bot: Bot, enemy: Monster) -> str:
-    """The name under which efforts against a monster are counted: its own number changes out of sight."""
-    return f"way {bot.player.level.place} {enemy.species.name if enemy.species else ''}"
-
-
-def _alone_with(bot: Bot, enemy: Monster) -> bool:
-    """Whether a monster beside us can at worst cost us time, since no other is there to exploit that."""
-    near = t.distance(enemy.place, bot.player.here) == 1
-    harmless = enemy.species is not None and enemy.species.paralyses
-    stuck = bot.player.refusals[f"search {bot.player.level.place}"] > _STUCK
-    well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
-    return near and harmless and stuck and well and not bot.enemies()
-
-
-def _in_the_way(bot: Bot, enemy: Monster) -> bool:
-    """Whether the shortest path to something new would cross a monster."""
-    level = bot.player.level
-    stairs_down = set(level.spots(t.DOWN)) - set(level.links)
-
-    def wanted(place: int) -> bool:
-        return place in stairs_down or exploring.frontier(level, place)
-
-    blocked = moving.occupied(bot.player)
-    way = first(level, bot.player.here, wanted, blocked - {enemy.place})
-    if way is not None and enemy.place in way:
-        return True
-    closed, opened = (Ways(level, bot.player.here, taken) for taken in (blocked, blocked - {enemy.place}))
-    return 2 * sum(steps >= 0 for steps in closed.steps) < sum(steps >= 0 for steps in opened.steps)
-
-
-def _deal_with(bot: Bot, enemy: Monster) -> Skill:
-    player = bot.player
-    if _to_be_set_off(bot, enemy):
-        return (yield from _set_off(bot, enemy))
-    if fighting.touchable(player, enemy):
-        return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
-    told = yield from fighting.shoot_away(player, enemy, bot.alarm)
-    tries, comes = "lure " + _way(bot, enemy), enemy.species is not None and enemy.species.speed > 0
-    if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
-        player.refusals[tries] += 1
-        told = yield from fighting.lure(player, enemy, bot.alarm)
-    return told
-
-
-def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
-    """Whether we would survive an explosion beside us, or nothing else has helped for long."""
-    player = bot.player
-    near = t.distance(enemy.place, player.here) == 1
-    enough = player.body.max_hp > _BLAST or player.refusals[_way(bot, enemy)] > _EFFORTS / 2
-    return near and enough and enemy.species is not None and enemy.species.explodes
-
-
-def _set_off(bot: Bot, enemy: Monster) -> Skill:
-    """Trigger an explosion while we are healthy enough; the monster blocks the way."""
-    player = bot.player
-    if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
-        return (yield from exploring.search(player, _WAIT))
-    return (yield from fighting.attack(player, enemy))

@@ -32,6 +32,8 @@ _FIRE = 6
 """Turns for which one reckons with more missiles after one that hurt."""
 _CLOSET = 4
 """Squares of a vault."""
+DEEP, HELD = "deep", "held"
+"""What to aim at: BALROG's progression, or progression held."""
 _SIGHT = 10
 """Squares within which an enemy counts."""
 
@@ -40,6 +42,8 @@ _SIGHT = 10
 class Plan:
     """What can be tuned."""
 
+    aim: str = DEEP
+    """`deep`: fall as deep as possible; `held`: on the way climb back up, which holds the level left."""
     dig: bool = True
     """Whether to dig down at all."""
     mines: int = 1
@@ -79,6 +83,8 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
         wanted = known[name]
         if not isinstance(value, (int, float) if wanted is float else wanted):
             raise ConfigError(f"agent.options.{name}: {value!r} is no {wanted.__name__}")
+    if options.get("aim", DEEP) not in (DEEP, HELD):
+        raise ConfigError(f"agent.options.aim: {options['aim']!r} is neither {DEEP} nor {HELD}")
     chosen = {name: value for name, value in options.items() if name in tactics}
     others = {name: value for name, value in options.items() if name not in tactics}
     return Plan(**others, on=Switches(**chosen))
@@ -98,6 +104,8 @@ class Bot:
     """Hit points when the last move began."""
     hurt: bool = False
     """Whether hit points were lost in the last move."""
+    climbed: int = 0
+    """The deepest level from which we climbed, which holds it."""
     resting: bool = False
     waited: int = 0
     """Turns spent waiting for enemies in sight to come."""

@@ -20,13 +20,13 @@ Keys: TypeAlias = Generator[int, Any, None]
 _PAGES = 60
 """Maximum number of pages turned after one key."""
 _ANSWERS = 12
-MAIN, MINES = 0, 2
+MAIN, MINES, SOKOBAN = 0, 2, 4
 BRANCHES = {
     "the Dungeons of Doom": MAIN,
     "in Gehennom": 1,
     "the Gnomish Mines": MINES,
     "the Quest": 3,
-    "in Sokoban": 4,
+    "in Sokoban": SOKOBAN,
     "Fort Ludios": 5,
     "Vlad's Tower": 6,
     "in the endgame": 7,
