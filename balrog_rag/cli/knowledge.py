@@ -71,7 +71,15 @@ def _parser() -> ArgumentParser:
     evaluate.add_argument(
         "--split", choices=("dev", "test", "all"), default="test", help="which queries to use (test)"
     )
-    evaluate.add_argument("--queries", type=Path, help="another file of queries")
+    evaluate.add_argument(
+        "--queries", type=Path, help="another file of queries, or a folder in BEIR's layout"
+    )
+    evaluate.add_argument(
+        "--export",
+        type=Path,
+        metavar="FOLDER",
+        help="write corpus, queries, judgements and runs for BEIR and TREC tools",
+    )
     evaluate.add_argument("--index", action="append", help="index to measure; repeatable (all)")
     evaluate.add_argument("--plot", type=Path, help="write a plot to this .png or .svg")
     evaluate.add_argument("--json", action="store_true", help="print JSON")

@@ -2,7 +2,7 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import numpy as np
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge import beir
 from balrog_rag.knowledge.corpus import Corpus, load
 from balrog_rag.knowledge.metrics import DEPTH, SCORES, QuestionOutcome, mean, scores
 from balrog_rag.knowledge.opening import open_searcher
@@ -20,6 +21,8 @@ from balrog_rag.knowledge.passages import Cut
 from balrog_rag.util.paths import data
 
 _WIDEST = 132
+EXPORTED = 100
+"""Passages of each query in an exported run."""
 _PLAIN: dict[str, Any] = {"parts": 0.0, "cover": 0.0, "meaning": {}}
 """An index alone: without rewriting of queries or adjustment of scores."""
 
@@ -44,8 +47,11 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
         replace(config, index=name, folder=None, prior={}, passing=[], reranker=None, **_PLAIN)
         for name in names
     ]
-    outcomes = [measure(each, each.index, corpus, queries) for each in plain]
-    outcomes.append(measure(replace(config, folder=None), f"as configured ({config.index})", corpus, queries))
+    named = {each.index: each for each in plain}
+    named[f"as configured ({config.index})"] = replace(config, folder=None)
+    if options.export:
+        export_collection(options.export, options.split, corpus, queries, named)
+    outcomes = [measure(each, name, corpus, queries) for name, each in named.items()]
     if options.json:
         print(msgspec.json.format(msgspec.json.encode(outcomes), indent=2).decode())
     else:
@@ -60,8 +66,44 @@ def evaluate(config: KnowledgeConfig, options: Namespace) -> int:
     return 0
 
 
+def export_collection(
+    folder: Path, split: str, corpus: Corpus, queries: Sequence[Query], named: Mapping[str, KnowledgeConfig]
+) -> None:
+    """Write the collection and each search's first passages, for tools that read BEIR and TREC."""
+    names = {f"q{place}": query for place, query in enumerate(queries, start=1)}
+    runs = {}
+    for title, config in named.items():
+        searcher = open_searcher(config, corpus)
+        found = searcher.search([query.query for query in queries], EXPORTED)
+        runs[title if title == config.index else "configured"] = dict(zip(names, found, strict=True))
+    beir.export(
+        folder,
+        split,
+        corpus.passages,
+        beir.Collection(
+            {name: query.query for name, query in names.items()},
+            {name: dict.fromkeys(query.answers, 1) for name, query in names.items()},
+        ),
+        runs,
+    )
+
+
+def _of_collection(folder: Path, split: str) -> list[Query]:
+    """The queries of a folder in BEIR's layout; every passage with a grade above 0 answers."""
+    splits = ("dev", "test") if split == "all" else (split,)
+    return [
+        Query(text, "question", "ours", name, answers)
+        for name in splits
+        for found in (beir.read(folder, name),)
+        for id_, text in found.queries.items()
+        if (answers := tuple(each for each, grade in found.grades[id_].items() if grade > 0))
+    ]
+
+
 def read_queries(path: Path, split: str) -> list[Query]:
     """Read the queries of a split, or all."""
+    if path.is_dir():
+        return _of_collection(path, split)
     decoder = msgspec.json.Decoder(Query)
     try:
         queries = decoder.decode_lines(path.read_bytes())

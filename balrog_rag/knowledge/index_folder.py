@@ -6,6 +6,7 @@ since they were built, it is rejected with the command to run.
 """
 
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -63,9 +64,9 @@ class Manifest(msgspec.Struct, frozen=True):
 class IndexFolder:
     """The files of one index."""
 
-    def __init__(self, path: Path) -> None:
-        """`path` need not exist yet."""
-        self.path = path
+    def __init__(self, path: Path, settings: Sequence[str] = ()) -> None:
+        """`path` need not exist yet; `settings` are the overrides that a command to build it needs."""
+        self.path, self._settings = path, settings
 
     def exists(self) -> bool:
         """Whether a complete index is here."""
@@ -74,7 +75,7 @@ class IndexFolder:
     def manifest(self) -> Manifest:
         """Read the manifest; raise a KnowledgeError if there is none or it cannot be read."""
         if not self.exists():
-            raise KnowledgeError(f"{self.path}: no index here; build one with `{_build_command(self.path)}`")
+            raise KnowledgeError(f"{self.path}: no index here; build one with `{self._build_command}`")
         manifest: Manifest = read_json(self.path / MANIFEST, Manifest)
         return manifest
 
@@ -84,7 +85,7 @@ class IndexFolder:
         if difference := manifest.difference(wanted):
             raise KnowledgeError(
                 f"the index in {self.path} does not fit ({difference}); "
-                f"build it again with `{_build_command(self.path)}`"
+                f"build it again with `{self._build_command}`"
             )
         try:
             changed = changes(self.path, manifest.files)
@@ -133,10 +134,15 @@ class IndexFolder:
             raise self._broken(f"the {manifest.index} index is of {count} passages, not {manifest.passages}")
         return index
 
+    @property
+    def _build_command(self) -> str:
+        words = [*self._settings, f"knowledge.folder={self.path}"]
+        return f"balrog-rag knowledge index build {shlex.join(words)}"
+
     def _broken(self, reason: str) -> KnowledgeError:
         return KnowledgeError(
             f"the index in {self.path} is damaged: {' '.join(reason.split())}; "
-            f"delete this folder and build it again with `{_build_command(self.path)}`"
+            f"delete this folder and build it again with `{self._build_command}`"
         )
 
     def known_vectors(self) -> dict[bytes, Vectors]:
@@ -250,10 +256,6 @@ def _move(part: Path, place: Path) -> None:
         place.rename(old)
     part.rename(place)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _build_command(path: Path) -> str:
-    return f"balrog-rag knowledge index build knowledge.folder={path}"
 
 
 class _TextsOf:

@@ -136,8 +136,9 @@ def options_of(config: KnowledgeConfig, part: str) -> KnowledgeOptions:
 
 def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
     """The folder of the index: as configured, or named by what it is made from."""
+    settings = _settings_of(config)
     if config.folder is not None:
-        return IndexFolder(Path(config.folder).expanduser())
+        return IndexFolder(Path(config.folder).expanduser(), settings)
     made_of = [
         wanted.format,
         wanted.corpus_digest,
@@ -147,7 +148,13 @@ def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
         wanted.options,
     ]
     name = f"{wanted.corpus}-{wanted.index}-{digest(repr(made_of))[:12]}"
-    return IndexFolder(built_folder() / "indexes" / name)
+    return IndexFolder(built_folder() / "indexes" / name, settings)
+
+
+def _settings_of(config: KnowledgeConfig) -> list[str]:
+    """The overrides that determine an index: a command without them could replace it by another corpus's."""
+    keys = ("corpus", "index", "embedder", "tokens", "overlap")
+    return [f"knowledge.{key}={getattr(config, key)}" for key in keys]
 
 
 def make_embedder(config: KnowledgeConfig) -> Embedder | None:

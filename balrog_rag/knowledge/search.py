@@ -26,6 +26,10 @@ _SPARE = 50
 """Hits examined beyond k if a prior can reorder them."""
 
 
+_TWINS = 5
+"""Hits examined beyond k because passages of the same text are shown once."""
+
+
 class Reranker(Protocol):
     """Scores how well each text answers a query."""
 
@@ -83,8 +87,8 @@ class Searcher:
         reranker = self._reranker if rerank else None
         texts = [asked[number] for number in full]
         depth = max(k, self._rerank) if reranker else k
-        for number, hits in zip(full, self._found(texts, depth), strict=True):
-            chosen = self._passages(hits)
+        for number, hits in zip(full, self._found(texts, depth + _TWINS), strict=True):
+            chosen = _different(self._passages(hits))[:depth]
             found[number] = (self._reranked(reranker, asked[number], chosen) if reranker else chosen)[:k]
         return found
 
@@ -131,7 +135,9 @@ class Searcher:
 
     def near(self, vector: Vectors, k: int) -> list[Passage]:
         """Return the best passages for one raw vector."""
-        return self._passages(self._hits([""], vector.reshape(1, -1), k)[0]) if k > 0 else []
+        if k <= 0:
+            return []
+        return _different(self._passages(self._hits([""], vector.reshape(1, -1), k + _TWINS)[0]))[:k]
 
     def _hits(self, queries: Sequence[str], vectors: Vectors | None, k: int) -> list[Hits]:
         if not self._barred:
@@ -158,6 +164,14 @@ class Searcher:
         scores = reranker.scores(query, [wording(passage) for passage in head])
         scored = [replace(passage, score=float(score)) for passage, score in zip(head, scores, strict=True)]
         return sorted(scored, key=lambda passage: -passage.score) + chosen[self._rerank :]
+
+
+def _different(passages: list[Passage]) -> list[Passage]:
+    """The passages without later ones of the same text."""
+    first: dict[str, Passage] = {}
+    for each in passages:
+        first.setdefault(each.text, each)
+    return list(first.values())
 
 
 def _of_other_versions(passages: Sequence[Passage], wanted: tuple[str, ...]) -> set[int]:

@@ -1,10 +1,12 @@
 """`balrog-rag knowledge serve`: the search over HTTP on loopback, with an OpenAPI page."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from http import HTTPStatus
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import msgspec
@@ -58,13 +60,18 @@ class Service:
             "reranker": config.reranker,
         }
 
-    def search(self, asked: SearchRequest) -> list[Passage]:
-        """Return the best passages for a text."""
+    def check(self, asked: SearchRequest) -> None:
+        """Refuse what cannot be searched."""
         if asked.rerank and self.config.reranker is None:
             raise Refused(
                 HTTPStatus.BAD_REQUEST, "no reranker is configured; start with knowledge.reranker=..."
             )
-        return self.searcher.search([asked.query], asked.top_n, rerank=asked.rerank)[0]
+
+    def search_all(self, queries: Sequence[str], k: int, rerank: bool) -> list[list[Passage]]:
+        """Return the best passages for each text; equal texts are searched once."""
+        different = list(dict.fromkeys(queries))
+        found = dict(zip(different, self.searcher.search(different, k, rerank=rerank), strict=True))
+        return [found[query] for query in queries]
 
     def query(self, asked: VectorRequest) -> list[Passage]:
         """Return the best passages for a vector."""
@@ -91,23 +98,67 @@ class Service:
 
 
 class Queue:
-    """Queues searches for the single thread that searches."""
+    """Queues searches for the single thread that searches; those by text that wait are searched together."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._waiting = most, 0
+    def __init__(self, most: int, service: Service) -> None:
+        self._most, self._waiting, self._service = most, 0, service
         self._worker = ThreadPoolExecutor(1, "balrog-rag-search")
+        self._asked: SimpleQueue[tuple[SearchRequest, asyncio.Future[list[Passage]]]] = SimpleQueue()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Run a search in its turn; it is skipped if the client has disconnected by then."""
+        """Run some work in its turn; it is skipped if the client has disconnected by then."""
+        with self._admitted():
+            return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    async def search(self, asked: SearchRequest) -> list[Passage]:
+        """Search by text, together with what else waits when the thread is free."""
+        self._service.check(asked)
+        with self._admitted():
+            loop = asyncio.get_running_loop()
+            answer: asyncio.Future[list[Passage]] = loop.create_future()
+            self._asked.put((asked, answer))
+            loop.run_in_executor(self._worker, self._answer, loop)
+            return await answer
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
         if self._waiting >= self._most:
             raise Refused(
                 HTTPStatus.SERVICE_UNAVAILABLE, f"{self._waiting} searches are waiting; ask again later"
             )
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+            yield
         finally:
             self._waiting -= 1
+
+    def _waiting_searches(self) -> Iterator[tuple[SearchRequest, "asyncio.Future[list[Passage]]"]]:
+        with suppress(Empty):
+            while True:
+                yield self._asked.get_nowait()
+
+    def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer everything that waits; the first of several calls finds it all, the others nothing."""
+        batch = [(asked, answer) for asked, answer in self._waiting_searches() if not answer.cancelled()]
+        for top_n, rerank in dict.fromkeys((asked.top_n, asked.rerank) for asked, _ in batch):
+            part = [each for each in batch if (each[0].top_n, each[0].rerank) == (top_n, rerank)]
+            try:
+                found: Sequence[list[Passage] | Exception] = self._service.search_all(
+                    [asked.query for asked, _ in part], top_n, rerank
+                )
+            except Exception as error:  # noqa: BLE001 - every client gets it as its own error
+                found = [error] * len(part)
+            for (_, answer), result in zip(part, found, strict=True):
+                loop.call_soon_threadsafe(_settle, answer, result)
+
+
+def _settle(answer: "asyncio.Future[list[Passage]]", result: "list[Passage] | Exception") -> None:
+    if answer.done():  # the client has gone
+        return
+    if isinstance(result, Exception):
+        answer.set_exception(result)
+    else:
+        answer.set_result(result)
 
 
 def serve(config: KnowledgeConfig, host: str, port: int) -> int:
@@ -149,11 +200,11 @@ async def listen(
 
 def application(service: Service, local: bool, waiting: int) -> web.Application:
     """Create the application with all routes."""
-    queue = Queue(waiting)
+    queue = Queue(waiting, service)
 
     async def search(request: web.Request) -> web.Response:
         asked = await _body(request, SearchRequest)
-        return _json({"results": await queue.run(lambda: service.search(asked))})
+        return _json({"results": await queue.search(asked)})
 
     async def query(request: web.Request) -> web.Response:
         asked = await _body(request, VectorRequest)

@@ -181,6 +181,35 @@ def test_a_cell_loses_its_attributes(cell: str, text: str) -> None:
     assert wikitext.plain(f"{{|\n| {cell}\n|}}") == text
 
 
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("{{#if: yes | It bites. | It does not.}}", "It bites."),
+        ("{{#if: | It bites. | It does not.}}", "It does not."),
+        ("{{#if: | It bites.}}", ""),
+        ("{{#if: {{{1|}}} | It bites. | It does not.}}", ""),  # the page alone does not say
+        ("{{#if: {{other}} | It bites. | It does not.}}", ""),
+        ("{{#if: yes | AC = 5 | AC = 7}}", "AC = 5"),
+        ("{{#ifeq: 2 | 2.0 | same | different}}", "same"),
+        ("{{#ifeq: a | b | same | different}}", "different"),
+        ("{{#switch: b | a = one | b | c = two | #default = three}}", "two"),
+        ("{{#switch: x | a = one | #default = three}}", "three"),
+        ("{{#switch: x | a = one | four}}", "four"),
+        ("{{#switch: {{{1}}} | a = one | four}}", ""),
+        ("{{#expr: 2 + 2}}", ""),
+        ("{{#ifexpr: 1 > 2 | more | less}}", ""),
+        ("{{#ifexist: Newt | yes | no}}", ""),
+        ("{{uc:abc}}, {{formatnum:1234}}", "ABC, 1234"),
+        ("It weighs {{convert|5|lb|kg}}.", "It weighs 5 lb."),
+        ("{{convert|5|to|10|ft|m}}", "5 to 10 ft"),
+        ("{{convert|5}}", "5"),
+    ],
+)
+def test_parser_functions_are_evaluated_or_dropped_but_never_guessed(markup: str, text: str) -> None:
+    pytest.importorskip("mwparserfromhell")
+    assert wikitext.plain(markup) == text
+
+
 def test_a_page_that_takes_the_parser_too_long_is_interrupted_and_the_next_one_is_read() -> None:
     with WikitextProcess(seconds=0.1) as process:
         assert process.plain("A '''newt'''.") == "A newt."

@@ -15,8 +15,9 @@ import pytest
 
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts.data import Passage
+from balrog_rag.knowledge.openapi import SearchRequest
 from balrog_rag.knowledge.passages import wording
-from balrog_rag.knowledge.serve import LARGEST_BODY, MOST_WAITING, Service, listen
+from balrog_rag.knowledge.serve import LARGEST_BODY, MOST_WAITING, Queue, Service, listen
 from tests.support import PATIENCE
 
 Settings = Callable[..., KnowledgeConfig]
@@ -142,6 +143,36 @@ def test_five_hundred_clients_at_once_are_all_answered(service: Service) -> None
     with serving(service) as port:
         answers = asyncio.run(asyncio.wait_for(all_at_once(port, 500), PATIENCE))
     assert answers == {(200, None): 500}
+
+
+def test_searches_that_wait_are_done_together(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[list[str]] = []
+    search, first = service.searcher.search, threading.Event()
+
+    def counted(queries, k, rerank=True):  # type: ignore[no-untyped-def]
+        batches.append(list(queries))
+        first.wait(PATIENCE)
+        return search(queries, k, rerank=rerank)
+
+    monkeypatch.setattr(service.searcher, "search", counted)
+
+    async def ask() -> list[list[Passage]]:
+        queue = Queue(MOST_WAITING, service)
+        texts = ["ring", "newt", "ring", "wand"]
+        tasks = [asyncio.create_task(queue.search(SearchRequest(each, 2))) for each in texts]
+        while not batches:
+            await asyncio.sleep(0.01)
+        more = [asyncio.create_task(queue.search(SearchRequest(each, 2))) for each in ("bow", "bow", "axe")]
+        await asyncio.sleep(0.05)
+        first.set()
+        return await asyncio.gather(*tasks, *more)
+
+    found = asyncio.run(ask())
+    assert [each.id for each in found[0]] == [each.id for each in found[2]]
+    assert [each.id for each in found[1]] == [each.id for each in search(["newt"], 2)[0]]
+    assert {text for batch in batches for text in batch} == {"axe", "bow", "newt", "ring", "wand"}
+    assert all(len(set(batch)) == len(batch) for batch in batches)
+    assert len(batches) <= 3  # seven requests
 
 
 def test_who_comes_when_the_queue_is_full_is_told_so_at_once(service: Service) -> None:

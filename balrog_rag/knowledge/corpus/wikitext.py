@@ -1,9 +1,12 @@
 """The NetHack wiki's address, and its markup as plain text: headings, tables as lines, templates."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge.corpus.parser_functions import WORDS as _WORDS
+from balrog_rag.knowledge.corpus.parser_functions import parser_function
 
 ADDRESS = "https://nethackwiki.com/wiki/"
 LICENCE = "NGPL (NetHack wiki)"
@@ -12,6 +15,8 @@ _DROPPED_TAGS = ("ref", "gallery", "script", "style")
 _DROPPED_LINKS = re.compile(r"^(file|image|category|[a-z]{2,3}):", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t]+")
 _BLANK = re.compile(r"\n{3,}")
+_UNPARSED = re.compile(r"\{\{#[^{}]*\}\}")
+"""Parser functions that the parser leaves as text, because of a < or > in them."""
 _NAVIGATION = re.compile(r"^(nav|stub|reflist|references|clear|featured|spoiler|disambig)", re.IGNORECASE)
 
 
@@ -28,7 +33,7 @@ def parser() -> Any:
 
 def plain(markup: str) -> str:
     """Convert a page to text; its headings become `## name`, at which passages are cut."""
-    return single_spaced(_nodes(parser().parse(_tables(markup))))
+    return single_spaced(_UNPARSED.sub("", _nodes(parser().parse(_tables(markup)))))
 
 
 def single_spaced(text: str) -> str:
@@ -80,6 +85,8 @@ def _template(node: Any) -> str:
     name = str(node.name).strip()
     if _NAVIGATION.match(name):
         return ""
+    if name.startswith("#") or name.partition(":")[0].lower() in _WORDS:
+        return parser_function(node, _nodes)
     if said := _function(name.lower(), node):
         return said
     parts = []
@@ -96,6 +103,8 @@ def _template(node: Any) -> str:
 def _function(name: str, node: Any) -> str:
     """The text of a template with a special meaning: a fraction, a plural, a die, a range."""
     given = [_nodes(each.value).strip() for each in node.params if not each.showkey]
+    if name in ("convert", "cvt"):
+        return _measurement(given)
     if name == "frac" and 1 <= len(given) <= 3:
         whole = [given.pop(0)] if len(given) == 3 else []
         return " ".join([*whole, "/".join(given if len(given) == 2 else ["1", *given])])
@@ -106,6 +115,15 @@ def _function(name: str, node: Any) -> str:
         return _JOINED[name].join(given)
     return ""
 
+
+def _measurement(given: Sequence[str]) -> str:
+    """`{{convert|5|to|10|ft|m}}` as it was measured, without the conversion; "" without number and unit."""
+    if len(given) >= 4 and given[1] in _RANGES:
+        return " ".join(given[:4])
+    return " ".join(given[:2]) if len(given) >= 2 else ""
+
+
+_RANGES = ("to", "-", "–", "and", "or", "by", "x", "+/-", "±")
 
 _JOINED = {"d": "d", "range": " to ", "and": " and ", "or": " or ", "list": ", ", "dl": ", "}
 """Templates whose arguments all count, with the separator between them."""
