@@ -90,7 +90,7 @@ def export_collection(
 
 def _of_collection(folder: Path, split: str) -> list[Query]:
     """The queries of a folder in BEIR's layout; every passage with a grade above 0 answers."""
-    splits = ("dev", "test") if split == "all" else (split,)
+    splits: list[Literal["dev", "test"]] = [name for name in ("dev", "test") if split in ("all", name)]
     return [
         Query(text, "question", "ours", name, answers)
         for name in splits
