@@ -7,7 +7,7 @@ changes one of the three steps; only the outermost one's `act` is called.
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
-from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Style, read
+from balrog_rag.agents.answers import TAGS, TAGS_OR_LETTERS, Reading, Style, read
 from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.conversation import Conversation
 from balrog_rag.agents.prompts.history import History
@@ -17,6 +17,9 @@ from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Decision, Message, Observation, Reply, Role, TaskView
 from balrog_rag.contracts.kinds import kind_of
+
+CUT = "length"
+"""How a reply finishes that its provider or a limit of tokens has cut short."""
 
 
 class Wrappable(Protocol):
@@ -153,6 +156,9 @@ class BaseAgent:
             found = read_written(reply.text, self.view)
         else:
             found = read(reply.text, self.style, self.view, self.config.lenient)
+        if reply.finish == CUT and found.call is not None:
+            # `play_on 20` may be the beginning of `play_on 200`.
+            found = Reading("", "cut")
         self._remember(found.action, reply)
         notes: dict[str, Any] = {"read": found.how}
         if self.tools is not None and self.tools.wrong:

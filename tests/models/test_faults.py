@@ -28,6 +28,7 @@ ANSWERS = ["empty", "null", "refusal", "length", "big", "tool-call", "half-a-sig
 NEVER = {
     "400": (ModelRefused, "refused"),
     "401": (ModelRefused, "key"),
+    "402": (ModelRefused, "no credit left"),
     "403": (ModelRefused, "key"),
     "404": (ModelRefused, "no such model"),
     "context": (ContextTooLong, "too long"),

@@ -141,6 +141,7 @@ FAULTS: dict[str, Fault] = {
     "tool-call": lambda exchange: _message("tool_calls", content=None, tool_calls=TOOL_CALL)(exchange),
     "400": _status(400, "temperature must be a number", "invalid_request_error", "bad_value"),
     "401": _status(401, "incorrect key", "invalid_request_error", "invalid_api_key"),
+    "402": _status(402, "insufficient credits", "billing_error"),
     "403": _status(403, "not allowed", "permission_error"),
     "404": _status(404, "the model does not exist", "invalid_request_error", "model_not_found"),
     "context": _status(

@@ -63,7 +63,8 @@ def debug_game(character: str = "val-hum-neu-fem", seed: int = 3, **options: obj
     original = nh.Nethack
     nh.Nethack = partial(original, wizard=True)
     try:
-        spec = nethack(seed, character, actions="plan", no_progress=0, no_progress_calls=0, **options)
+        chosen = {"actions": "plan", "no_progress": 0, "no_progress_calls": 0, **options}
+        spec = nethack(seed, character, **chosen)
         game = HostedGame(spec)
     finally:
         nh.Nethack = original

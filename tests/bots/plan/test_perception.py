@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from balrog_rag.contracts.outcome import Outcome
+from balrog_rag.envs.nethack.engine import KeyPress
 from balrog_rag.envs.nethack.world import known_world as w
 from tests.bots.netplay.made import ROOM
 from tests.bots.plan.debug_game import DebugGame, debug_game
@@ -148,6 +150,28 @@ def test_very_long_messages_and_names() -> None:
         assert "--More--" not in said
         assert game.do("rest 1")
         assert letters(LONG) not in letters(game.part("message"))
+
+
+def test_a_page_that_no_key_turns_ends_the_game() -> None:
+    with debug_game(no_progress=150) as game:
+        pressed = list[int]()
+
+        def ignored(key: int) -> KeyPress:
+            pressed.append(key)
+            return KeyPress(0.0)
+
+        game._pressable.press(LEVEL_TELEPORT)
+        for key in "?\r>>N":
+            game._pressable.press(ord(key))
+        assert "--More--" in game._pressable.painted().text
+        game._pressable.inner._engine.press = ignored
+        assert "failed" in game.do("rest 5") or game.last.ended
+        for _ in range(3):
+            if game.last.ended:
+                break
+            game.do("explore_level")
+        assert game.last.ended == Outcome.NO_PROGRESS
+        assert len(pressed) < 400
 
 
 def test_menus_of_several_pages() -> None:
