@@ -2,7 +2,7 @@
 
     python benchmarks/plan.py worth [--games 40]       progression of fixed rules with more and more skills
     python benchmarks/plan.py model [--games 100]      examples/rule_model.py with plan, and with keys
-    python benchmarks/plan.py decisions [--games 10]   processor time of our own code per key and per observation
+    python benchmarks/plan.py decisions [--games 10]   processor time of our code per key and observation
     python benchmarks/plan.py calls [--calls 10000]    random calls: each must end with a reason
 
 Characters are random. Seconds are processor time. `worth` and `decisions` play without a prompt in between.
@@ -10,12 +10,13 @@ Characters are random. Seconds are processor time. `worth` and `decisions` play 
 
 import argparse
 import asyncio
+import inspect
 import re
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -28,9 +29,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import balrog_rag
 from balrog_rag.bots.nethack.plan.plan_offered import OFFERED
 from balrog_rag.contracts.data import Action, GameSpec, Parameter, Seeds
+from balrog_rag.contracts.programs import Begin, ProgramFailed
 from balrog_rag.envs.nethack.characters import characters
 from balrog_rag.models.serving.testserver import TestServer
-from balrog_rag.results.statistics import Interval, mean_interval
+from balrog_rag.results.statistics.interval import mean_interval
+from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.workers.host import HostedGame
 from examples.rule_model import DIGGER, choose
 
@@ -100,9 +103,15 @@ def worth(games: int, arms: list[str]) -> None:
     """Print the progression of each set of rules."""
     for name in arms or list(ARMS):
         results = [played(ARMS[name], 5000 + seed) for seed in range(games)]
-        found: Interval = mean_interval([percent for percent, _ in results])
         calls = statistics.mean(calls for _, calls in results)
-        print(f"{name:8} {found.mean:6.2f} % [{found.low:.2f}, {found.high:.2f}] calls {calls:.0f}", flush=True)
+        print(f"{name:8} {shown([percent for percent, _ in results])}, calls {calls:.0f}", flush=True)
+
+
+def shown(percents: Sequence[float]) -> str:
+    """A mean with its interval; every game is another one."""
+    found = mean_interval([Score(percent) for percent in percents], Bounds())
+    middle = statistics.mean(percents)
+    return f"{middle:.2f} % [{found.low:.2f}, {found.high:.2f}], n {len(percents)}"
 
 
 async def by_rules(games: int, actions: str, folder: str) -> None:
@@ -113,9 +122,8 @@ async def by_rules(games: int, actions: str, folder: str) -> None:
         words = ("agent=naive", "env=nethack", f"env.actions={actions}", *model, *limits)
         run = await balrog_rag.aevaluate(*words, "runner.log=none", f"run.folder={folder}")
     table = balrog_rag.load(run)
-    found: Interval = mean_interval(list(table["progression_percent"]))
-    most = table["steps"].max()
-    print(f"{actions}: {found.mean:.2f} % [{found.low:.2f}, {found.high:.2f}] n {games}, most calls {most}")
+    calls, percents = table["steps"], list(table["progression_percent"])
+    print(f"{actions}: {shown(percents)}, calls {calls.mean():.0f}, most {calls.max()}")
 
 
 class Timed:
@@ -129,6 +137,29 @@ class Timed:
         found = self.function(*arguments)
         self.seconds += time.thread_time() - begun
         return found
+
+
+def timed_call(game: HostedGame, engine: Timed, action: str, seconds: list[float]) -> str:
+    """Play one skill and add the seconds of each key; return how the game ended, "" if it did not."""
+    inner, taken = game._game.inner, game.view.read(action)
+    kind = next(kind for kind in OFFERED if kind.name == taken.name)
+    program = kind.make(Begin(inner.screen, kind.takes(taken), game.view, 0, {}))
+    for _ in range(2000):
+        before, begun = engine.seconds, time.thread_time()
+        try:
+            key = (
+                program.send(None)
+                if inspect.getgeneratorstate(program) == inspect.GEN_CREATED
+                else (program.send(inner.screen))
+            )
+        except (StopIteration, ProgramFailed):
+            break
+        ended = inner.press(key).ended
+        seconds.append(time.thread_time() - begun - (engine.seconds - before))
+        if ended:
+            return ended
+    program.close()
+    return ""
 
 
 def decisions(games: int) -> None:
@@ -146,17 +177,12 @@ def decisions(games: int) -> None:
             action = dice.choice(["play_on 50", "explore_level", "strike", "dive 9", "go_to stairs_down"])
             if not game.view.takes(action):
                 continue
-            press, look = Timed(inner.press), Timed(inner.look)
-            before, begun = engine.seconds, time.thread_time()
-            seen = game.step(action)
-            spent = time.thread_time() - begun - (engine.seconds - before)
-            del press, look
-            keys.append(spent / max(1, seen.keys))
+            ended = timed_call(game, engine, action, keys)
             begun, before = time.thread_time(), engine.seconds
-            inner._described(inner._observer.observe(""))
+            seen = inner.look("", ended)
             observations.append(time.thread_time() - begun - (engine.seconds - before))
         game.close()
-    for what, seconds in (("key, mean of a call", keys), ("observation with memory and advice", observations)):
+    for what, seconds in (("key", keys), ("observation with memory and advice", observations)):
         middle, high = np.percentile(seconds, [50, 99]) * 1000
         print(f"{what}: n {len(seconds)}, median {middle:.2f} ms, p99 {high:.2f} ms")
 
