@@ -195,6 +195,7 @@ class NetPlay:
             "netplay_now",
             you=text("you"),
             message=text("message").strip(),
+            question=text("open question"),
             rooms=text("rooms"),
             close=text("close monsters"),
             distant=text("distant monsters"),

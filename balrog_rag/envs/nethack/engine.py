@@ -204,8 +204,8 @@ class NLEGame:
             return seen
         if self._options.refresh_hidden:
             self._tracker.look_under(self._engine.press)
-        avoidance = self._options.actions == "skills"
-        parts = (*describe.parts(self._tracker, avoidance), *self._remembered(), *self._advised())
+        plan = self._options.actions == "plan"
+        parts = (*describe.parts(self._tracker, plan), *self._remembered(), *self._advised())
         made_from = "\n".join([seen.digest, *(part.text for part in parts)])
         return msgspec.structs.replace(seen, parts=(*seen.parts, *parts), digest=digest(made_from))
 

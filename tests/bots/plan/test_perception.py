@@ -182,9 +182,9 @@ def test_menus_of_several_pages() -> None:
     assert len(carried) >= 20
     game.do("press_key i")
     assert "(1 of 2)" in game.part("message")
-    assert "menu" in game.part("popup")
+    assert "menu" in game.part("open question")
     game.do("rest 1")
-    assert game.part("popup") == ""
+    assert game.part("open question") == ""
 
 
 GEMS = (

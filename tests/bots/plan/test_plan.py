@@ -70,15 +70,15 @@ def test_the_way_out_of_the_dungeon_is_refused() -> None:
 def test_questions_that_nobody_asked_for_are_closed() -> None:
     game = planned(ROOM)
     game.do("press_key d")
-    assert "What do you want to drop" in game.part("popup")
+    assert "What do you want to drop" in game.part("open question")
     turn = game.number("turn")
     assert game.do("rest 3").startswith("rested for ")
-    assert game.part("popup") == ""
+    assert game.part("open question") == ""
     assert game.number("turn") >= turn + 3
     game.do("press_key i")
-    assert "menu" in game.part("popup")
+    assert "menu" in game.part("open question")
     game.do("strike")
-    assert game.part("popup") == ""
+    assert game.part("open question") == ""
 
 
 def test_levels_are_remembered() -> None:
@@ -161,7 +161,7 @@ def reasons(seed: int, calls: int) -> tuple[int, bool]:
         if seen.stopped.startswith("interrupted by "):
             assert seen.stopped.removeprefix("interrupted by ").partition(":")[0] in EVENTS, where
         if not text.startswith(("press_key", "type_text")):
-            assert seen.observation.text("popup") == "", where
+            assert seen.observation.text("open question") == "", where
     game.close()
     return calls, False
 

@@ -18,8 +18,12 @@ CLOSE = 10
 _NO_EXIT = "Nothing is left to explore, but there may be hidden doors and passages."
 
 
-def parts(tracker: Tracker, avoidance: bool = True) -> tuple[Part, ...]:
-    """The parts of an observation beyond NetHack's own screen; `avoidance`: with the flag of the paths."""
+def parts(tracker: Tracker, plan: bool = False) -> tuple[Part, ...]:
+    """The parts of an observation beyond NetHack's own screen.
+
+    The skills of a plan need no flag for their paths, and close what is open by themselves, so an open
+    question is none that must be answered first.
+    """
     player = tracker.player
     level, monsters = player.level, player.world.monsters
     ways = Ways(level, player.here, {monster.place for monster in monsters} - {player.here})
@@ -27,12 +31,12 @@ def parts(tracker: Tracker, avoidance: bool = True) -> tuple[Part, ...]:
     close, distant = _monsters(tracker, reach)
     events = "\n".join(each.text for each in tracker.take_events())
     shown: list[tuple[str, str]] = [
-        ("you", _you(tracker, avoidance)),
+        ("you", _you(tracker, flag=not plan)),
         ("rooms", "\n".join(_rooms(tracker.rooms, level, player.here, reach))),
         ("close monsters", "\n".join(close)),
         ("distant monsters", "\n".join(distant)),
         ("exploration", "\n".join(_exploration(tracker, ways)) or _NO_EXIT),
-        ("popup", popup(player.screen)),
+        ("open question" if plan else "popup", popup(player.screen)),
     ]
     said = [Part(name, text, "now") for name, text in shown if text]
     return (
@@ -68,13 +72,13 @@ def _in_steps(steps: int) -> str:
     return f"reachable in {steps} step{'' if steps == 1 else 's'}"
 
 
-def _you(tracker: Tracker, avoidance: bool) -> str:
+def _you(tracker: Tracker, flag: bool) -> str:
     prayed = tracker.prayed
     prayer = (
         "You have not prayed yet." if prayed is None else f"You prayed {tracker.turn - prayed} turns ago."
     )
-    flag = f"avoid_monster is {'true' if tracker.avoiding else 'false'}.\n" if avoidance else ""
-    return f"You are at {position(tracker.player.here)}.\n{flag}{prayer}"
+    avoiding = f"avoid_monster is {'true' if tracker.avoiding else 'false'}.\n" if flag else ""
+    return f"You are at {position(tracker.player.here)}.\n{avoiding}{prayer}"
 
 
 def _things(level: Level) -> dict[int, list[str]]:

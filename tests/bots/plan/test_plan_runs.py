@@ -1,0 +1,82 @@
+"""Whole runs with the skills of a plan: every agent, NetHack and MiniHack, journaled and replayed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from balrog_rag.episode import journal
+from balrog_rag.results.run_folder import journals
+from tests.support import command, evaluate
+
+CALLS = [
+    "fetch_digger",
+    "explore_level",
+    "go_to stairs_down",
+    "recall",
+    "play_on 40",
+    "type_text i",
+    "rest 3",
+]
+AGENTS = {
+    "netplay": lambda call: json.dumps(
+        {"thoughts": dict.fromkeys(("observations", "reasoning", "speak"), "x"), "skill": by_name(call)}
+    ),
+    "naive": lambda call: call,
+    "cot": lambda call: f"I think.\nACTION: {call}",
+    "robust_cot": lambda call: f"I think.\n<|ACTION|>{call}<|END|>",
+}
+
+
+def by_name(call: str) -> dict[str, str | int]:
+    """A call with its arguments by their names, as NetPlay's agent writes it."""
+    name, *given = call.split()
+    names = {"go_to": "place", "play_on": "turns", "type_text": "text", "rest": "count"}
+    if not given:
+        return {"name": name}
+    return {"name": name, names[name]: int(given[0]) if given[0].isdigit() else given[0]}
+
+
+def run(agent: str, env: str, folder: Path, *words: str) -> Path:
+    """Play with these answers in turn; return the journal."""
+    answers = json.dumps([AGENTS[agent](call) for call in CALLS])
+    model = ("model=scripted", f"model.options.answers={answers}", "model.options.order=sequence")
+    fixed = ("env.episodes=1", f"limits.steps={len(CALLS)}", "run.name=r", "runner.workers=1", *words)
+    done = evaluate(f"agent={agent}", f"env={env}", "env.actions=plan", *model, *fixed, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return journals(folder / "results" / "r")[0]
+
+
+def check(path: Path, folder: Path) -> None:
+    """Every call was taken as such, and the game is the same when it is replayed."""
+    steps = list(journal.read(path).steps)
+    assert [step.action for step in steps] == CALLS[: len(steps)]
+    assert all(step.taken == step.action for step in steps)
+    assert steps[0].stopped
+    done = command("balrog_rag.episode", "verify", str(path), cwd=folder)
+    assert done.stdout.startswith(f"equal\t{len(steps)} steps"), done.stdout
+
+
+def test_netplays_agent_plays_by_a_plan(tmp_path: Path) -> None:
+    check(run("netplay", "nethack", tmp_path, "agent.memory=map", "env.advice=true"), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", ["nethack", "corridor"])
+@pytest.mark.parametrize("agent", ["naive", "cot", "robust_cot"])
+def test_every_agent_plays_by_a_plan(agent: str, env: str, tmp_path: Path) -> None:
+    check(run(agent, env, tmp_path), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_bots_game_is_handed_over_to_a_plan(tmp_path: Path) -> None:
+    words = ("agent=delver", "env.tasks=[nle/NetHackChallenge-v0]", "env.episodes=1", "limits.steps=200")
+    done = evaluate(*words, "run.name=r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    path, out = journals(tmp_path / "results" / "r")[0], tmp_path / "f"
+    more = ("agent=naive", "model=scripted", 'model.options.answers=["recall", "rest 2"]', "env.actions=plan")
+    fork = ("fork", str(path), "--at", "150", "--out", str(out), *more, "limits.steps=154")
+    done = command("balrog_rag.episode", *fork, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = command("balrog_rag.episode", "verify", str(out), cwd=tmp_path)
+    assert done.stdout.startswith("equal\t154 steps"), done.stdout
