@@ -16,7 +16,7 @@ HP = re.compile(r"HP:(\d+)\((\d+)\)")
 PRAYED = re.compile(r"You prayed (\d+) turns ago")
 HUNGER = re.compile(r"T:\d+ .*(Hungry|Weak|Fainting)")
 DIGGER = re.compile(r"^\w: .*(pick-axe|dwarvish mattock|broad pick)", re.MULTILINE)
-NOTICE = re.compile(r"Your last action, (\w+).*, stopped: (.*)")
+NOTICE = re.compile(r"Your last action, .*, stopped: (.*)")
 
 
 def choose(messages: tuple[str, ...]) -> str:
@@ -24,15 +24,12 @@ def choose(messages: tuple[str, ...]) -> str:
     now = messages[-1]
     health, prayed, notice = HP.search(now), PRAYED.search(now), NOTICE.search(now)
     hp, most = map(int, health.groups()) if health else (1, 1)
-    last, told = notice.groups() if notice else ("", "")
-    failed = told.startswith("failed")
-    may_pray = not (failed and last == "pray") and (prayed is None or int(prayed[1]) > 900)
-    if may_pray and (hp * 7 < most or hp <= 5):
-        return "pray"
-    if HUNGER.search(now) and not (failed and last == "eat"):
-        return "eat"
-    if failed:
+    if notice and notice[1].startswith("failed"):  # the same would fail again
         return "play_on 200"
+    if (hp * 7 < most or hp <= 5) and (prayed is None or int(prayed[1]) > 900):
+        return "pray"
+    if HUNGER.search(now):
+        return "eat"
     return "dive 60" if DIGGER.search(now) else "fetch_digger"
 
 

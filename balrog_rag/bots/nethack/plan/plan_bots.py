@@ -22,7 +22,7 @@ def play_on(game: PlanGame, turns: int) -> Skill:
     """Let the delver play for this many turns."""
     begun = game.player.body.turn
     yield from _play(game, RULES, lambda: game.player.body.turn - begun >= turns)
-    return f"played; the last rule followed was {game.bot().why}"
+    return f"the last rule followed was {game.bot().why}"
 
 
 def fetch_digger(game: PlanGame) -> Skill:
@@ -33,7 +33,7 @@ def fetch_digger(game: PlanGame) -> Skill:
     yield from _play(game, RULES, lambda: gear.digger(player) is not None)
     tool = gear.digger(player)
     if tool is None:
-        raise ProgramFailed("no digging tool yet")
+        return "no digging tool yet"
     return f"you carry {tool.letter} - {tool.text} now"
 
 
@@ -44,7 +44,7 @@ def dive(game: PlanGame, level: int) -> Skill:
         raise ProgramFailed(f"Dlvl {level} is not below you; you are on Dlvl {body.depth}")
     rules: Sequence[Rule] = (needs, escorted, engulfed, battle, upkeep, _descend)
     yield from _play(game, rules, lambda: game.player.body.depth >= level)
-    return f"on Dlvl {body.depth} now"
+    return f"on Dlvl {body.depth} now" if body.depth >= level else f"still on Dlvl {body.depth}"
 
 
 def _play(game: PlanGame, rules: Sequence[Rule], done: Callable[[], bool]) -> Skill:
@@ -53,7 +53,7 @@ def _play(game: PlanGame, rules: Sequence[Rule], done: Callable[[], bool]) -> Sk
         game.kept[_PREPARED] = True
         yield from prepare(bot)
         yield from gear.autopickup_off(bot.player)
-    return (yield from follow(bot, rules, done))
+    return (yield from follow(bot, rules, lambda: done() or game.stop))
 
 
 def _descend(bot: Bot) -> Did:

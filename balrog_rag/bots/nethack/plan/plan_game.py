@@ -11,8 +11,8 @@ from balrog_rag.envs.nethack.world.names import position
 from balrog_rag.envs.nethack.world.player import Player
 from balrog_rag.envs.nethack.world.tracker import TrackedScreen, Tracker
 
-_BOT = "bot"
-"""The name under which a game keeps the bot that its skills share."""
+_BOT, STOP = "bot", "stop"
+"""Names under which a game keeps the bot that its skills share, and why a skill should stop."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class PlanGame:
             bot = self.kept[_BOT] = Bot(self.player, Plan())
         assert isinstance(bot, Bot)
         return bot
+
+    @property
+    def stop(self) -> bool:
+        """Whether something happened for which a skill that asks should stop."""
+        return bool(self.kept.get(STOP))
 
     @property
     def level(self) -> Level:

@@ -31,8 +31,8 @@ DIGS = SkillRules(("health", "harm", "status", "message", "turns"))
 WAITS = SkillRules(("level", "health", "harm", "monster", "status", "message", "turns"), 1000)
 ACTS = SkillRules(("level", "health", "status", "turns"), 100)
 """For single commands."""
-PLAYS = SkillRules(("level", "health", "deadly", "turns"), 2000)
-FETCHES = SkillRules(("health", "deadly", "turns"), 2000)
+PLAYS = SkillRules(("level", "health", "deadly", "turns"), 2000, asks=True)
+FETCHES = SkillRules(("health", "deadly", "turns"), 2000, asks=True)
 ANSWERS = SkillRules((), 100, answers=True)
 
 

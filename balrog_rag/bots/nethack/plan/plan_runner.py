@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from balrog_rag.bots.nethack.plan.plan_events import PlanEvent, Watch
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame, game_of
+from balrog_rag.bots.nethack.plan.plan_game import STOP, PlanGame, game_of
 from balrog_rag.bots.nethack.skills import fighting
 from balrog_rag.contracts.data import Parameter
 from balrog_rag.contracts.programs import Begin, Program, ProgramFailed, ProgramKind
@@ -17,6 +17,8 @@ from balrog_rag.envs.nethack.world.popups import waits
 GAMES = (*WHOLE, "minihack")
 _MOST_KEYS = 9_000
 """Keys of one call, fewer than those after which the harness stops a program with its questions open."""
+_GRACE = 400
+"""Keys after an event within which a bot comes to the end of its move."""
 _EVENTS_KEPT = 15
 """Lines about what came into view that are kept of one call: a bot sees hundreds of things."""
 
@@ -32,6 +34,8 @@ class SkillRules:
     turns: int = 300
     answers: bool = False
     """Whether it answers questions: then none is closed before or after it."""
+    asks: bool = False
+    """Whether it asks by itself whether it should stop (`PlanGame.stop`), and then does."""
 
 
 def plan_skill(
@@ -62,8 +66,9 @@ def run_skill(game: PlanGame, begin: Callable[[], Skill], rules: SkillRules) -> 
     player.heard.clear()
     watch = Watch(game, rules.stops, rules.turns, game.tracker.stop_for_things)
     failed = ""
+    game.kept[STOP] = ""
     try:
-        told = yield from _guarded(game, begin(), watch)
+        told = yield from _guarded(game, begin(), watch, _GRACE if rules.asks else 0)
     except ProgramFailed as failure:
         told = failed = str(failure)
     if not rules.answers:
@@ -88,13 +93,14 @@ def _cost(player: Player, watch: Watch) -> str:
     return f" ({watch.turns} turn{'' if watch.turns == 1 else 's'}{hp})" if watch.turns or hp else ""
 
 
-def _guarded(game: PlanGame, body: Skill, watch: Watch) -> Skill:
+def _guarded(game: PlanGame, body: Skill, watch: Watch, grace: int) -> Skill:
     """Pass the keys of a skill on until it ends or something happens.
 
     A skill learns from the screen after a key only when it is resumed, so it is resumed once more before it
-    is stopped: its next key is then not pressed.
+    is stopped: its next key is then not pressed. That would break a bot's memory, which notes a prayer before
+    it is said, so a bot is asked to stop, and has a number of keys (`grace`) for it.
     """
-    player, came, pressed = game.player, None, 0
+    player, came, pressed, left = game.player, None, 0, grace
     try:
         key = next(body)
         while True:
@@ -102,6 +108,10 @@ def _guarded(game: PlanGame, body: Skill, watch: Watch) -> Skill:
             pressed += 1
             event = watch.see()
             came = came or event
+            if came is not None and left > 0:
+                game.kept[STOP], left = came.text, left - 1
+                key = body.send(arrays)
+                continue
             key = body.send(arrays)
             if came is None and pressed < _MOST_KEYS:
                 continue
@@ -114,7 +124,10 @@ def _guarded(game: PlanGame, body: Skill, watch: Watch) -> Skill:
             came = None
     except StopIteration as stop:
         told = str(stop.value or "done")
-        return f"{told}; {came.kind}: {came.text}" if came is not None else told
+        if came is None:
+            return told
+        happened = f"{came.kind}: {came.text}"
+        return f"interrupted by {happened}; {told}" if game.kept[STOP] else f"{told}; {happened}"
     finally:
         body.close()
 
