@@ -16,6 +16,7 @@ from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
 from balrog_rag.bots.nethack.skills.moving import occupied, step
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -109,7 +110,7 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
             yield from player.command(keys.SEARCH)
         return True
     told = yield from fighting.fight(player, enemies)
-    if told in ("nobody within reach", "nobody to go to"):
+    if told in (Told.NOBODY_WITHIN_REACH, Told.NOBODY_TO_GO_TO):
         bot.ignore(enemies, _OUT_OF_REACH)
         return False
     if not adjacent(player, enemies) and told != fighting.THREW:

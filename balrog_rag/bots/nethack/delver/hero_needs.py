@@ -3,6 +3,7 @@
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -29,7 +30,7 @@ def needs(bot: Bot) -> Did:
         yield from surviving.pray(player)
         return True
     hungry = bot.on.meals and body.hunger >= w.HUNGRY and not bot.enemies()
-    if hungry and (yield from surviving.eat(player)) == "ate":
+    if hungry and (yield from surviving.eat(player)) == Told.ATE:
         return True
     if body.hunger >= w.WEAK and bot.may_pray(desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)

@@ -14,6 +14,7 @@ from balrog_rag.bots.nethack.skills import (
     tunnelling,
 )
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
@@ -305,7 +306,7 @@ def _uncover(bot: Bot) -> Skill:
         return told
     name = f"search {level.place}"
     player.refusals[name] += 1
-    if (yield from magic.read_map(player)) == "read":
+    if (yield from magic.read_map(player)) == Told.READ:
         return "read"
     if player.refusals[name] > 3:
         level.dare()

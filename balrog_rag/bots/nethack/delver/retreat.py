@@ -7,6 +7,7 @@ from balrog_rag.bots.nethack.skills import magic, stairs, surviving
 from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of, damage_a_turn, worst_a_turn
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, step
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
@@ -122,7 +123,7 @@ def fall(bot: Bot, below: float) -> Did:
     wand = magic.digging_wand(player) if bot.on.falling else None
     if wand is None or player.body.hp > below * player.body.max_hp:
         return False
-    return (yield from magic.zap_down(player, wand)) == "fell"
+    return (yield from magic.zap_down(player, wand)) == Told.HOLE
 
 
 def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
@@ -169,7 +170,7 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     if player.refusals[held] > _LONG:
         return False
     bot.haven = player.world.place, player.here
-    if (yield from surviving.guarded(player)) == "guarded":
+    if (yield from surviving.guarded(player)) == Told.GUARDED:
         before = player.body.hp
         yield from search(player, 2)
         player.refusals[name] += player.body.hp < before  # not feared after all

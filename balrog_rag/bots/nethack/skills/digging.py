@@ -11,6 +11,7 @@ from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.bots.nethack.skills.surviving import engrave, guarded
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -18,8 +19,8 @@ from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Pit, Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways
 
-FELL, TOO_HARD, NO_TOOL = "fell to the next level", "the ground is too hard", "nothing to dig with"
-MISSPELT, FLOODED = "misspelt", "water came in"
+FELL, TOO_HARD, NO_TOOL = Told.FELL, Told.TOO_HARD, Told.NO_TOOL
+MISSPELT, FLOODED = Told.MISSPELT, Told.FLOODED
 _WRITINGS = 9
 """How often Elbereth is written in one pit, and before there is one."""
 _NEAR, _WILD = 8, 5
@@ -73,7 +74,7 @@ def _dig_here(player: Player, alarm: Alarm, elbereth: bool) -> Skill:
         told = yield from _dig(player, pit)
         if told:
             return told
-    return FELL if player.level is not level else "moved"
+    return FELL if player.level is not level else Told.MOVED
 
 
 def _on_goods(player: Player) -> Generator[int, Any, bool]:
@@ -135,7 +136,7 @@ def _untried(player: Player, place: int) -> bool:
 def guard(player: Player, pit: Pit) -> Skill:
     """Make sure that Elbereth is engraved in the pit."""
     if not _worth_writing(player, pit):
-        return "no need"
+        return Told.NO_NEED
     hurt = player.body.hp < pit.hp
     if hurt or player.hostiles(within=1):  # a monster that is scared may erase it, too
         pit.guarded = False
@@ -143,10 +144,10 @@ def guard(player: Player, pit: Pit) -> Skill:
     blind = bool(player.body.condition & w.BLIND)
     unable = player.cursed_hands or (blind and not hurt)
     if pit.guarded or pit.writings >= _WRITINGS or unable:
-        return "no need"
-    if pit.writings and not blind and (yield from guarded(player)) == "guarded":
+        return Told.NO_NEED
+    if pit.writings and not blind and (yield from guarded(player)) == Told.GUARDED:
         pit.guarded = True
-        return "guarded"
+        return Told.GUARDED
     return (yield from _write(player, pit))
 
 
@@ -163,13 +164,13 @@ def _write(player: Player, pit: Pit) -> Skill:
     """Write Elbereth once; every fourth time a letter is wrong. A blind hero cannot read it to check."""
     pit.writings += 1
     told = yield from engrave(player)
-    if told != "wrote":
+    if told != Told.WROTE:
         pit.writings = _WRITINGS
         return told
     if player.body.condition & w.BLIND:
         return told
-    pit.guarded = (yield from guarded(player)) == "guarded"
-    return "wrote" if pit.guarded else MISSPELT
+    pit.guarded = (yield from guarded(player)) == Told.GUARDED
+    return Told.WROTE if pit.guarded else MISSPELT
 
 
 def _dig(player: Player, pit: Pit) -> Skill:

@@ -1,13 +1,14 @@
 """Explore a whole level."""
 
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
-EXPLORED = "nothing is left to explore"
+EXPLORED = Told.EXPLORED
 _AT_ONCE = 8
 """Turns searched at one square in a row."""
 _KEPT = 0.93
@@ -65,7 +66,7 @@ def search(player: Player, turns: int) -> Skill:
     yield from player.command(*map(ord, str(turns)), keys.SEARCH)
     for place in t.NEAR[player.here]:
         player.level.searched[place] += max(1, player.body.turn - begun)
-    return "searched"
+    return Told.SEARCHED
 
 
 class Hopes:

@@ -8,6 +8,7 @@ from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, damage_a_turn
 from balrog_rag.bots.nethack.skills.looking import look_at
 from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -21,7 +22,7 @@ _REACH, _FLIGHT = 9, 13
 _TOWN = 5
 """The first depth of Minetown."""
 _FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
-THREW, NOTHING_TO_THROW = "threw", "nothing to throw"
+THREW, NOTHING_TO_THROW = Told.THREW, Told.NOTHING_TO_THROW
 THROWN = frozenset(
     ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
 )
@@ -49,11 +50,11 @@ def attack(player: Player, enemy: Monster) -> Skill:
     if doubtful and t.DARING[player.level.terrain[enemy.place]]:
         yield from player.command(t.heading(player.here, enemy.place))
         enemy.peaceful = player.said("Really attack")
-        return "attacked"
+        return Told.ATTACKED
     yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
     if player.said("gets angry"):
         enemy.peaceful = False
-    return "attacked"
+    return Told.ATTACKED
 
 
 def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
@@ -61,7 +62,7 @@ def make_sure(player: Player, enemies: Sequence[Monster]) -> Skill:
     for enemy in enemies:
         if enemy.peaceful is None and (enemy.species is None or not enemy.species.always_hostile):
             yield from look_at(player, enemy)
-    return "looked"
+    return Told.LOOKED
 
 
 def presume(player: Player, enemies: Sequence[Monster]) -> None:
@@ -145,13 +146,13 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     """Step towards the nearest enemy, or wait a turn for it to come."""
     targets = {enemy.place for enemy in enemies if touchable(player, enemy)}
     if not targets:
-        return "nobody to go to"
+        return Told.NOBODY_TO_GO_TO
     way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
     if way is None or len(way) > 2 * _REACH:
-        return "nobody within reach"
+        return Told.NOBODY_WITHIN_REACH
     if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
         yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
-        return "waited"
+        return Told.WAITED
     return (yield from step(player, way[0]))
 
 
@@ -173,7 +174,7 @@ def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, ne
                 player.thrown |= {item.name for item in player.world.items if item.letter == missile}
             yield from player.ask(keys.THROW, ("want to throw", missile), ("In what direction", key))
             return THREW
-    return "nobody in line"
+    return Told.NOBODY_IN_LINE
 
 
 def shoot_away(player: Player, enemy: Monster, alarm: Alarm) -> Skill:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
 from balrog_rag.bots.nethack.skills.moving import SQUEEZED
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
@@ -84,10 +85,10 @@ def free_hands(player: Player, tool: Item) -> Skill:
     """Take the shield off, if the tool needs both hands."""
     worn = shield(player)
     if worn is None or not _two_handed(tool):
-        return "free"
+        return Told.HANDS_FREE
     player.refusals["take off the shield"] += 1
     yield from player.ask(keys.TAKE_OFF, ("want to take off", worn.letter))
-    return "took it off"
+    return Told.TOOK_OFF
 
 
 def dig(player: Player, tool: Item, direction: str) -> Skill:
@@ -95,7 +96,7 @@ def dig(player: Player, tool: Item, direction: str) -> Skill:
     yield from player.ask(
         keys.APPLY, ("want to use or apply", tool.letter), ("direction do you want to dig", direction)
     )
-    return "dug"
+    return Told.DUG
 
 
 def _two_handed(item: Item) -> bool:
@@ -138,13 +139,13 @@ def drop(player: Player, item: Item) -> Skill:
     if player.refusals[SQUEEZED]:
         player.refusals[SQUEEZED] = 0
         player.level.forgive()
-    return "dropped"
+    return Told.DROPPED
 
 
 def pay(player: Player) -> Skill:
     """Pay for items from a shop."""
     yield from player.ask(keys.PAY, ("Itemized", "n"), ("Pay", "y"), ("pay", "y"))
-    return "paid" if player.said("bought") else "could not pay"
+    return Told.PAID if player.said("bought") else Told.COULD_NOT_PAY
 
 
 def autopickup_off(player: Player) -> Skill:
@@ -152,8 +153,8 @@ def autopickup_off(player: Player) -> Skill:
     for _ in range(2):
         yield from player.command(keys.AUTOPICKUP)
         if player.said("OFF"):
-            return "off"
-    return "on"
+            return Told.OFF
+    return Told.ON
 
 
 def pick_up(player: Player, wish: Wish) -> Skill:
@@ -165,7 +166,7 @@ def pick_up(player: Player, wish: Wish) -> Skill:
     if player.screen.question:  # so heavy that the game asks whether to lift it
         yield from player.answer(("Continue", "y" if digs(player.screen.question) else "n"), ("", "n"))
     yield from player.close()
-    return "took" if player.said(" - ") else "took nothing"
+    return Told.TOOK if player.said(" - ") else Told.TOOK_NOTHING
 
 
 def _choose(player: Player, wish: Wish) -> Skill:
@@ -179,7 +180,7 @@ def _choose(player: Player, wish: Wish) -> Skill:
         yield from player.press(keys.ENTER if last else ord(">"))
         if last or not player.screen.menu:
             break
-    return "chosen"
+    return Told.CHOSEN
 
 
 def _more_pages(lines: list[str]) -> bool:
@@ -227,7 +228,7 @@ def wear(player: Player, item: Item) -> Skill:
     """Put on a piece of armour."""
     player.refusals[f"wear {item.text}"] += 1
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
-    return "wore"
+    return Told.WORE
 
 
 def best_weapon(player: Player) -> Item | None:
@@ -270,4 +271,4 @@ def wield(player: Player, item: Item) -> Skill:
     """Wield a weapon."""
     player.refusals[f"wield {item.text}"] += 1
     yield from player.ask(keys.WIELD, ("want to wield", item.letter))
-    return "wielded"
+    return Told.WIELDED

@@ -2,13 +2,14 @@
 
 import re
 
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
 
-NO_SPELL, NO_MAP = "no such spell", "no map to read"
+NO_SPELL, NO_MAP = Told.NO_SPELL, Told.NO_MAP
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
 _ZAPS = 2
@@ -57,7 +58,7 @@ def cast(player: Player, name: str, place: int) -> Skill:
         player.refusals[f"cast {name}"] += 1
         if player.refusals[f"cast {name}"] >= _FAILURES:
             player.spells.pop(name)
-    return "cast"
+    return Told.CAST
 
 
 def attack_wand(player: Player) -> Item | None:
@@ -75,7 +76,7 @@ def zap(player: Player, item: Item, direction: str) -> Skill:
     yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", direction))
     if player.said("You wrest", "nothing happens", "Nothing happens"):
         player.refusals[f"zap {item.text}"] += 1
-    return "zapped"
+    return Told.ZAPPED
 
 
 def digging_wand(player: Player) -> Item | None:
@@ -93,9 +94,9 @@ def zap_down(player: Player, item: Item) -> Skill:
     level = player.level
     yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", ">"))
     if player.level is not level:
-        return "fell"
+        return Told.HOLE
     player.refusals[f"zap {item.text}"] += 1
-    return "no hole"
+    return Told.NO_HOLE
 
 
 def read_map(player: Player) -> Skill:
@@ -106,7 +107,7 @@ def read_map(player: Player) -> Skill:
         return NO_MAP
     player.refusals[name] += 1
     yield from player.ask(keys.READ, ("want to read", item.letter))
-    return "read"
+    return Told.READ
 
 
 def unknown_wand(player: Player) -> Item | None:
@@ -122,4 +123,4 @@ def try_wand(player: Player, item: Item) -> Skill:
     player.refusals[f"try {item.text}"] += 1
     yield from player.ask(keys.ENGRAVE, ("want to write with", item.letter), ("", "\x1b"))
     yield from player.close()
-    return "tried"
+    return Told.TRIED

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Collection, Sequence
 
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import first
 
-ARRIVED, ALARMED, STUCK, NO_WAY = "arrived", "something came up", "the way is blocked", "no way leads there"
+ARRIVED, ALARMED, STUCK, NO_WAY = Told.ARRIVED, Told.ALARMED, Told.STUCK, Told.NO_WAY
 
 SQUEEZED = "squeeze through"
 """The name under which failures to squeeze through a narrow place are counted."""
@@ -110,7 +111,7 @@ def open_door(player: Player, place: int) -> Skill:
         yield from player.ask(keys.KICK, ("In what direction", chr(key)))
         if player.said("Your leg", "You can't move your leg", "no leverage", "in no shape"):
             level.forbid([place])
-        return "kicked the door"
+        return Told.KICKED
     yield from player.ask(keys.OPEN, ("In what direction", chr(key)))
     if player.said("This door is locked"):
         player.refusals[name + " locked"] += 1
@@ -121,7 +122,7 @@ def open_door(player: Player, place: int) -> Skill:
         level.set_terrain(place, t.DOORWAY)
     elif player.said("already open"):
         level.refuse(here, place)
-    return "opened the door"
+    return Told.OPENED
 
 
 def follow(player: Player, way: Sequence[int], alarm: Alarm) -> Skill:

@@ -35,11 +35,12 @@ def see_level(begin: Begin) -> Program:
 def hold_out(begin: Begin) -> Program:
     """Write Elbereth underfoot until it reads correctly."""
     from balrog_rag.bots.nethack.skills import surviving
+    from balrog_rag.bots.nethack.skills.told import Told
     from balrog_rag.envs.nethack.world.shared_player import player_of
 
     player = player_of(begin.screen)
     for _ in range(TRIES):
-        if (yield from surviving.guarded(player)) == "guarded":
+        if (yield from surviving.guarded(player)) == Told.GUARDED:
             return "Elbereth stands here"
         yield from surviving.engrave(player)
     return "it never read right"
@@ -48,6 +49,7 @@ def hold_out(begin: Begin) -> Program:
 def strike(begin: Begin) -> Program:
     """Fight the enemies in sight as long as hit points last."""
     from balrog_rag.bots.nethack.skills import fighting
+    from balrog_rag.bots.nethack.skills.told import Told
     from balrog_rag.envs.nethack.world.shared_player import player_of
 
     player = player_of(begin.screen)
@@ -56,7 +58,7 @@ def strike(begin: Begin) -> Program:
             return "less than half of the hit points are left"
         fighting.presume(player, enemies)
         told = yield from fighting.fight(player, [enemy for enemy in enemies if enemy.hostile] or enemies[:1])
-        if told in ("nobody within reach", "nobody to go to"):
+        if told in (Told.NOBODY_WITHIN_REACH, Told.NOBODY_TO_GO_TO):
             return told
     return "no enemy is in sight"
 

@@ -1,6 +1,7 @@
 """Stairs, and the branches of the dungeon they lead to."""
 
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill
@@ -33,14 +34,14 @@ def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
     """Wait on stairs for a pet to come near, so that it follows."""
     level = player.level
     if level.place.branch == MAIN and level.place.level > _DEEP:
-        return "left it behind"
+        return Told.LEFT_BEHIND
     for _ in range(turns):
         near = any(m.tame and t.distance(m.place, player.here) <= 1 for m in player.world.monsters)
         lost = level.pet is None or player.body.turn - level.pet > _LOST
         if near or lost or player.level is not level or player.hostiles(_CALL):
             break
         yield from player.command(keys.SEARCH)
-    return "waited"
+    return Told.WAITED
 
 
 def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[int]:

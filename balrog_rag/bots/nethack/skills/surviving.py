@@ -3,6 +3,7 @@
 from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
 from balrog_rag.bots.nethack.skills.moving import Alarm
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.items import Item
@@ -88,8 +89,8 @@ def pray(player: Player) -> Skill:
     yield from player.ask(keys.PRAY, ("Are you sure you want to pray", "y"))
     if player.said("is displeased", "Thou hast angered", "Thou must relearn", "Thou durst", "arrogant"):
         player.unlucky = True
-        return "not heard"
-    return "prayed"
+        return Told.NOT_HEARD
+    return Told.PRAYED
 
 
 def stylus(player: Player) -> str:
@@ -117,7 +118,7 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
     """Write in the dust underfoot."""
     pen = stylus(player)
     if not pen:
-        return "could not write"
+        return Told.COULD_NOT_WRITE
     done = yield from player.ask(
         keys.ENGRAVE,
         ("want to write with", pen),
@@ -129,13 +130,13 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
     if not done and pen != "-":
         held = next((item for item in player.world.items if item.letter == pen), None)
         player.refusals[f"write with {pen} {held.name if held else ''}"] += 1
-    return "wrote" if done else "could not write"
+    return Told.WROTE if done else Told.COULD_NOT_WRITE
 
 
 def guarded(player: Player) -> Skill:
     """Check whether Elbereth is underfoot: returns `guarded` or `bare`."""
     yield from look_here(player)
-    return "guarded" if ELBERETH.lower() in engraving(player).lower() else "bare"
+    return Told.GUARDED if ELBERETH.lower() in engraving(player).lower() else Told.BARE
 
 
 def rations(player: Player) -> list[Item]:
@@ -163,8 +164,8 @@ def eat(player: Player) -> Skill:
             ("want to eat", item.letter),
             ("Continue eating", "y"),
         )
-        return "ate"
-    return "nothing to eat"
+        return Told.ATE
+    return Told.NOTHING_TO_EAT
 
 
 def eat_corpse(player: Player, name: str) -> Skill:
@@ -172,7 +173,7 @@ def eat_corpse(player: Player, name: str) -> Skill:
     yield from player.ask(
         keys.EAT, (f" {name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
     )
-    return "ate"
+    return Told.ATE
 
 
 def healing(player: Player) -> Item | None:
@@ -185,7 +186,7 @@ def healing(player: Player) -> Item | None:
 def quaff(player: Player, item: Item) -> Skill:
     """Drink a potion."""
     yield from player.ask(keys.QUAFF, ("Drink from the", "n"), ("want to drink", item.letter))
-    return "drank"
+    return Told.DRANK
 
 
 def rest(player: Player, alarm: Alarm) -> Skill:
@@ -194,8 +195,8 @@ def rest(player: Player, alarm: Alarm) -> Skill:
     while not alarm():
         yield from search(player, _REST)
         if player.body.hp < before or player.body.hp >= player.body.max_hp:
-            return "rested"
+            return Told.RESTED
         before = player.body.hp
         if player.body.hunger >= w.WEAK:
-            return "hungry"
-    return "disturbed"
+            return Told.HUNGRY
+    return Told.DISTURBED

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from balrog_rag.bots.nethack.skills.digging import NO_TOOL
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
@@ -54,7 +55,7 @@ def _dig(player: Player, place: int) -> Skill:
         level.forbid([place])
         return STUCK
     yield from player.command(direction)
-    return "dug"
+    return Told.DUG
 
 
 def _next(
