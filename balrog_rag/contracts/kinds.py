@@ -239,6 +239,14 @@ def _valid(name: str, found: Any) -> EnvironmentKind:
     return guarded(found)
 
 
+def episodes_planned(qualified: str, wanted: int | None) -> int:
+    """Return the number of episodes of a task, env/task: those wanted, at most as many as it has games."""
+    env, _, task = qualified.partition("/")
+    sampling = kind_of(env).sampling
+    number, available = wanted or sampling.episodes, sampling.available
+    return number if available is None or task not in sampling.listed else min(number, available(task))
+
+
 def example_task() -> str:
     """Return a correctly written task, for error messages."""
     kinds = map(kind_of, registry.environments.names())

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import JournalError, RunFolderError
-from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.kinds import episodes_planned, kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
 from balrog_rag.episode import chain, journal
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
@@ -187,10 +187,7 @@ def partial(ended: int, holes: int) -> str:
 def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
     """The number of episodes that a configuration plans for each task."""
     env = config.get("env", {})
-    return [
-        (task, env.get("episodes") or kind_of(task.partition("/")[0]).sampling.episodes)
-        for task in env.get("tasks", [])
-    ]
+    return [(task, episodes_planned(task, env.get("episodes"))) for task in env.get("tasks", [])]
 
 
 def _refuse_many(run: Path, config: dict[str, Any]) -> None:

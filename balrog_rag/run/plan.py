@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.contracts.kinds import EnvironmentKind, example_task, kind_of, version_of
+from balrog_rag.contracts.kinds import EnvironmentKind, episodes_planned, example_task, kind_of, version_of
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, PlayerSpec, episode_name, episode_seeds
 from balrog_rag.results.run_folder import is_episode
@@ -96,16 +96,8 @@ def tasks_in(config: Config) -> list[PlannedTask]:
             )
         env, _, name = qualified.partition("/")
         kind = kind_of(env)
-        tasks.append(PlannedTask(qualified, kind, name, _episodes(kind, name, episodes)))
+        tasks.append(PlannedTask(qualified, kind, name, episodes_planned(qualified, episodes)))
     return tasks
-
-
-def _episodes(kind: EnvironmentKind, task: str, wanted: int | None) -> int:
-    """Return the number of episodes of a task: those wanted, but not more than it has different games."""
-    number = wanted or kind.sampling.episodes
-    if kind.sampling.available is None or task not in kind.sampling.listed:
-        return number
-    return min(number, kind.sampling.available(task))
 
 
 def kinds_of(tasks: Iterable[PlannedTask]) -> list[EnvironmentKind]:

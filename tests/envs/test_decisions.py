@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+import balrog_rag
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import GameSpec, Seeds, Transition
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure
@@ -19,6 +20,7 @@ from balrog_rag.envs.decisions.kind import available, world
 from balrog_rag.envs.decisions.recorded_states import path_of, recorded
 from balrog_rag.envs.decisions.situations import SITUATIONS
 from balrog_rag.results.run_folder import journal_path
+from balrog_rag.results.runs import load
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.run.plan import plan
@@ -185,3 +187,12 @@ def test_the_recorded_states_are_small_and_each_from_another_game() -> None:
         cores = [state.core for state in recorded(task).states]
         assert len(set(cores)) == len(cores)
         assert recorded(task).found >= len(cores)
+
+
+def test_a_run_of_all_states_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    states = ("env.tasks=[decisions/soldier_ants]", "env.seeding=list", f"env.seeds={[*range(30)]}")
+    words = ("agent=random", "run.name=all", "runner.log=none", *(word.replace(" ", "") for word in states))
+    balrog_rag.evaluate(*words)
+    found = load(tmp_path / "results" / "all")
+    assert (len(found.episodes), found.partial, len(found.unfinished)) == (available("soldier_ants"), "", 0)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
-from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.kinds import episodes_planned
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results.episodes import Episode, answering, any_asked
@@ -180,9 +180,7 @@ def _balrogs(protocol: dict[str, Any]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {}
     for named in protocol["env"]["tasks"]:
         env, _, task = named.partition("/")
-        counts.setdefault(env, Counter())[task] = (
-            protocol["env"]["episodes"] or kind_of(env).sampling.episodes
-        )
+        counts.setdefault(env, Counter())[task] = episodes_planned(named, protocol["env"]["episodes"])
     return counts
 
 
