@@ -98,6 +98,7 @@ registry.rerankers.declare(
 registry.commands.declare(
     {
         "knowledge endings": "balrog_rag.studies.study_commands:ENDINGS",
+        "knowledge questions": "balrog_rag.studies.study_commands:QUESTIONS",
         "knowledge judge": "balrog_rag.studies.study_commands:JUDGE",
         "knowledge gate": "balrog_rag.studies.study_commands:GATE",
     }

@@ -194,8 +194,15 @@ def _retrospect(retrospect: Retrospect, guard: _Guard) -> Retrospect:
         record=guard(retrospect.record, "retrospect.record()", validation.plain),
         cause=guard(retrospect.cause, "retrospect.cause()", validation.text),
         decision=guard(retrospect.decision, "retrospect.decision()", optional(validation.integer)),
+        right_answer=guard(retrospect.right_answer, "retrospect.right_answer()", _yes_or_no),
         comparable=guard(retrospect.comparable, "retrospect.comparable()", validation.plain),
     )
+
+
+def _yes_or_no(value: Any, who: str, what: str) -> str:
+    if value not in ("y", "n", ""):
+        raise validation.fault(who, what, value, 'return "y", "n" or ""')
+    return str(value)
 
 
 def _observation(value: Any, who: str, what: str) -> Observation:

@@ -123,6 +123,9 @@ class Retrospect:
     )
     """Which moment's answer was fatal: its index, from the class of the end, the moments before it and the
     text that followed the last of them; None if the answer was given earlier."""
+    right_answer: Callable[[Observation, Mapping[str, int]], str] = lambda seen, done: ""
+    """The answer (y or n) to the game's open question if its rules determine one; else "". `done` as for
+    `EnvironmentSignals.concerns`."""
     comparable: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda facts: facts
     """The facts of an end that a replay must reproduce, without those that depend on the machine."""
 

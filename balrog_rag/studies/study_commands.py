@@ -30,6 +30,32 @@ def endings_parser() -> ArgumentParser:
     return _with_settings(parser)
 
 
+_QUESTIONS = """Puts the yes/no questions of finished games to a model: without a passage, with one that the
+search finds for the question, and with one that it found for another. Counts right answers, which follow from
+the game's rules.
+
+  balrog-rag knowledge questions FILE... --model local
+  balrog-rag knowledge questions FILE... --model openai model.name=openai/gpt-5.4
+
+Settings: model.KEY=VALUE and knowledge.KEY=VALUE."""
+
+
+def questions_parser() -> ArgumentParser:
+    """The options of `knowledge questions`."""
+    parser = Parser(
+        prog="balrog-rag knowledge questions",
+        description=_QUESTIONS,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="*.jsonl or *.jsonl.gz files of endings"
+    )
+    parser.add_argument("--model", default="local", help="one of conf/model (local)")
+    parser.add_argument("--env", default="nle", help="kind of game, if a line does not name it (nle)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return _with_settings(parser)
+
+
 def judge_parser() -> ArgumentParser:
     """The options of `knowledge judge`."""
     from balrog_rag.studies.judge_command import add_options
@@ -72,6 +98,12 @@ def _endings(words: list[str]) -> int:
     return endings(_parsed(endings_parser(), words))
 
 
+def _questions(words: list[str]) -> int:
+    from balrog_rag.studies.questions_command import questions
+
+    return questions(_parsed(questions_parser(), words))
+
+
 def _judge(words: list[str]) -> int:
     from balrog_rag.studies.judge_command import judge
 
@@ -95,3 +127,6 @@ def _gate(words: list[str]) -> int:
 ENDINGS = Command(name="knowledge endings", help="could retrieval have prevented these ends?", run=_endings)
 JUDGE = Command(name="knowledge judge", help="judge passages against logged queries", run=_judge)
 GATE = Command(name="knowledge gate", help="learn when look-ups pay off", run=_gate)
+QUESTIONS = Command(
+    name="knowledge questions", help="does a passage change a model's answer?", run=_questions
+)

@@ -6,11 +6,13 @@ blow, the faint or the fall.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from balrog_rag.contracts.data import Observation
 from balrog_rag.envs.nethack.causes import LEFT
-from balrog_rag.envs.nethack.conditions import CONDITIONS
+from balrog_rag.envs.nethack.concerns import in_mortal_need, is_open
+from balrog_rag.envs.nethack.conditions import CONDITIONS, HUNGER
+from balrog_rag.envs.nethack.questions import NEXT_PRAYER
 
 _OVER = re.compile(
     r"Do you want your possessions identified|You die\.\.\.|DYWYPI|You made the top ten"
@@ -70,3 +72,30 @@ def _before_sickness(moments: Sequence[Observation]) -> int:
 
 def _latest(pattern: str, texts: Sequence[str]) -> int | None:
     return next((place for place in reversed(range(len(texts))) if re.search(pattern, texts[place])), None)
+
+
+_NEVER = re.compile(
+    r"Still climb\?|Really attack|break your wand|really sure you want to break|hard time getting"
+)
+_EATING = re.compile(r"Continue eating\?|eat it\?")
+_PRAYER_HEARD = 100
+"""Turn from which a first prayer in major trouble is heard: the timeout begins at 300 and may be 200."""
+
+
+def right_answer(seen: Observation, done: Mapping[str, int]) -> str:
+    """The answer to an open yes/no question, where NetHack's rules determine one for an ordinary game.
+
+    A question about a corpse depends on its age, which the screen does not show, so it has none.
+    """
+    message, numbers = seen.text("message").strip(), seen.numbers
+    if not is_open(message) or "[yn" not in message:
+        return ""
+    if _NEVER.search(message):
+        return "n"
+    if _EATING.search(message):
+        return "n" if HUNGER[min(numbers.get("hunger", 1), len(HUNGER) - 1)] == "Satiated" else ""
+    if "sure you want to pray" in message and {"hp", "max_hp", "turn"} <= numbers.keys():
+        last = done.get("prayer")
+        heard = numbers["turn"] > _PRAYER_HEARD if last is None else numbers["turn"] - last > NEXT_PRAYER
+        return "y" if heard and in_mortal_need(numbers) else "n"
+    return ""

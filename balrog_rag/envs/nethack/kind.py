@@ -23,7 +23,7 @@ from balrog_rag.contracts.registry import skill_sets
 from balrog_rag.contracts.renaming import Renaming
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
-from balrog_rag.envs.nethack.decisions import decision
+from balrog_rag.envs.nethack.decisions import decision, right_answer
 from balrog_rag.envs.nethack.held_progression import MOST_ACHIEVEMENTS, AchievementCount, HeldProgression
 from balrog_rag.envs.nethack.logged import read_logged
 from balrog_rag.envs.nethack.options import (
@@ -190,6 +190,7 @@ NETHACK = EnvironmentKind(
         cause=cause,
         preventable=PREVENTABLE,
         decision=decision,
+        right_answer=right_answer,
         read_logged=read_logged,
         record=record,
         comparable=comparable,
