@@ -1,4 +1,4 @@
-"""`balrog-rag export`: events of one episode, or training data of runs."""
+"""`balrog-rag export`: runs and episodes in formats of other tools, or as training data."""
 
 import argparse
 import sys
@@ -11,20 +11,26 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.files import replacing
 from balrog_rag.util.wording import many
 
+TRAINING = ("sft", "preference", "chat")
+"""Formats of training data."""
+
 
 def add_arguments(export: argparse.ArgumentParser) -> None:
     """Add the flags of `export`."""
     export.add_argument("journal", type=Path, metavar="RUN_OR_JOURNAL")
     export.add_argument(
+        "--to",
         "--format",
-        choices=("jsonl", "atif"),
-        help="one event per line as JSON, or an Agent Trajectory Interchange Format file (default: jsonl)",
+        choices=("jsonl", "atif", "inspect", "hf-traces", "eee", "otlp", "parquet", *TRAINING),
+        default="jsonl",
+        help="jsonl: one event per line; atif: trajectories; inspect: .eval logs; hf-traces: session traces "
+        "of the Hugging Face Hub; eee: results for Every Eval Ever; otlp: OpenTelemetry spans; parquet: "
+        "three tables; sft, preference, chat: training data (default: jsonl)",
     )
     export.add_argument(
-        "--to",
-        choices=("sft", "preference", "chat"),
-        help="training data of all episodes: dialogues with weights, pairs of answers, or plain dialogues",
+        "--organization", default="unknown", help="who evaluated, for --to eee", metavar="NAME"
     )
+    export.add_argument("--prompts", action="store_true", help="put prompts and answers into --to otlp")
     export.add_argument(
         "--outcome", action="append", default=[], help="only episodes that end so; repeatable"
     )
@@ -33,16 +39,18 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
         "--until-progress", action="store_true", help="leave out answers after progression rose last"
     )
     export.add_argument("--duplicates", action="store_true", help="learn repeated answers more than once")
-    export.add_argument("--out", type=Path, metavar="FILE", help="output file (default: standard output)")
+    export.add_argument(
+        "--out",
+        type=Path,
+        metavar="PLACE",
+        help="a file for one journal or for training data, a folder for a run (default: standard output)",
+    )
 
 
 def run_export(options: argparse.Namespace) -> int:
     """Write what is asked for."""
-    if options.to is not None and options.format is not None:
-        raise ConfigError("--format is for one episode's events and --to for training data; give one of them")
     with ExitStack() as stack:
-        write = _training if options.to is not None else _events
-        return write(options, stack)
+        return (_training if options.to in TRAINING else _episodes)(options, stack)
 
 
 def _out(options: argparse.Namespace, stack: ExitStack) -> BinaryIO:
@@ -52,19 +60,34 @@ def _out(options: argparse.Namespace, stack: ExitStack) -> BinaryIO:
     return stack.enter_context(replacing(options.out))
 
 
-def _events(options: argparse.Namespace, stack: ExitStack) -> int:
-    from balrog_rag.export.event_lines import export
-    from balrog_rag.results.run_folder import one_journal
+def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
+    from balrog_rag.export.run_export import OF_EPISODES, write_episode, write_runs
+    from balrog_rag.results.run_folder import journals, one_journal
 
     if options.overrides:
-        raise ConfigError(f"{options.overrides[0]}: overrides need --to")
+        raise ConfigError(f"{options.overrides[0]}: overrides need training data; add e.g. --to sft")
     filtered = options.outcome or options.min_progression or options.until_progress or options.duplicates
     if filtered:
         raise ConfigError(
-            "--outcome, --min-progression, --until-progress and --duplicates need --to; add e.g. --to sft"
+            "--outcome, --min-progression, --until-progress and --duplicates need training data; "
+            "add e.g. --to sft"
         )
-    export(one_journal(options.journal), options.format or "jsonl", _out(options, stack))
+    place, kind = options.journal, options.to
+    one = place.is_file() or (place.is_dir() and len(journals(place)) == 1 and not _is_folder(options.out))
+    if kind in OF_EPISODES and (one or options.out is None):
+        write_episode(one_journal(place), kind, _out(options, stack), options.prompts)
+        return 0
+    if options.out is None:
+        raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
+    if options.out.exists() and not options.out.is_dir():
+        raise ConfigError(f"--out {options.out}: is a file; --to {kind} of a run needs a folder")
+    for path in write_runs(place, kind, options.out, options.organization, options.prompts):
+        print(path)
     return 0
+
+
+def _is_folder(out: Path | None) -> bool:
+    return out is not None and (out.is_dir() or not out.suffix)
 
 
 def _training(options: argparse.Namespace, stack: ExitStack) -> int:

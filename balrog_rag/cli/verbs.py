@@ -48,7 +48,11 @@ VERBS = {
     "verify": Verb("replay journals and compare everything", "episode", _of_episode("verify")),
     "fork": Verb("continue from a step with another agent or model", "episode", _of_episode("fork")),
     "bank": Verb("play variants from states of recorded episodes", "bank"),
-    "export": Verb("write an episode's events for other programs", "episode", _of_episode("export")),
+    "export": Verb(
+        "write runs in formats of other tools, or as training data",
+        "episode",
+        _of_episode("export"),
+    ),
     "report": Verb("write a page of verdicts, tables and figures", "report"),
     "compare": Verb("compare two runs or two lists of numbers", "compare"),
     "leaderboard": Verb("build a leaderboard, submit a run, verify a submission", "leaderboard"),

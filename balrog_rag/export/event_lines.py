@@ -29,7 +29,7 @@ def export(journal: Path, kind: str, out: BinaryIO) -> None:
         if lines.failure is not None:
             raise lines.failure
         return
-    extras.require("atif", "atif", "--format atif")
+    extras.require("atif", "atif", "--to atif")
     from balrog_rag.export.atif import Trajectory
 
     made = Trajectory(header)

@@ -114,7 +114,6 @@ def test_a_shortened_prompt_and_its_reasoning() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--to", "sft", "--format", "atif"], "give one of them"),
         (["--to", "sft", "--outcome", "won"], "--outcome won: unknown"),
         (["--to", "sft", "--min-progression", "2"], "between 0 and 1"),
         (["agent=cot"], "overrides need --to"),

@@ -1,0 +1,153 @@
+"""Write a run, a sweep or one journal in a format of other tools, one episode in memory at a time.
+
+Formats of episodes (jsonl, atif, hf-traces, otlp) become one file per journal, inspect one per environment,
+eee one per run, and parquet three tables.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from balrog_rag.contracts.errors import ConfigError, JournalError
+from balrog_rag.episode import journal as journals
+from balrog_rag.episode.journal import Header
+from balrog_rag.export import event_lines
+from balrog_rag.export.turns import Turns
+from balrog_rag.results import run_folder
+from balrog_rag.results.arms import run_folders
+from balrog_rag.results.episodes import Episode
+from balrog_rag.results.recorded_provenance import origin
+from balrog_rag.results.shard_folders import loaded
+from balrog_rag.results.tally import read_episode
+from balrog_rag.run.replay import replay
+from balrog_rag.util import extras
+from balrog_rag.util.files import replacing
+
+OF_EPISODES = {"jsonl": ".jsonl", "atif": ".atif.json", "hf-traces": ".jsonl", "otlp": ".otlp.json"}
+"""Formats with one file per episode, and the file's suffix."""
+OF_RUNS = ("inspect", "eee", "parquet")
+"""Formats with files per run."""
+FORMATS = (*OF_EPISODES, *OF_RUNS)
+Done = Callable[[], None]
+
+
+def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -> None:
+    """Write one journal in a format of episodes."""
+    if kind in ("jsonl", "atif"):
+        event_lines.export(path, kind, out)
+        return
+    header, found = turns_of(path)
+    if kind == "hf-traces":
+        from balrog_rag.export.session_trace import trace_lines
+
+        out.writelines(trace_lines(header, found))
+        return
+    from balrog_rag.export.otel_spans import EpisodeSpans
+
+    home = run_folder.home_of(path)
+    started = origin(home).started if home else "unknown"
+    spans = EpisodeSpans(header, found, read_episode(path), started, prompts)
+    out.write(msgspec.json.encode(spans.document()) + b"\n")
+
+
+def turns_of(path: Path) -> tuple[Header, Turns]:
+    """Replay a journal; raises an error if it does not match the replayed game."""
+    header = journals.read(path).header
+    if header is None:
+        raise JournalError(f"{path}: header missing or truncated; nothing can be exported")
+    found = Turns()
+    asyncio.run(replay(path, found))
+    return header, found
+
+
+def write_runs(
+    place: Path, kind: str, out: Path, organization: str, prompts: bool = False, done: Done = lambda: None
+) -> list[Path]:
+    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files."""
+    out.mkdir(parents=True, exist_ok=True)
+    if kind in OF_EPISODES:
+        return list(_episode_files(place, kind, out, prompts, done))
+    if kind == "parquet":
+        return _parquet(place, out, done)
+    folders = run_folders(place)
+    write = _eee if kind == "eee" else _inspect
+    names = [folder.resolve().name for folder in folders]
+    return [
+        made
+        for name, folder in zip(names, folders, strict=True)
+        for made in write(folder, out / name if len(folders) > 1 else out, organization, done)
+    ]
+
+
+def _journals_in(place: Path) -> Sequence[Path]:
+    found = [place] if place.is_file() else run_folder.journals(place)
+    if not found:
+        raise ConfigError(f"{place}: contains no journal; pass a run folder or a *.journal.jsonl")
+    return found
+
+
+def _episode_files(place: Path, kind: str, out: Path, prompts: bool, done: Done) -> Iterator[Path]:
+    top = place.parent if place.is_file() else place
+    for path in _journals_in(place):
+        # Journals of a sweep's runs have the same names: the folders above them are part of the file's.
+        stem = str(path.relative_to(top)).removesuffix(".journal.jsonl").replace("/", "_")
+        target = out / f"{stem}{OF_EPISODES[kind]}"
+        with replacing(target) as file:
+            write_episode(path, kind, file, prompts)
+        done()
+        yield target
+
+
+def _parquet(place: Path, out: Path, done: Done) -> list[Path]:
+    extras.require("pyarrow", "parquet", "--to parquet")
+    from balrog_rag.export.parquet_tables import SCHEMAS, ParquetTables
+
+    with ParquetTables(out) as tables:
+        for path in _journals_in(place):
+            header = journals.read(path).header
+            if header is not None:
+                tables.add(header, path, read_episode(path))
+            done()
+    return [out / f"{name}.parquet" for name in SCHEMAS]
+
+
+def _eee(folder: Path, out: Path, organization: str, done: Done) -> Iterator[Path]:
+    from balrog_rag.export.every_eval import record
+
+    run = loaded(folder)
+    if not run.episodes:
+        raise ConfigError(f"{folder}: no finished episode; nothing can be exported")
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / f"{run.name}.json"
+    with replacing(target) as file:
+        made = record(run, origin(run.folders[0]).started, organization)
+        file.write(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+    for _ in run.episodes:
+        done()
+    yield target
+
+
+def _inspect(folder: Path, out: Path, organization: str, done: Done) -> Iterator[Path]:
+    from balrog_rag.export.inspect_log import InspectLog
+
+    del organization  # Inspect's logs do not name one
+    out.mkdir(parents=True, exist_ok=True)
+    run, started = folder.resolve().name, origin(folder).started
+    logs: dict[str, InspectLog] = {}
+    with ExitStack() as stack:
+        for path in _journals_in(folder):
+            header, found = turns_of(path)
+            env = header.spec.game.env
+            if env not in logs:
+                target = out / f"{run}_{env}.eval"
+                file = stack.enter_context(replacing(target))
+                logs[env] = InspectLog(file, env, run, started)
+                stack.callback(logs[env].close)
+            episode: Episode | None = read_episode(path)
+            logs[env].add(header, found, episode)
+            done()
+    yield from (out / f"{run}_{env}.eval" for env in logs)

@@ -1,0 +1,169 @@
+"""Runs in the formats of other tools: what their readers find is what the journals hold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import msgspec
+import pytest
+
+import balrog_rag
+from balrog_rag.cli.episode import main
+from balrog_rag.results.runs import load
+
+WORDS = ("model=scripted", "env=corridor", "env.episodes=2", "limits.steps=3", "runner.log=none")
+RAG = ("agent=robust_star_rag", "knowledge.index=bm25")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> balrog_rag.Run:
+    """Two episodes of an agent that searches, asks for a summary, and acts."""
+    return balrog_rag.evaluate(*WORDS, *RAG, folder=tmp_path_factory.mktemp("formats") / "run")
+
+
+def export(run: balrog_rag.Run, kind: str, out: Path, *words: str) -> list[Path]:
+    assert main(["export", str(run.folder), "--to", kind, "--out", str(out), *words]) == 0
+    return sorted(path for path in out.iterdir() if path.is_file())
+
+
+def actions(run: balrog_rag.Run) -> list[str]:
+    return [action for name in run.episodes["episode"] for action in run.steps(name)["taken"]]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "atif", "hf-traces", "otlp"])
+def test_a_file_for_each_episode_of_a_run(run: balrog_rag.Run, tmp_path: Path, kind: str) -> None:
+    made = export(run, kind, tmp_path / "out")
+    assert len(made) == 2
+    one = tmp_path / "one.json"
+    assert main(["export", str(run.journal()), "--to", kind, "--out", str(one)]) == 0
+    assert one.read_bytes() == made[0].read_bytes()  # the same as the journal by itself
+
+
+def test_session_traces_are_a_conversation(run: balrog_rag.Run, tmp_path: Path) -> None:
+    (first, *lines), *_ = [
+        [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+        for path in export(run, "hf-traces", tmp_path / "out")
+    ]
+    assert (first["type"], first["harness"], first["name"]) == (
+        "session",
+        "balrog_rag",
+        run.episodes["episode"][0],
+    )
+    messages = [line["message"] for line in lines]
+    assert [message["role"] for message in messages[:2]] == ["user", "user"]
+    assert "MiniHack" in messages[0]["content"]
+    called = {call["id"]: call for message in messages for call in message.get("toolCalls", ())}
+    answered = [message["toolCallId"] for message in messages if message["role"] == "tool"]
+    assert sorted(called) == sorted(answered)  # every call has exactly one result
+    acts = [msgspec.json.decode(call["function"]["arguments"]) for call in called.values()]
+    taken = [act["action"] for act in acts if "action" in act]
+    assert taken == list(run.steps()["taken"])
+
+
+def test_inspect_logs_hold_scores_usage_and_messages(run: balrog_rag.Run, tmp_path: Path) -> None:
+    (path,) = export(run, "inspect", tmp_path / "out")
+    with ZipFile(path) as file:
+        content = {name: msgspec.json.decode(file.read(name)) for name in file.namelist()}
+    header, episodes = content["header.json"], load(run.folder).episodes
+    assert (header["version"], header["status"]) == (2, "success")
+    (score,) = header["results"]["scores"]
+    assert score["metrics"]["mean"]["value"] == sum(each.progression for each in episodes) / 2
+    usage = header["stats"]["model_usage"]["scripted"]
+    assert usage["total_tokens"] == sum(each.total.input + each.total.output for each in episodes)
+    samples = [content[f"samples/{name}_epoch_1.json"] for name in header["eval"]["dataset"]["sample_ids"]]
+    taken = [
+        call["arguments"]["action"]
+        for sample in samples
+        for message in sample["messages"]
+        for call in message.get("tool_calls") or ()
+        if call["function"] == "act"
+    ]
+    assert taken == actions(run)
+    assert [sample["limit"]["type"] for sample in samples] == ["turn", "turn"]
+    assert [summary["completed"] for summary in content["summaries.json"]] == [True, True]
+
+
+def test_a_sample_without_an_end_has_no_score(run: balrog_rag.Run, tmp_path: Path) -> None:
+    import shutil
+
+    cut = tmp_path / "run"
+    shutil.copytree(run.folder, cut)
+    journal = balrog_rag.Run(cut).journal(1)
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    (path,) = export(balrog_rag.Run(cut), "inspect", tmp_path / "out")
+    with ZipFile(path) as file:
+        header = msgspec.json.decode(file.read("header.json"))
+        unfinished = msgspec.json.decode(
+            file.read(f"samples/{header['eval']['dataset']['sample_ids'][1]}_epoch_1.json")
+        )
+    assert header["status"] == "cancelled"
+    assert header["results"]["completed_samples"] == 1
+    assert "scores" not in unfinished
+
+
+def test_every_eval_ever_has_our_interval(run: balrog_rag.Run, tmp_path: Path) -> None:
+    (path,) = export(run, "eee", tmp_path / "out", "--organization", "A University")
+    made = msgspec.json.decode(path.read_bytes())
+    (result,) = made["evaluation_results"]
+    assert made["schema_version"] == "0.3.0"
+    assert made["source_metadata"]["source_organization_name"] == "A University"
+    details = result["score_details"]
+    assert details["score"] == run.summary["average_progress"]
+    found = details["uncertainty"]["confidence_interval"]
+    assert found["lower"] <= details["score"] <= found["upper"]
+    assert details["uncertainty"]["num_samples"] == 2
+
+
+def attributes(span: Mapping[str, Any]) -> dict[str, Any]:
+    return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
+
+
+def test_spans_are_nested_and_add_up(run: balrog_rag.Run, tmp_path: Path) -> None:
+    path = export(run, "otlp", tmp_path / "out")[0]
+    ((scope,),) = [each["scopeSpans"] for each in msgspec.json.decode(path.read_bytes())["resourceSpans"]]
+    root, *spans = scope["spans"]
+    assert "parentSpanId" not in root
+    assert {span["parentSpanId"] for span in spans} == {root["spanId"]}
+    assert len({span["spanId"] for span in scope["spans"]}) == len(scope["spans"])
+    kinds = [attributes(span)["gen_ai.operation.name"] for span in spans]
+    assert kinds == ["chat", "retrieval", "chat", "chat", "execute_tool"] * 3
+    tokens = sum(int(attributes(span).get("gen_ai.usage.input_tokens", 0)) for span in spans)
+    assert tokens == run.episodes["input_tokens"][0]
+    assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in scope["spans"])
+    assert not any("gen_ai.input.messages" in attributes(span) for span in spans)  # only with --prompts
+
+
+def test_tables_hold_every_step_and_call(run: balrog_rag.Run, tmp_path: Path) -> None:
+    read = pytest.importorskip("pyarrow.parquet").read_table
+    out = tmp_path / "out"
+    assert [path.name for path in export(run, "parquet", out)] == [
+        "calls.parquet",
+        "episodes.parquet",
+        "steps.parquet",
+    ]
+    tables = {name: read(out / f"{name}.parquet").to_pylist() for name in ("episodes", "steps", "calls")}
+    assert [row["episode"] for row in tables["episodes"]] == list(run.episodes["episode"])
+    assert [row["taken"] for row in tables["steps"]] == actions(run)
+    purposes = [row["purpose"] for row in tables["calls"]]
+    assert purposes == ["query", "search", "summary", "act"] * 6
+    assert sum(row["input_tokens"] or 0 for row in tables["calls"]) == sum(run.episodes["input_tokens"])
+    assert dict(tables["steps"][0]["numbers"])["turn"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--to", "inspect"], "add --out FOLDER"),
+        (["--to", "parquet", "--out", "FILE"], "is a file"),
+        (["--to", "otlp", "agent=cot"], "overrides need training data"),
+        (["--to", "eee", "--min-progression", "1"], "need training data"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: balrog_rag.Run, tmp_path: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "FILE").write_text("")
+    words = [str(tmp_path / word) if word == "FILE" else word for word in words]
+    assert main(["export", str(run.folder), *words]) == 2
+    assert said in capsys.readouterr().err
