@@ -116,8 +116,8 @@ def test_a_shortened_prompt_and_its_reasoning() -> None:
     [
         (["--to", "sft", "--outcome", "won"], "--outcome won: unknown"),
         (["--to", "sft", "--min-progression", "2"], "between 0 and 1"),
-        (["agent=cot"], "overrides need --to"),
-        (["--outcome", "solved"], "need --to"),
+        (["agent=cot"], "overrides need training data"),
+        (["--outcome", "solved"], "need training data"),
         (["--to", "sft", "agent=netplay"], ""),
         (["--to", "sft", "agent=robust_star_rag", "knowledge.index=bm25"], "asks for a query"),
     ],
