@@ -16,6 +16,7 @@ registry.agents.declare(
         "few_shot": "balrog_rag.agents.few_shot:FewShot",
         "netplay": "balrog_rag.agents.netplay:NetPlay",
         "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
+        "code": "balrog_rag.agents.code:Code",
         "own_class": "balrog_rag.agents.own_class:OwnClass",
         "own_loop": "balrog_rag.agents.own_loop:OwnLoop",
         "human": "balrog_rag.agents.own_loop:Human",
@@ -38,6 +39,7 @@ registry.programs.declare(
         "policy": "balrog_rag.bots.nethack.guests:POLICY",
         "autoascend": "balrog_rag.bots.nethack.guests:AUTOASCEND",
         "checkpoint": "balrog_rag.dataset.learn.checkpoint_player:CHECKPOINT",
+        "run_code": "balrog_rag.code_actions.code_program:RUN_CODE",
         "scripted": "balrog_rag.envs.scripted_players:SCRIPTED",
     },
 )

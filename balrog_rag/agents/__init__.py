@@ -139,6 +139,11 @@ def _player(name: str) -> Any:
     return (registry.programs if plays(name) else registry.agents).get(name)
 
 
+def programs_of(name: str) -> tuple[str, ...]:
+    """Return the programs that the games of this agent offer, whatever env.programs says."""
+    return () if plays(name) else tuple(getattr(_player(name), "programs", ()))
+
+
 def refusal(name: str, game: GameSpec) -> str:
     """Return why this player cannot play the game; "" if it can. Checked before anything is started."""
     if plays(name):

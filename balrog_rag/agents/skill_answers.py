@@ -149,6 +149,12 @@ def _argument(name: str, parameter: Parameter, value: Any) -> int | str:
         value = str(value).lower()
     if not isinstance(value, str):
         raise WrongAnswer(f"{name}: {parameter.name} must be a text")
+    if parameter.kind == "code":
+        if parameter.read(value) is None:
+            raise WrongAnswer(
+                f"{name}: {parameter.name} must be a program of at most {parameter.most} characters"
+            )
+        return value
     words = " ".join(_KEYS.get(value, value).split())
     if parameter.read(words) is None or (parameter.kind == "word" and " " in words):
         wanted = f"one of {', '.join(parameter.choices)}" if parameter.choices else "one word"

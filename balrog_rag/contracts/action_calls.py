@@ -13,6 +13,12 @@ class Call(msgspec.Struct, frozen=True):
 
     name: str
     arguments: tuple[int | str, ...] = ()
+    attached: str = ""
+    """What its agent sends along with it, which is no part of the action's text."""
+    repeated: tuple[str, ...] | None = None
+    """What it did when it was recorded, which is done again in its place."""
+    stopped: str = ""
+    """Why it stopped then."""
 
     @property
     def text(self) -> str:
@@ -24,8 +30,8 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """An argument of an action."""
 
     name: str
-    kind: Literal["integer", "word", "text"] = "integer"
-    """An integer, one word, or the rest of the answer."""
+    kind: Literal["integer", "word", "text", "code"] = "integer"
+    """An integer, one word, the rest of the answer, or the rest of it with its line breaks."""
     says: str = ""
     least: int | None = None
     most: int | None = None
@@ -35,6 +41,8 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def read(self, text: str) -> int | str | None:
         """Parse an argument; return None if it is invalid."""
+        if self.kind == "code":
+            return text if self.admits(text) else None
         if self.kind != "integer":
             return text if text and (not self.choices or text in self.choices) else None
         if len(text) > LONGEST_NUMBER or not text.removeprefix("-").isdecimal():
@@ -44,6 +52,8 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def admits(self, value: int | str) -> bool:
         """Whether a value is such an argument; writing it as text and reading that gives it again."""
+        if self.kind == "code":
+            return isinstance(value, str) and bool(value.strip()) and len(value) <= (self.most or len(value))
         if isinstance(value, str):
             spaces = "" if self.kind == "word" else " "
             plain = bool(value) and spaces.join(value.split()) == value
@@ -59,6 +69,11 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     says: str = ""
     parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether its argument is code that somebody wrote."""
+        return any(each.kind == "code" for each in self.parameters)
 
     @property
     def form(self) -> str:
@@ -84,6 +99,9 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
         """Parse a call of this action; return None for another action or wrong arguments."""
         if text != self.name and not text.startswith(f"{self.name} "):
             return None
+        if self.parameters and self.parameters[0].kind == "code":
+            code = self.parameters[0].read(text[len(self.name) + 1 :])
+            return None if code is None else Call(self.name, (code,))
         words = text[len(self.name) :].split()
         arguments: list[int | str] = []
         for place, parameter in enumerate(self.parameters):

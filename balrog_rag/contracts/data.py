@@ -231,6 +231,8 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keys pressed in this burst by a program that plays the episode."""
     rises: tuple[Rise, ...] = ()
     """The presses within this step at which the progression rose."""
+    commands: tuple[str, ...] | None = None
+    """What code did in this step, its keys and skill calls; a replay repeats them and runs no code."""
     by_press: bool = False
     """Whether `reward` is the sum over several presses. Scoring then uses `rises` alone: the games' rules are
     about single presses, and a sum can score more or less than any of them."""

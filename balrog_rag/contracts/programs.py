@@ -7,11 +7,11 @@ same keys, which is what lets a journal be replayed.
 """
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.data import Action, Call, GameSpec, Parameter, TaskView
+from balrog_rag.contracts.data import Action, Call, GameSpec, Observation, Parameter, TaskView
 from balrog_rag.contracts.errors import ConfigError
 
 Press: TypeAlias = int | str
@@ -59,6 +59,20 @@ class Begin:
     """agent.options, for a program that plays whole episodes."""
     heartbeat: Callable[[], None] = lambda: None
     """Heartbeat: call it now and then while waiting long, or the watchdog will treat the program as hung."""
+    programs: "Mapping[str, ProgramKind]" = field(default_factory=dict)
+    """The programs that the game offers, for one that calls others."""
+    look: Callable[[], Observation] = lambda: Observation(())
+    """Returns what a player sees now."""
+    heard: Callable[[], str] = lambda: ""
+    """Returns the message of the last press."""
+    event: Callable[[], str] = lambda: ""
+    """Returns what happened at the last press that a player would want to know; "" if nothing did."""
+    commands: list[str] = field(default_factory=list)
+    """Filled by a program with `records`: what it does."""
+    attached: str = ""
+    """What the agent sent along with the call."""
+    repeated: tuple[str, ...] | None = None
+    """What a program with `records` is to do again, as it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +108,8 @@ class ProgramKind:
     """Whether it may press keys that no accepted answer presses, which departs from `env.actions=balrog`."""
     switches: tuple[Switch, ...] = ()
     """Tactics that can be switched off by agent.options, for `balrog-rag ablate`."""
+    records: bool = False
+    """Whether it records what it does, so that a replay repeats that instead of what decided it."""
     interruptible: bool = True
     """Whether it stops when something happens that a player would want to know."""
 

@@ -92,19 +92,24 @@ class JournalCursor:
             self._entries, self._next = (), 0  # frees a long recording as soon as it has been replayed
         return entry
 
-    def upcoming_actions(self, most: int) -> list[str]:
-        """Return the actions of the next recorded steps, so that the game can run ahead of a replay."""
-        actions: list[str] = []
+    @property
+    def live(self) -> bool:
+        """Whether new entries may be appended."""
+        return self._writer is not None
+
+    def upcoming_steps(self, most: int) -> list[Step]:
+        """Return the next recorded steps, so that the game can run ahead of a replay."""
+        steps: list[Step] = []
         at = self._next
-        while at < len(self._entries) and len(actions) < most:
+        while at < len(self._entries) and len(steps) < most:
             entry = self._entries[at]
             if isinstance(entry, Step):
                 if entry.pressed:
                     # The next player is a program: its steps are key presses, which are replayed as bursts.
                     break
-                actions.append(entry.action)
+                steps.append(entry)
             at += 1
-        return actions
+        return steps
 
     def upcoming_burst(self) -> Burst | None:
         """Return the key presses of a program in the next recorded step; None if that step has none."""

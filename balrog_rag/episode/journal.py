@@ -92,6 +92,8 @@ class Step(msgspec.Struct, frozen=True, tag_field="t", tag="step", omit_defaults
     """Keys pressed by a program that plays the episode; each press counts as a step."""
     rises: tuple[Rise, ...] = ()
     """The presses within this step at which the progression rose."""
+    commands: tuple[str, ...] | None = None
+    """What code did in this step, which a replay repeats."""
     by_press: bool = False
     """True if `reward` sums several presses and scoring uses `rises`; absent in older journals."""
 

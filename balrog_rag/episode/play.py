@@ -185,18 +185,36 @@ class EpisodeContext:
     async def step(self, action: str | Call) -> Transition:
         """Play an accepted action; during a replay the game plays the next recorded ones in the same call."""
         if not self._ahead:
-            # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
-            actions = [self.accepted(Decision(given)) for given in self.cursor.upcoming_actions(RUN_AHEAD)]
-            if actions[:1] != [action]:
+            actions = list(map(self._recorded, self.cursor.upcoming_steps(RUN_AHEAD)))
+            if [as_text(each) for each in actions[:1]] != [as_text(action)]:
+                self._refuse_code(action)
                 # The agent deviates from the journal: play its action alone and let `record` report where.
                 actions = [action]
             transitions = await self.game.play(actions)
             self._ahead = list(zip(actions, transitions, strict=False))[::-1]
         ahead, transition = self._ahead.pop()
-        if ahead != action:
+        if as_text(ahead) != as_text(action):
             wanted, recorded = as_text(action), as_text(ahead)
             raise ReplayError(f"{self.at.where()}: the agent wants {wanted!r}, the journal has {recorded!r}")
         return transition
+
+    def _recorded(self, step: Step) -> str | Call:
+        """Return the action of a recorded step; of code only what it did, so that a replay runs none."""
+        # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
+        action = self.accepted(Decision(step.action))
+        if isinstance(action, Call) and step.commands is not None:
+            return msgspec.structs.replace(action, repeated=step.commands, stopped=step.stopped)
+        return action
+
+    def _refuse_code(self, action: str | Call) -> None:
+        """Refuse to run code that a replay comes to but the journal does not have."""
+        if not isinstance(action, Call) or action.repeated is not None:
+            return
+        runs = any(each.name == action.name and each.runs_code for each in self.game.view.programs)
+        if runs and self.cursor.replaying:
+            raise ReplayError(f"{self.at.where()}: the agent wants other code than the journal has")
+        if runs and not self.cursor.live:
+            raise EndOfJournal
 
     async def burst(self, player: ProgramPlayer, n: int, before: Mapping[str, int]) -> Transition:
         """Let a program press keys for a while: as many as recorded, or up to the next limit."""
@@ -332,6 +350,7 @@ def record(
         transition.stopped,
         transition.pressed,
         transition.rises,
+        transition.commands,
         transition.by_press,
     )
     recorded = context.cursor.take(Step, context.at.where())

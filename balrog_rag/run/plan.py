@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from balrog_rag import agents
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import ConfigError
@@ -134,7 +135,7 @@ def game_of(config: Config, task: PlannedTask, kinds: Sequence[EnvironmentKind],
         seeds=seeds_for(config, task, number),
         max_steps=config.env.max_steps.get(task.kind.name) or task.kind.max_steps(task.name),
         options=resolved_options(task.kind, config.env.options, kinds),
-        programs=tuple(config.env.programs),
+        programs=tuple(dict.fromkeys((*config.env.programs, *agents.programs_of(config.agent.name)))),
         version=version_of(task.kind, task.name),
     )
 

@@ -1,11 +1,14 @@
 """Creates environments and lets programs play them, in a worker or in the calling process."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from balrog_rag.contracts import validation
 from balrog_rag.contracts.behaviour import PressableEnvironment
-from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, TaskView, Transition
+from balrog_rag.contracts.data import Burst, Call, GameSpec, Observation, ProgramPlayer, TaskView, Transition
 from balrog_rag.contracts.errors import BalrogError, EnvironmentFailure
 from balrog_rag.contracts.guarded_game import GuardedEnvironment
 from balrog_rag.contracts.guarded_kind import check_start
@@ -46,6 +49,8 @@ class HostedGame:
             raise
         self._player: tuple[ProgramPlayer, Driver] | None = None
         self._pressing: Driver | None = None
+        self._driving: Driver | None = None
+        """The driver of the newest call."""
         self._calls = 0
         self._ended = False
 
@@ -182,16 +187,38 @@ class HostedGame:
     def _called(self, call: Call, heartbeat: HeartbeatCallback) -> Transition:
         kind = self._programs[call.name]
         self._calls += 1
+        commands: list[str] = []
         # Every call gets its own seed, derived from the game's, so that a replay repeats its choices.
-        program = self._program(kind, kind.takes(call), self._spec.seeds.core + self._calls, {})
-        return self._driver(kind.name, program).call(kind.interruptible, heartbeat)
+        begin = self._beginning(kind.takes(call), self._spec.seeds.core + self._calls, {})
+        begin = replace(begin, commands=commands, attached=call.attached, repeated=call.repeated)
+        self._driving = self._driver(kind.name, self._made(kind, begin))
+        transition = self._driving.call(kind.interruptible, heartbeat)
+        if not kind.records:
+            return transition
+        stopped = transition.stopped if call.repeated is None else call.stopped
+        return msgspec.structs.replace(transition, commands=tuple(commands), stopped=stopped)
 
     def _driver(self, name: str, program: Program) -> Driver:
         place, crash_scores = self._kind.hints.signals.place, self._kind.scoring.crash_scores
         return Driver(self._game, program, self._progress, place, crash_scores, name)
 
     def _program(self, kind: ProgramKind, arguments: Any, seed: int, options: Any) -> Program:
-        begin = Begin(self._game.screen, arguments, self._environment.view, seed, options, self._alive)
+        return self._made(kind, self._beginning(arguments, seed, options))
+
+    def _beginning(self, arguments: Any, seed: int, options: Any) -> Begin:
+        """Return what a program is given that starts now."""
+        view = self.view
+        begin = Begin(self._game.screen, arguments, view, seed, options, self._alive, self._programs)
+        return replace(begin, look=self._look, heard=lambda: self._heard, event=self._game.event)
+
+    @property
+    def _heard(self) -> str:
+        return self._driving.message if self._driving is not None else ""
+
+    def _look(self) -> Observation:
+        return self._game.look(self._heard, "").observation
+
+    def _made(self, kind: ProgramKind, begin: Begin) -> Program:
         program = kind.make(begin)
         if not (hasattr(program, "send") and hasattr(program, "close")):
             fix = "write it as a generator function: it yields presses and returns why it stopped"

@@ -112,7 +112,8 @@ class Driver:
         """
         self._crash_scores, self._name = crash_scores, name
         self._game, self._program, self._progress, self._place = game, program, progress, place
-        self._message = ""
+        self.message = ""
+        """The game's message after the last press."""
         self._score = _Score(progress)
         self._begun = False
         self._over = ""
@@ -146,7 +147,7 @@ class Driver:
             done = game.press(press)
             pressed.append(press)
             message, ended, numbers = done.message, done.ended, game.numbers
-            self._message = message
+            self.message = message
             score.add(done, numbers)
             heartbeat()
             if recorded is None and (score.standing, self._place(numbers)) != height:
@@ -159,7 +160,7 @@ class Driver:
 
     def so_far(self) -> Transition:
         """Return the step that the presses of the current burst have led to until now."""
-        return self._score.of(self._game.look(self._message, ""), "")
+        return self._score.of(self._game.look(self.message, ""), "")
 
     def close(self) -> None:
         """Close the program."""
@@ -179,7 +180,7 @@ class Driver:
                 stopped = f"failed: {cleaned(str(failure))}"
                 break
             heartbeat()
-            ended = done.ended
+            ended, self.message = done.ended, done.message
             score.add(done, game.numbers)
             # The same message after each press would crowd out the others.
             if done.message and done.message not in said[-1:]:
