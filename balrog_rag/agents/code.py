@@ -10,6 +10,7 @@ from balrog_rag.agents.answers import UNREADABLE, WHOLE
 from balrog_rag.agents.base import BaseAgent, example_action
 from balrog_rag.agents.prompts.prompt import Prompt
 from balrog_rag.agents.untrusted import neutralised
+from balrog_rag.code_actions.builtin_functions import BUILTINS
 from balrog_rag.code_actions.code_program import NAME, attached
 from balrog_rag.code_actions.code_syntax import (
     LONGEST_CODE,
@@ -19,7 +20,6 @@ from balrog_rag.code_actions.code_syntax import (
     functions,
     searches,
 )
-from balrog_rag.code_actions.interpreter import BUILTINS
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Action, AnswerFormat, Call, Decision, Observation, Reply, TaskView

@@ -308,3 +308,12 @@ def _other_version(version: int) -> str:
 def changed_numbers(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """Return the numbers that changed."""
     return {name: new for name, new in after.items() if before.get(name) != new}
+
+
+def difference(recorded: Step, played: Step) -> str:
+    """Describe the first field in which a replayed step differs from the recorded one."""
+    for name in Step.__struct_fields__:
+        old, new = getattr(recorded, name), getattr(played, name)
+        if old != new:
+            return f"{name} is {new!r}, the journal has {old!r}"
+    return "the same"

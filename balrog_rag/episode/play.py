@@ -37,7 +37,7 @@ from balrog_rag.episode.effects import (
     StepCursor,
     Stopped,
 )
-from balrog_rag.episode.journal import End, Start, Step, changed_numbers
+from balrog_rag.episode.journal import End, Start, Step, changed_numbers, difference
 from balrog_rag.episode.renamed_player import RenamedAgent, RenamedKnowledge, RenamedLLM, renamed_view
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
 
@@ -374,15 +374,6 @@ def invalid_notice(agent: Agent, taken: str) -> str:
 def stopped_notice(taken: str, stopped: str) -> str:
     """Return the notice shown after a program has played for the agent."""
     return f"Your last action, {taken}, stopped: {stopped}.\n\n"
-
-
-def difference(recorded: Step, played: Step) -> str:
-    """Describe the first field in which a replayed step differs from the recorded one."""
-    for name in Step.__struct_fields__:
-        old, new = getattr(recorded, name), getattr(played, name)
-        if old != new:
-            return f"{name} is {new!r}, the journal has {old!r}"
-    return "the same"
 
 
 def finish(context: EpisodeContext, end: End, why: str = "") -> End:
