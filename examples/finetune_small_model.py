@@ -5,22 +5,27 @@
     balrog-rag run agent=naive_append model=local model.name=tuned/games-1500.gguf env=babyai
 
 Needs torch, transformers, gguf and accelerate. Each sample is read once, in a shuffled order; the loss counts
-the answers with weight 1 only. A file is written after each number of games in `--at`, and at the end.
+the answers with weight 1 only. Samples that begin alike (with the instruction of one environment) make up an
+update, so that the tokens they have in common are computed once. A file is written after each number of samples
+in `--at`, and at the end.
 """
 
 import argparse
+import contextlib
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gguf
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
-RATE, WARM_STEPS, LONGEST_NORM = 1e-4, 20, 1.0
+WARM_UPDATES, LONGEST_NORM, ALIKE = 20, 1.0, 32
+"""Updates until the full rate; largest norm of a gradient; tokens by which samples are grouped."""
 
 
 class Tokens(NamedTuple):
@@ -28,6 +33,7 @@ class Tokens(NamedTuple):
 
     ids: torch.Tensor
     learned: torch.Tensor
+    answers: int
 
 
 def main() -> None:
@@ -41,10 +47,16 @@ def main() -> None:
     lines = [line for path in options.samples for line in path.read_bytes().splitlines()]
     random.Random(options.seed).shuffle(lines)
     options.out.mkdir(parents=True, exist_ok=True)
-    learner = Learner(model, options.layers, options.decisions)
+    learner = Learner(model, options.layers, options.rate, bfloat16=not options.float32)
+    groups: dict[tuple[int, ...], list[Tokens]] = {}
     begun, games, written = time.monotonic(), 0, -1
     for games, line in enumerate(lines, 1):
-        learner.learn(in_tokens(json.loads(line)["messages"], tokenizer))
+        sample = in_tokens(json.loads(line)["messages"], tokenizer)
+        group = groups.setdefault(tuple(sample.ids[:ALIKE].tolist()), [])
+        group.append(sample)
+        if sum(each.answers for each in group) >= options.answers:
+            learner.learn(group)
+            group.clear()
         if games % 25 == 0:
             print(f"{games} games, {learner.report()}, {time.monotonic() - begun:.0f} s", flush=True)
         if games in options.at:
@@ -65,8 +77,10 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, required=True, help="GGUF file to start from")
     parser.add_argument("--minutes", type=float, default=30, help="most minutes (default: 30)")
     parser.add_argument("--layers", type=int, default=15, help="train the last N layers (default: 15)")
-    parser.add_argument("--decisions", type=int, default=16, help="least answers per update (default: 16)")
-    parser.add_argument("--at", type=int, nargs="*", default=[], help="also write after these games")
+    parser.add_argument("--answers", type=int, default=24, help="least answers per update (default: 24)")
+    parser.add_argument("--rate", type=float, default=3e-4, help="learning rate (default: 3e-4)")
+    parser.add_argument("--at", type=int, nargs="*", default=[], help="also write after these numbers of samples")
+    parser.add_argument("--float32", action="store_true", help="compute in float32, not in bfloat16")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
@@ -82,55 +96,62 @@ def in_tokens(messages: list[dict[str, Any]], tokenizer: Any) -> Tokens:
         if message.get("weight"):
             learned += range(len(ids) - 1, len(ids) - 1 + len(said))
         ids += said + tokenizer.encode("\n", add_special_tokens=False)
-    return Tokens(torch.tensor([ids]), torch.tensor(learned))
+    answers = sum(bool(message.get("weight")) for message in messages)
+    return Tokens(torch.tensor(ids), torch.tensor(learned), answers)
 
 
 class Learner:
-    """Trains the last layers; one dialogue at a time, an update after enough answers."""
+    """Trains the last layers, an update for each group of dialogues."""
 
-    def __init__(self, model: Any, layers: int, decisions: int) -> None:
-        self._model, self._decisions = model, decisions
+    def __init__(self, model: Any, layers: int, rate: float, *, bfloat16: bool) -> None:
+        self._model, self._body, self._rate, self._bfloat16 = model, model.model, rate, bfloat16
         model.requires_grad_(False)
-        self._body = model.model
         for layer in self._body.layers[-layers:]:
             layer.requires_grad_(True)
-        weights = [weight for weight in model.parameters() if weight.requires_grad]
-        self._weights = weights
-        self._optimizer = torch.optim.AdamW(weights, lr=RATE, weight_decay=0.0)
-        self._held = self._steps = self._tokens = self._answers = 0
+        self._weights = [weight for weight in model.parameters() if weight.requires_grad]
+        self._optimizer = torch.optim.AdamW(self._weights, lr=rate, weight_decay=0.0)
+        self._updates = self._tokens = 0
         self._losses: list[float] = []
 
-    def learn(self, sample: Tokens) -> None:
-        """Add a dialogue's gradient."""
-        seen = self._body(sample.ids, use_cache=False).last_hidden_state[0]
-        # The head has a fifth of all weights: only the few places that are learned are projected.
-        logits = self._model.lm_head(seen[sample.learned])
-        wanted = sample.ids[0][sample.learned + 1]
-        loss = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum")
-        loss.backward()
-        self._tokens += sample.ids.numel()
-        self._losses.append(loss.item() / max(len(wanted), 1))
-        self._held += len(wanted)
-        if self._held >= 3 * self._decisions:
-            self._update()
-
-    def _update(self) -> None:
-        self._steps += 1
-        for weight in self._weights:
-            if weight.grad is not None:
-                weight.grad /= self._held
+    def learn(self, group: Sequence[Tokens]) -> None:
+        """Update the weights with the mean loss of a group's answers."""
+        count = sum(len(sample.learned) for sample in group)
+        with torch.autocast("cpu", torch.bfloat16) if self._bfloat16 else contextlib.nullcontext():
+            common = length_in_common(group)
+            begin = DynamicCache()
+            self._body(group[0].ids[None, :common], past_key_values=begin)
+            self._tokens += common
+            losses = [self._loss(sample, common, begin) for sample in group]
+        (torch.stack(losses).sum() / count).backward()
         torch.nn.utils.clip_grad_norm_(self._weights, LONGEST_NORM)
-        for group in self._optimizer.param_groups:
-            group["lr"] = RATE * min(1.0, self._steps / WARM_STEPS)
+        self._updates += 1
+        for parameters in self._optimizer.param_groups:
+            parameters["lr"] = self._rate * min(1.0, self._updates / WARM_UPDATES)
         self._optimizer.step()
         self._optimizer.zero_grad()
-        self._answers += self._held
-        self._held = 0
+
+    def _loss(self, sample: Tokens, common: int, begin: DynamicCache) -> torch.Tensor:
+        """Return the summed loss of a dialogue whose first tokens have been computed."""
+        cache = DynamicCache([(layer.keys, layer.values) for layer in begin.layers])
+        seen = self._body(sample.ids[None, common:], past_key_values=cache).last_hidden_state[0]
+        # The head has a fifth of all weights: only the few places that are learned are projected.
+        logits = self._model.lm_head(seen[sample.learned - common]).float()
+        loss = torch.nn.functional.cross_entropy(logits, sample.ids[sample.learned + 1], reduction="sum")
+        self._tokens += len(sample.ids) - common
+        self._losses.append(loss.item() / max(len(sample.learned), 1))
+        return loss
 
     def report(self) -> str:
         """Return counts, and the mean loss of the last dialogues."""
         last = self._losses[-25:]
-        return f"{self._tokens} tokens, {self._steps} updates, loss {sum(last) / max(len(last), 1):.4f}"
+        return f"{self._tokens} tokens, {self._updates} updates, loss {sum(last) / max(len(last), 1):.4f}"
+
+
+def length_in_common(group: Sequence[Tokens]) -> int:
+    """Return how many tokens all dialogues begin with, before the first that is learned."""
+    most = min(int(sample.learned[0]) for sample in group if len(sample.learned))
+    columns = zip(*(sample.ids[:most].tolist() for sample in group), strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 def write(model: Any, source: Path, path: Path) -> None:

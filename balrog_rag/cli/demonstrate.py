@@ -130,9 +130,6 @@ def _seen(screen: Screen, cursor: Screen) -> str:
 
 def _action(key: int, message: str) -> str:
     """Name a pressed key: a letter if the game asks for an item, otherwise the command."""
-    from balrog_rag.envs.nethack.actions import nethack_actions
+    from balrog_rag.envs.nethack.actions import name_of
 
-    actions = nethack_actions("full")
-    names = [name for name, keys in actions.keys.items() if keys == (key,)]
-    asked = "[" in message or "(end)" in message
-    return min(names, key=lambda name: (len(name) > 1) == asked, default="esc")
+    return name_of(key, "[" in message or "(end)" in message, lambda name: True) or "esc"

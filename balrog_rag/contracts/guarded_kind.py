@@ -285,6 +285,7 @@ SIGNALS: dict[str, Check[Any]] = {
     "deeds": validation.numbers,
     "health": validation.number,
     "clock": optional(validation.integer),
+    "answer": optional(validation.text),
 }
 """What each signal returns."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from balrog_rag.contracts.data import Observation
+from balrog_rag.contracts.data import GameSpec, Observation, TaskView
 from balrog_rag.contracts.measures import Numbers
 
 
@@ -82,6 +82,13 @@ class EnvironmentSignals:
     def press(self, press: int | str) -> str:
         """Return a name for a program's press, for readers of the episode."""
         return str(press)
+
+    def answer(self, press: int | str, seen: Observation, game: GameSpec, view: TaskView) -> str | None:
+        """Return the answer with which a model makes a program's press at a moment.
+
+        "" if the game itself makes the press as part of a model's action before; None if no answer makes it.
+        """
+        return press if isinstance(press, str) and view.takes(press) else None
 
     def place(self, numbers: Numbers) -> Hashable:
         """Return the level or room; a change of it is a reason to look up again. None if unknown."""

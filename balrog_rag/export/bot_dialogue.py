@@ -11,9 +11,10 @@ import msgspec
 
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.behaviour import Watcher
-from balrog_rag.contracts.data import AnswerFormat, Reply, Request
+from balrog_rag.contracts.data import AnswerFormat, Burst, GameSpec, Observation, ProgramPlayer, Reply, Request
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.contracts.events import Event, Stepped
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Entry, Recording, Step
 from balrog_rag.episode.play import EpisodeContext, play
@@ -37,22 +38,24 @@ def is_bots(recording: Recording) -> bool:
     return bool(steps) and all(step.pressed for step in steps)
 
 
+class _Turn(msgspec.Struct):
+    """An action of a bot in a model's words, and what the game is like after it."""
+
+    action: str
+    after: Observation
+    pages: bool = False
+    """Whether the bot turned pages that a model's action turns by itself, so that the message differs."""
+
+
 async def as_dialogue(path: Path, recording: Recording, player: PlayerSpec, watcher: Watcher) -> None:
     """Play a bot's journal through an agent, in front of a watcher."""
     header = recording.header
     assert header is not None
-    actions = _actions(path, recording)
-    spec = msgspec.structs.replace(header.spec, player=player, forks=(), steps=len(actions))
+    turns = await _turns(path, recording, header.spec.game)
+    spec = msgspec.structs.replace(header.spec, player=player, forks=(), steps=len(turns))
     game = await InlineGames().open(spec.game)
-    unknown = next((action for action in actions if not game.view.takes(action)), None)
-    if unknown is not None:
-        await game.close()
-        raise ConfigError(
-            f"{path}: {unknown!r} is not an action of a model in {spec.game.env}; "
-            "only bots that use a game's named actions can be exported"
-        )
-    services = _BotServices(actions)
-    compared = _Compared(path, recording, watcher)
+    services = _BotServices([turn.action for turn in turns])
+    compared = _Compared(path, turns, watcher)
     try:
         cursor = JournalCursor(Recording(None), _Nowhere())
         await play(EpisodeContext(spec, game, cursor, services, Unmetered(), compared))
@@ -61,14 +64,35 @@ async def as_dialogue(path: Path, recording: Recording, player: PlayerSpec, watc
         await game.close()
 
 
-def _actions(path: Path, recording: Recording) -> list[str]:
-    pressed = [key for entry in recording.entries if isinstance(entry, Step) for key in entry.pressed]
-    named = [key for key in pressed if isinstance(key, str)]
-    if len(named) < len(pressed):
-        raise ConfigError(
-            f"{path}: the bot pressed keys; only bots that use a game's named actions can be exported"
-        )
-    return named
+async def _turns(path: Path, recording: Recording, spec: GameSpec) -> list[_Turn]:
+    """Press what the bot pressed, and name each press as a model would."""
+    game, signals = await InlineGames().open(spec), kind_of(spec.env).hints.signals
+    seen, turns, pressed = game.start.observation, list[_Turn](), 0
+    try:
+        for step in recording.steps:
+            program = ProgramPlayer(step.taken, {}, 0)
+            for press in step.pressed:
+                answer = signals.answer(press, seen, spec, game.view)
+                if answer is None:
+                    raise ConfigError(
+                        f"{path}: press {pressed}: {signals.press(press)} is not an action of a model in "
+                        f"{spec.env}/{spec.task}; only games of bots in which each press is one can be exported"
+                    )
+                seen = (await game.run(program, 1, Burst(1, (press,)))).observation
+                pressed += 1
+                if answer or not turns:
+                    turns.append(_Turn(answer or signals.press(press), seen))
+                else:
+                    turns[-1] = _Turn(turns[-1].action, seen, pages=True)
+            if seen.digest != step.obs:
+                raise _differs(path, pressed - 1)
+    finally:
+        await game.close()
+    return turns
+
+
+def _differs(path: Path, step: int) -> JournalError:
+    return JournalError(f"{path}: step {step}: the replayed game shows a different screen")
 
 
 class _BotServices(LiveServices):
@@ -111,26 +135,23 @@ def written(action: str, form: AnswerFormat | None) -> str:
 
 
 class _Compared:
-    """Forwards events, and compares the replayed game with the recorded one."""
+    """Forwards events, and compares a model's game with the bot's."""
 
-    def __init__(self, path: Path, recording: Recording, watcher: Watcher) -> None:
-        self._path, self._watcher = path, watcher
-        self._expected: dict[int, str] = {}
-        """By step, the digest of the screen after it."""
-        steps = 0
-        for entry in recording.entries:
-            if isinstance(entry, Step):
-                steps += entry.count
-                self._expected[steps - 1] = entry.obs
+    def __init__(self, path: Path, turns: Sequence[_Turn], watcher: Watcher) -> None:
+        self._path, self._turns, self._watcher = path, turns, watcher
 
     def see(self, event: Event) -> None:
         """Refuse a game that differs; forward the event."""
         if isinstance(event, Stepped):
-            expected = self._expected.get(event.step)
-            if expected is not None and expected != event.after.observation.digest:
-                raise JournalError(
-                    f"{self._path}: step {event.step}: the replayed game shows a different screen"
+            turn, seen = self._turns[event.step], event.after.observation
+            if event.decision.action != turn.action:
+                raise ConfigError(
+                    f"{self._path}: step {event.step}: the agent reads the answer {turn.action!r} as "
+                    f"{event.decision.action!r}; choose one that takes it as it is, such as agent=robust_naive"
                 )
+            same = seen.numbers == turn.after.numbers if turn.pages else seen.digest == turn.after.digest
+            if not same:
+                raise _differs(self._path, event.step)
         self._watcher.see(event)
 
 

@@ -80,17 +80,117 @@ def test_filters_and_duplicates(models: Path, bots: Path, tmp_path: Path) -> Non
     assert len(exported(twice.parent, out, "--to", "sft", "--duplicates")) == 2
 
 
-def test_preferences_part_where_the_answers_do(models: Path, bots: Path, tmp_path: Path) -> None:
-    both = tmp_path / "both" / "babyai"
-    for name, run in (("bot", bots), ("model", models)):
-        for number, journal in enumerate(journals(run)):
-            (both / name).mkdir(parents=True, exist_ok=True)
-            (both / name / f"x_run_{number:02d}.journal.jsonl").write_bytes(journal.read_bytes())
-    for line in exported(both.parent, tmp_path / "out.jsonl", "--to", "preference"):
-        assert line["prompt"][-1]["role"] == "user"
-        assert line["chosen"] != line["rejected"]
-        assert line["chosen_progression"] > line["rejected_progression"]
-    assert (tmp_path / "out.jsonl").read_bytes()
+def beside_each_other(folder: Path, *runs: Path) -> Path:
+    """Return a run folder with the journals of all."""
+    for number, run in enumerate(runs):
+        (folder / "babyai" / str(number)).mkdir(parents=True)
+        for game, journal in enumerate(journals(run)):
+            copy = folder / "babyai" / str(number) / f"x_run_{game:02d}.journal.jsonl"
+            copy.write_bytes(journal.read_bytes())
+    return folder
+
+
+def test_a_preference_is_where_a_worse_game_left_a_better_one(bots: Path, tmp_path: Path) -> None:
+    good = exported(bots, tmp_path / "sft.jsonl", "--to", "sft")[0]["messages"]
+    answers = [message["content"] for message in good if message["role"] == "assistant"]
+    wrong = "turn left" if answers[2] != "turn left" else "turn right"
+    given = msgspec.json.encode([*answers[:2], wrong]).decode()
+    model = ("model=scripted", "model.options.order=sequence", f"model.options.answers={given}")
+    words = ("env=babyai", GOTO, "env.episodes=1", "runner.log=none", "limits.steps=3", "agent=naive_append")
+    worse = balrog_rag.evaluate(*words, *model, folder=tmp_path / "worse").folder
+    pairs = exported(beside_each_other(tmp_path / "both", bots, worse), tmp_path / "out.jsonl", "--to", "preference")
+    # The first two answers are the same, and after the third the games no longer show the same prompts.
+    assert pairs == [
+        {
+            "prompt": [{"role": message["role"], "content": message["content"]} for message in good[:6]],
+            "chosen": [{"role": "assistant", "content": answers[2]}],
+            "rejected": [{"role": "assistant", "content": wrong}],
+            "chosen_progression": 1.0,
+            "rejected_progression": 0.0,
+            "episode": "babyai/BabyAI-MixedTrainLocal-v0/goto/00",
+        }
+    ]
+
+
+def test_no_preference_between_equal_or_different_games(models: Path, bots: Path, tmp_path: Path) -> None:
+    equal = beside_each_other(tmp_path / "equal", models, models)
+    assert exported(equal, tmp_path / "out.jsonl", "--to", "preference") == []
+    # The second game of the bot and the first of the model: one better than the other, but of another seed.
+    other = beside_each_other(tmp_path / "other", bots, models)
+    (other / "babyai/0/x_run_00.journal.jsonl").unlink()
+    (other / "babyai/1/x_run_01.journal.jsonl").unlink()
+    assert exported(other, tmp_path / "out.jsonl", "--to", "preference") == []
+
+
+NETHACK = ("env=nethack", "env.episodes=1", "limits.steps=60", "runner.log=none")
+ROOM = ("env=minihack", "env.tasks=[minihack/MiniHack-Room-5x5-v0]", "env.episodes=1", "runner.log=none")
+
+
+@pytest.mark.parametrize(
+    ("game", "bot", "reader"),
+    [
+        ((*WORDS[:2], "env.episodes=1", "runner.log=none"), "scripted", "naive"),
+        (NETHACK, "delver", "robust_naive"),
+        (ROOM, "minihacker", "naive_append"),
+    ],
+)
+def test_a_bots_prompts_are_those_that_a_model_is_sent(
+    game: tuple[str, ...], bot: str, reader: str, tmp_path: Path
+) -> None:
+    agent = f"agent={reader}"
+    run = balrog_rag.evaluate(*game, f"agent={bot}", folder=tmp_path / "bot").folder
+    lines = exported(run, tmp_path / "sft.jsonl", "--to", "sft", "--duplicates", agent)
+    learned = [
+        (as_pairs(line["messages"][:place]), message["content"])
+        for line in lines
+        for place, message in enumerate(line["messages"])
+        if message.get("weight")
+    ]
+    answers = msgspec.json.encode([answer for _, answer in learned]).decode()
+    model = ("model=scripted", "model.options.order=sequence", f"model.options.answers={answers}")
+    steps = f"limits.steps={len(learned)}"
+    played = balrog_rag.evaluate(*game, agent, *model, steps, folder=tmp_path / "model")
+    asked = [event.request.messages for event in played.events() if isinstance(event, Asked)]
+    assert [[(m.role, m.text) for m in messages] for messages in asked] == [prompt for prompt, _ in learned]
+
+
+def as_pairs(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(message["role"], message["content"]) for message in messages]
+
+
+BOT = """
+from nle import nethack
+class Bot:
+    def reset(self, observation):
+        pass
+    def act(self, observation):
+        return [int(key) for key in nethack.ACTIONS].index(ord({key!r}))
+def make_agent():
+    return Bot()
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "agent", "said"),
+    [
+        ("_", "env.options.actions=balrog", "naive_append", ": _ is not an action of a model in nle/"),
+        ("@", "env.options.actions=full", "naive_append", "the agent reads the answer '@' as "),
+        ("@", "env.options.actions=full", "robust_naive", ""),
+    ],
+)
+def test_a_key_without_an_answer_of_a_model_is_refused_in_one_line(
+    key: str, words: str, agent: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT.format(key=key))
+    program = ("agent=program", f"agent.options.path={folder}", "limits.steps=2")
+    run = balrog_rag.evaluate(*NETHACK[:2], "runner.log=none", words, *program, folder=tmp_path / "run").folder
+    code = main(["export", str(run), "--to", "sft", "--out", str(tmp_path / "o"), f"agent={agent}"])
+    error = capsys.readouterr().err
+    assert code == (2 if said else 0)
+    assert said in error
+    assert error.count("\n") == 1
 
 
 def test_a_shortened_prompt_and_its_reasoning() -> None:

@@ -5,7 +5,7 @@ accepted works. Everything advertised is accepted, except six words that BALROG 
 """
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -14,6 +14,9 @@ from balrog_rag.envs.nethack.options import SKILLED
 Keys = tuple[int, ...]
 
 ESC, MORE, SPACE = 27, 13, 32
+MORE_SIGN = "--More--"
+"""What the screen shows while a page waits to be turned."""
+TURNS_PAGES = frozenset({ESC, MORE, SPACE})
 
 
 class Word(NamedTuple):
@@ -174,6 +177,12 @@ def nethack_actions(kind: str) -> ActionSet:
         words = {name: keys for name, keys in words.items() if name not in REFUSED_BY_BALROG}
         return ActionSet(advertised, words | _letters() | _numbers() | _padded_numbers())
     return ActionSet(advertised, words | prompt_answers() | _padded_numbers())
+
+
+def name_of(key: int, asked: bool, takes: Callable[[str], bool]) -> str | None:
+    """Return an accepted answer that presses a key: one character if the game asks for one, else a word."""
+    names = [name for name, keys in nethack_actions("full").keys.items() if keys == (key,) and takes(name)]
+    return min(names, key=lambda name: (len(name) > 1) == asked, default=None)
 
 
 def minihack_actions(kind: str, task_keys: Sequence[int]) -> ActionSet:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.data import Observation, Part
+from balrog_rag.envs.nethack.actions import MORE_SIGN
 from balrog_rag.envs.nethack.language import (
     text_blstats,
     text_cursor,
@@ -22,7 +23,6 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 KEYS = ("glyphs", "blstats", "tty_chars", "tty_colors", "tty_cursor", "inv_strs", "inv_letters")
 """The arrays from which an observation is made."""
 
-MORE_SIGN = "--More--"
 
 _HASHED = ("tty_chars", "tty_cursor", "glyphs", "blstats", "inv_strs", "inv_letters")
 _MAX_HP = 11

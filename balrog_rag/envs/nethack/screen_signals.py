@@ -3,10 +3,12 @@
 import re
 from collections.abc import Hashable, Mapping
 
-from balrog_rag.contracts.data import Observation
+from balrog_rag.contracts.data import GameSpec, Observation, TaskView
 from balrog_rag.contracts.kinds import EnvironmentSignals, Numbers
 from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack import concerns, questions
+from balrog_rag.envs.nethack.actions import MORE_SIGN, TURNS_PAGES, name_of
+from balrog_rag.envs.nethack.options import nethack_options
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
@@ -29,6 +31,7 @@ HUNGRY = 2
 STATUS_LINES = 2
 """NetHack's bottom lines, the last of every map; they can change when nothing else does."""
 
+_MENU = re.compile(r"\((?:end|\d+ of \d+)\)")
 _NOUN = re.compile(r"^(.+?) (?:very )?(?:far|near|adjacent)\b", re.MULTILINE)
 
 
@@ -100,6 +103,21 @@ class NetHackSignals(EnvironmentSignals):
     def press(self, press: int | str) -> str:
         """The key that a program pressed, in words that can be typed."""
         return key_name(press) if isinstance(press, int) else press
+
+    def answer(self, press: int | str, seen: Observation, game: GameSpec, view: TaskView) -> str | None:
+        """The action with that key; a letter or sign if the game asks for one. Pages may turn by themselves."""
+        if not isinstance(press, int):
+            return super().answer(press, seen, game, view)
+        if press in TURNS_PAGES and MORE_SIGN in self.message(seen) and nethack_options(game).skip_more:
+            return ""
+        return name_of(press, self._asks(seen), view.takes)
+
+    def _asks(self, seen: Observation) -> bool:
+        """Whether the game waits for an item, a text or a choice in a menu."""
+        message, cursor = self.message(seen), seen.text("cursor").strip()
+        # Questions keep the cursor on the message line, where it points at nothing on the map.
+        on_message = not cursor or cursor.startswith("(") and cursor.endswith("y=0)")
+        return on_message and "direction" not in message or bool(_MENU.search(message))
 
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
