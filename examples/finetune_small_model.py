@@ -6,8 +6,8 @@
 
 Needs torch, transformers, gguf and accelerate. Each sample is read once, in a shuffled order; the loss counts
 the answers with weight 1 only. Samples that begin alike (with the instruction of one environment) make up an
-update, so that the tokens they have in common are computed once. A file is written after each number of samples
-in `--at`, and at the end.
+update, so that the tokens they have in common are computed once. A file is written after each number of
+samples in `--at`, and at the end.
 """
 
 import argparse
@@ -79,7 +79,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=15, help="train the last N layers (default: 15)")
     parser.add_argument("--answers", type=int, default=24, help="least answers per update (default: 24)")
     parser.add_argument("--rate", type=float, default=3e-4, help="learning rate (default: 3e-4)")
-    parser.add_argument("--at", type=int, nargs="*", default=[], help="also write after these numbers of samples")
+    parser.add_argument(
+        "--at", type=int, nargs="*", default=[], help="also write after these numbers of samples"
+    )
     parser.add_argument("--float32", action="store_true", help="compute in float32, not in bfloat16")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)

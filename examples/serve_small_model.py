@@ -1,11 +1,12 @@
 """Serve a GGUF model of the Llama type on a CPU in OpenAI's protocol, for many games at once.
 
     python examples/serve_small_model.py tuned/games-600.gguf --port 8123
-    balrog-rag run agent=naive_append env=babyai model=vllm model.base_url=http://127.0.0.1:8123/v1 model.name=tuned
+    export URL=http://127.0.0.1:8123/v1
+    balrog-rag run agent=naive_append env=babyai model=vllm model.base_url=$URL model.name=hosted_vllm/tuned
 
-Needs torch, transformers, gguf, accelerate and aiohttp. All prompts that wait are read in one batch. Each slot keeps
-the keys and values of one dialogue: a prompt that continues it costs its new tokens only, and one that begins like
-another dialogue copies that part. On two cores with bfloat16 that takes a fraction of llama.cpp's time per answer.
+Needs torch, transformers, gguf, accelerate and aiohttp. All prompts that wait are read in one batch, in bfloat16.
+Each slot keeps the keys and values of one dialogue: a prompt that continues it costs its new tokens only, and
+one that begins like another dialogue copies that part.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from torch.nn.functional import scaled_dot_product_attention, silu
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 CHUNK = 64
-"""Tokens of a dialogue that are read at once, so that a new dialogue does not pad the others to its length."""
+"""Tokens of a dialogue that are read at once: a new dialogue does not pad the others to its length."""
 GATHER = 0.02
 """Seconds to wait for further prompts of a batch."""
 
@@ -105,7 +106,9 @@ class Engine:
             # A long beginning is read alone, so that others of this batch that begin alike can copy it.
             while len(prompt.ids) - len(slot.ids) > 2 * CHUNK:
                 self._read([slot], [prompt.ids[len(slot.ids) :][:CHUNK]])
-        seen = self._read(slots, [prompt.ids[len(slot.ids) :] for prompt, slot in zip(prompts, slots, strict=True)])
+        seen = self._read(
+            slots, [prompt.ids[len(slot.ids) :] for prompt, slot in zip(prompts, slots, strict=True)]
+        )
         replies: list[list[int]] = [[] for _ in prompts]
         going = list(range(len(prompts)))
         while going:
@@ -141,7 +144,9 @@ class Engine:
         for begin in range(0, max(map(len, new), default=0), CHUNK):
             rows = [row for row, ids in enumerate(new) if len(ids) > begin]
             parts = [new[row][begin : begin + CHUNK] for row in rows]
-            hidden = self._network.read([slots[row].place for row in rows], [len(slots[row].ids) for row in rows], parts)
+            hidden = self._network.read(
+                [slots[row].place for row in rows], [len(slots[row].ids) for row in rows], parts
+            )
             for row, part, seen in zip(rows, parts, hidden, strict=True):
                 slots[row].ids = slots[row].ids + part
                 outputs[row] = seen[len(part) - 1]
@@ -167,7 +172,10 @@ class Network:
         model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.bfloat16)
         self._body, self._head = model.model, model.lm_head
         config = model.config
-        self._heads, self._dimension = config.num_key_value_heads, config.hidden_size // config.num_attention_heads
+        self._heads, self._dimension = (
+            config.num_key_value_heads,
+            config.hidden_size // config.num_attention_heads,
+        )
         self._shared = config.num_attention_heads // self._heads
         shape = (config.num_hidden_layers, slots, context, self._heads, self._dimension)
         self._keys = torch.zeros(shape, dtype=torch.bfloat16)
@@ -196,12 +204,16 @@ class Network:
         hidden = self._body.embed_tokens(tokens)
         turned = self._body.rotary_emb(hidden, places)
         for number, layer in enumerate(self._body.layers):
-            hidden = hidden + self._attend(number, layer, hidden, turned, (torch.tensor(slots), places, length), mask)
+            hidden = hidden + self._attend(
+                number, layer, hidden, turned, (torch.tensor(slots), places, length), mask
+            )
             inner, part = layer.post_attention_layernorm(hidden), layer.mlp
             hidden = hidden + part.down_proj(silu(part.gate_proj(inner)) * part.up_proj(inner))
         return self._body.norm(hidden)
 
-    def _attend(self, number: int, layer: Any, hidden: Any, turned: Any, where: Any, mask: torch.Tensor) -> Any:
+    def _attend(
+        self, number: int, layer: Any, hidden: Any, turned: Any, where: Any, mask: torch.Tensor
+    ) -> Any:
         slots, places, length = where
         rows, new = places.shape
         part, inner = layer.self_attn, layer.input_layernorm(hidden)
@@ -214,7 +226,10 @@ class Network:
         query = query.view(rows, new, self._heads, self._shared, self._dimension).permute(0, 2, 3, 1, 4)
         query = query.reshape(rows, self._heads, self._shared * new, self._dimension)
         seen = scaled_dot_product_attention(
-            query, keys[slots, :length].transpose(1, 2), values[slots, :length].transpose(1, 2), attn_mask=mask
+            query,
+            keys[slots, :length].transpose(1, 2),
+            values[slots, :length].transpose(1, 2),
+            attn_mask=mask,
         )
         seen = seen.view(rows, self._heads, self._shared, new, self._dimension).permute(0, 3, 1, 2, 4)
         return part.o_proj(seen.reshape(rows, new, -1))
@@ -249,7 +264,7 @@ class Service:
             prompts = [prompt for prompt, _ in batch]
             try:
                 replies = await asyncio.to_thread(self._engine.answer, prompts)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  told to those who wait
                 for _, future in batch:
                     future.set_exception(error)
                 continue
@@ -278,7 +293,12 @@ class Service:
             "total_tokens": len(ids) + len(reply.ids),
             "prompt_tokens_details": {"cached_tokens": reply.kept},
         }
-        named = {"id": "chat", "object": "chat.completion", "created": int(time.time()), "model": asked.get("model", "")}
+        named = {
+            "id": "chat",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": asked.get("model", ""),
+        }
         return web.json_response({**named, "choices": [choice], "usage": usage})
 
 

@@ -11,7 +11,15 @@ import msgspec
 
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.behaviour import Watcher
-from balrog_rag.contracts.data import AnswerFormat, Burst, GameSpec, Observation, ProgramPlayer, Reply, Request
+from balrog_rag.contracts.data import (
+    AnswerFormat,
+    Burst,
+    GameSpec,
+    Observation,
+    ProgramPlayer,
+    Reply,
+    Request,
+)
 from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.contracts.events import Event, Stepped
 from balrog_rag.contracts.kinds import kind_of
@@ -76,7 +84,7 @@ async def _turns(path: Path, recording: Recording, spec: GameSpec) -> list[_Turn
                 if answer is None:
                     raise ConfigError(
                         f"{path}: press {pressed}: {signals.press(press)} is not an action of a model in "
-                        f"{spec.env}/{spec.task}; only games of bots in which each press is one can be exported"
+                        f"{spec.env}/{spec.task}; only games in which each press is one can be exported"
                     )
                 seen = (await game.run(program, 1, Burst(1, (press,)))).observation
                 pressed += 1
@@ -147,7 +155,7 @@ class _Compared:
             if event.decision.action != turn.action:
                 raise ConfigError(
                     f"{self._path}: step {event.step}: the agent reads the answer {turn.action!r} as "
-                    f"{event.decision.action!r}; choose one that takes it as it is, such as agent=robust_naive"
+                    f"{event.decision.action!r}; choose another, such as agent=robust_naive"
                 )
             same = seen.numbers == turn.after.numbers if turn.pages else seen.digest == turn.after.digest
             if not same:

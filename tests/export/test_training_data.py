@@ -98,7 +98,9 @@ def test_a_preference_is_where_a_worse_game_left_a_better_one(bots: Path, tmp_pa
     model = ("model=scripted", "model.options.order=sequence", f"model.options.answers={given}")
     words = ("env=babyai", GOTO, "env.episodes=1", "runner.log=none", "limits.steps=3", "agent=naive_append")
     worse = balrog_rag.evaluate(*words, *model, folder=tmp_path / "worse").folder
-    pairs = exported(beside_each_other(tmp_path / "both", bots, worse), tmp_path / "out.jsonl", "--to", "preference")
+    pairs = exported(
+        beside_each_other(tmp_path / "both", bots, worse), tmp_path / "out.jsonl", "--to", "preference"
+    )
     # The first two answers are the same, and after the third the games no longer show the same prompts.
     assert pairs == [
         {
@@ -185,7 +187,9 @@ def test_a_key_without_an_answer_of_a_model_is_refused_in_one_line(
     folder.mkdir()
     (folder / "bot.py").write_text(BOT.format(key=key))
     program = ("agent=program", f"agent.options.path={folder}", "limits.steps=2")
-    run = balrog_rag.evaluate(*NETHACK[:2], "runner.log=none", words, *program, folder=tmp_path / "run").folder
+    run = balrog_rag.evaluate(
+        *NETHACK[:2], "runner.log=none", words, *program, folder=tmp_path / "run"
+    ).folder
     code = main(["export", str(run), "--to", "sft", "--out", str(tmp_path / "o"), f"agent={agent}"])
     error = capsys.readouterr().err
     assert code == (2 if said else 0)

@@ -105,7 +105,7 @@ class NetHackSignals(EnvironmentSignals):
         return key_name(press) if isinstance(press, int) else press
 
     def answer(self, press: int | str, seen: Observation, game: GameSpec, view: TaskView) -> str | None:
-        """The action with that key; a letter or sign if the game asks for one. Pages may turn by themselves."""
+        """The action with that key; a letter or sign if the game asks for one; "" for a page that turns itself."""
         if not isinstance(press, int):
             return super().answer(press, seen, game, view)
         if press in TURNS_PAGES and MORE_SIGN in self.message(seen) and nethack_options(game).skip_more:
@@ -116,8 +116,8 @@ class NetHackSignals(EnvironmentSignals):
         """Whether the game waits for an item, a text or a choice in a menu."""
         message, cursor = self.message(seen), seen.text("cursor").strip()
         # Questions keep the cursor on the message line, where it points at nothing on the map.
-        on_message = not cursor or cursor.startswith("(") and cursor.endswith("y=0)")
-        return on_message and "direction" not in message or bool(_MENU.search(message))
+        on_message = not cursor or (cursor.startswith("(") and cursor.endswith("y=0)"))
+        return (on_message and "direction" not in message) or bool(_MENU.search(message))
 
     def place(self, numbers: Numbers) -> Hashable:
         """The depth."""
