@@ -4,7 +4,7 @@
     export URL=http://127.0.0.1:8123/v1
     balrog-rag run agent=naive_append env=babyai model=vllm model.base_url=$URL model.name=hosted_vllm/tuned
 
-Needs torch, transformers, gguf, accelerate and aiohttp. All prompts that wait are read in one batch, in bfloat16.
+Needs torch, transformers, gguf, accelerate and aiohttp. All prompts that wait are read in one bfloat16 batch.
 Each slot keeps the keys and values of one dialogue: a prompt that continues it costs its new tokens only, and
 one that begins like another dialogue copies that part.
 """

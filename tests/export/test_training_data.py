@@ -175,7 +175,7 @@ def make_agent():
 @pytest.mark.parametrize(
     ("key", "words", "agent", "said"),
     [
-        ("_", "env.options.actions=balrog", "naive_append", ": _ is not an action of a model in nle/"),
+        ("@", "env.options.actions=balrog", "naive_append", ": @ is not an action of a model in nle/"),
         ("@", "env.options.actions=full", "naive_append", "the agent reads the answer '@' as "),
         ("@", "env.options.actions=full", "robust_naive", ""),
     ],

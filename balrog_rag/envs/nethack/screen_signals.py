@@ -105,7 +105,7 @@ class NetHackSignals(EnvironmentSignals):
         return key_name(press) if isinstance(press, int) else press
 
     def answer(self, press: int | str, seen: Observation, game: GameSpec, view: TaskView) -> str | None:
-        """The action with that key; a letter or sign if the game asks for one; "" for a page that turns itself."""
+        """The action with that key, or a letter if the game asks for one; "" for a page that turns itself."""
         if not isinstance(press, int):
             return super().answer(press, seen, game, view)
         if press in TURNS_PAGES and MORE_SIGN in self.message(seen) and nethack_options(game).skip_more:
