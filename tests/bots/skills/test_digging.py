@@ -1,5 +1,6 @@
 from balrog_rag.bots.nethack.skills import digging, gear, moving, surviving, tunnelling
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from tests.bots.skills.made import ROOM as BARE_ROOM
 from tests.bots.skills.made import made
 
@@ -71,9 +72,9 @@ def test_to_be_disturbed_within_a_turn_is_no_refusal_of_the_ground():
     newts = "".join(f"MONSTER:(':',\"newt\"),({x},{y}),hostile\n" for x, y in places)
     with made(ROOM + newts, character="arc-dwa-law-mal") as game:
         player = game.player
-        stairs = f"dig {player.level.place} {player.here}"
+        stairs = Refusal(Act.DIG, (player.level.place, player.here))
         assert game.run(digging.dig_down, moving.never) == digging.FELL
-        assert {name for name in player.refusals if name.startswith("dig ")} <= {stairs}
+        assert {each for each in player.refusals if each.act is Act.DIG} <= {stairs}
 
 
 def test_whoever_falls_into_the_water_knows_where_he_crawled_to():

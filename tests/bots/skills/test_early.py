@@ -9,6 +9,7 @@ from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Place
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import made
 from tests.bots.skills.test_moving import PASSAGE, explore_all
@@ -113,7 +114,7 @@ def test_a_peaceful_sleeper_in_the_only_passage_is_struck_after_long_searching()
         for monster in player.world.monsters:
             monster.peaceful = True
         assert not game.run(lambda _: obstacles.blocked_by_friends(bot))
-        player.refusals[f"search {player.level.place}"] = obstacles.STUCK + 1
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = obstacles.STUCK + 1
         for _ in range(3):
             game.run(lambda _: obstacles.blocked_by_friends(bot))
         assert ord("F") in game.pressed
@@ -182,7 +183,7 @@ def test_where_the_mines_lead_no_further_one_goes_back():
         bot, player = Bot(game.player), game.player
         game.run(explore_all)
         assert not journey._at_the_end(bot)
-        player.refusals[f"search {player.level.place}"] = journey._GIVEN_UP + 1
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = journey._GIVEN_UP + 1
         assert journey._at_the_end(bot)
 
 

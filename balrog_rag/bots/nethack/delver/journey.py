@@ -19,6 +19,7 @@ from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.player import SOKOBAN, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import first
 
 _STRIDES, _STRIDES_DWARF = 14, 7
@@ -147,7 +148,7 @@ def _climb(bot: Bot) -> Skill:
         up = stairs.known_stairs(bot.player, False)
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
-        if bot.player.refusals[f"search {bot.player.level.place}"] > STUCK:
+        if bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > STUCK:
             return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), bot.on.elbereth))
         return (yield from _uncover(bot))
     return told
@@ -172,7 +173,7 @@ def _hunt(bot: Bot) -> Skill:
 def _at_the_end(bot: Bot) -> bool:
     """Whether we are returning because some level of the Mines had no way on."""
     player = bot.player
-    searched = player.refusals[f"search {player.level.place}"] > _GIVEN_UP
+    searched = player.refusals[Refusal(Act.SEARCH, player.level.place)] > _GIVEN_UP
     bot.mined |= searched and not stairs.known_stairs(player, down=True)
     return bot.mined
 
@@ -241,9 +242,9 @@ def _passed_by(bot: Bot) -> bool:
     return any(bot.player.refusals[_seeking(place)] < bot.plan.seek for place in places)
 
 
-def _seeking(place: Place) -> str:
-    """The name under which searches of a level for the way to the Mines are counted."""
-    return f"seek {place}"
+def _seeking(place: Place) -> Refusal:
+    """What searches of a level for the way to the Mines count as."""
+    return Refusal(Act.SEEK, place)
 
 
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
@@ -304,7 +305,7 @@ def _uncover(bot: Bot) -> Skill:
     if not level.pushing:
         level.push()
         return told
-    name = f"search {level.place}"
+    name = Refusal(Act.SEARCH, level.place)
     player.refusals[name] += 1
     if (yield from magic.read_map(player)) == Told.READ:
         return "read"

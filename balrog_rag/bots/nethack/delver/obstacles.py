@@ -5,6 +5,7 @@ from balrog_rag.bots.nethack.skills import exploring, fighting, moving
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.player import Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 _WAIT = 20
@@ -36,7 +37,7 @@ def make_way(bot: Bot) -> Did:
 def blocked_by_friends(bot: Bot) -> Did:
     """Attack a peaceful monster that sleeps on the only way on."""
     player = bot.player
-    if player.level.watched or player.refusals[f"search {player.level.place}"] <= STUCK:
+    if player.level.watched or player.refusals[Refusal(Act.SEARCH, player.level.place)] <= STUCK:
         return False
     for other in player.world.monsters:
         if other.peaceful and not _honoured(other) and _in_the_way(bot, other):
@@ -52,16 +53,16 @@ def _honoured(other: Monster) -> bool:
     return other.species is None or other.species.always_peaceful
 
 
-def way(bot: Bot, enemy: Monster) -> str:
-    """The name under which efforts against a monster are counted: its own number changes out of sight."""
-    return f"way {bot.player.level.place} {enemy.species.name if enemy.species else ''}"
+def way(bot: Bot, enemy: Monster, act: Act = Act.WAY) -> Refusal:
+    """What efforts against a monster count as: its own number changes out of sight."""
+    return Refusal(act, (bot.player.level.place, enemy.species.name if enemy.species else ""))
 
 
 def _alone_with(bot: Bot, enemy: Monster) -> bool:
     """Whether a monster beside us can at worst cost us time, since no other is there to exploit that."""
     near = t.distance(enemy.place, bot.player.here) == 1
     harmless = enemy.species is not None and enemy.species.paralyses
-    stuck = bot.player.refusals[f"search {bot.player.level.place}"] > STUCK
+    stuck = bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > STUCK
     well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
     return near and harmless and stuck and well and not bot.enemies()
 
@@ -89,7 +90,7 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
-    tries, comes = "lure " + way(bot, enemy), enemy.species is not None and enemy.species.speed > 0
+    tries, comes = way(bot, enemy, Act.LURE), enemy.species is not None and enemy.species.speed > 0
     if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)

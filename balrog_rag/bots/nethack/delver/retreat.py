@@ -11,6 +11,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 
 _HOLD_TRIES = 3
@@ -162,10 +163,10 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return False
     unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
     enough = _RESTED if in_haven(bot) else _WORN
-    name = f"hold {player.world.place} {player.here} {player.body.turn // 30}"
+    name = Refusal(Act.HOLD, (player.world.place, player.here, player.body.turn // 30))
     if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > _HOLD_TRIES:
         return False
-    held = f"held {player.world.place} {player.here}"
+    held = Refusal(Act.HELD, (player.world.place, player.here))
     player.refusals[held] += 1
     if player.refusals[held] > _LONG:
         return False

@@ -10,6 +10,7 @@ from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 
 Acted: TypeAlias = Generator[int, Any, bool]
@@ -112,13 +113,13 @@ def step(hero: Hero, place: int) -> Acted:
     player = hero.player
     here, level = player.here, player.level
     key = t.heading(here, place)
-    if player.refusals[f"locked {place}"] and hero.can(keys.KICK, key):
+    if player.refusals[Refusal(Act.LOCKED, place)] and hero.can(keys.KICK, key):
         return (yield from hero.press(keys.KICK, key))
     yield from hero.press(key)
     if player.said("This door is locked"):
-        player.refusals[f"locked {place}"] += 1
+        player.refusals[Refusal(Act.LOCKED, place)] += 1
     elif player.here == here and level.terrain[place] not in t.CLOSED_DOORS and not hero.monster_at(place):
-        name = f"step {here} {place}"
+        name = Refusal(Act.STEP, (here, place))
         player.refusals[name] += 1
         if player.refusals[name] >= _BUMPS:
             level.refuse(here, place)

@@ -11,6 +11,7 @@ from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 TESTED = "tested wands"
 """The name under which a game keeps what engraving told of wands, by their names."""
@@ -67,7 +68,7 @@ def _engrave(game: PlanGame, wand: Item) -> Skill:
     meaning = next((meaning for words, meaning in _SIGNS.items() if words in told), "")
     if meaning:
         game.kept.setdefault(TESTED, {})[now.name] = meaning
-    player.refusals[f"try {now.text}"] += 1
+    player.refusals[Refusal(Act.TRY, now.text)] += 1
     return f"{wand.letter} is {now.text}{f', a wand of {meaning}' if meaning else ''}: {told}"
 
 

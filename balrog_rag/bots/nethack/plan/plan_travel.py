@@ -11,6 +11,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.names import position
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 FEATURE_WORDS = {
     "stairs_down": t.DOWN,
@@ -61,7 +62,7 @@ def uncover(player: Player) -> Skill:
     if not level.pushing and not puzzle:
         level.push()
         return "boulders may be pushed from now on"
-    name = f"search {level.place}"
+    name = Refusal(Act.SEARCH, level.place)
     player.refusals[name] += 1
     if player.refusals[name] % 12 == 0:
         level.forgive()

@@ -17,6 +17,7 @@ from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Pit, Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 
 FELL, TOO_HARD, NO_TOOL = Told.FELL, Told.TOO_HARD, Told.NO_TOOL
@@ -53,7 +54,7 @@ def wetness(level: Level, place: int) -> int:
 
 def dig_down(player: Player, alarm: Alarm, elbereth: bool = True) -> Skill:
     """Dig through the floor, here or where it is possible near by; `elbereth`: protected by it."""
-    told = TOO_HARD
+    told: str = TOO_HARD
     for _ in range(_SPOTS):
         told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm, elbereth))
         if told != TOO_HARD:
@@ -64,7 +65,7 @@ def dig_down(player: Player, alarm: Alarm, elbereth: bool = True) -> Skill:
 def _dig_here(player: Player, alarm: Alarm, elbereth: bool) -> Skill:
     level, pit = player.level, _pit(player)
     if not pit.deep and (yield from _on_goods(player)):
-        player.refusals[f"dig {level.place} {player.here}"] += 1
+        player.refusals[Refusal(Act.DIG, (level.place, player.here))] += 1
         return TOO_HARD
     while player.level is level and player.here == pit.place:
         if alarm() or player.world.swallowed:
@@ -99,7 +100,7 @@ def _pit(player: Player) -> Pit:
 def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     """Go where a hole can be dug, as far from water as possible; returns nothing if that is here."""
     level, pit = player.level, player.pit_here
-    if pit is not None and pit.deep and not player.refusals[f"dig {level.place} {player.here}"]:
+    if pit is not None and pit.deep and not player.refusals[Refusal(Act.DIG, (level.place, player.here))]:
         return ""  # climbing out takes as long as half a hole
     for _ in range(_SPOTS):
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
@@ -130,7 +131,7 @@ def _untried(player: Player, place: int) -> bool:
     floor = level.terrain[place] in _GROUND or place == player.here
     if place in level.shop and place in level.objects:
         return False  # items for sale would fall with us and count as stolen
-    return floor and diggable(level, place) and not player.refusals[f"dig {level.place} {place}"]
+    return floor and diggable(level, place) and not player.refusals[Refusal(Act.DIG, (level.place, place))]
 
 
 def guard(player: Player, pit: Pit) -> Skill:
@@ -189,10 +190,10 @@ def _dig(player: Player, pit: Pit) -> Skill:
     if player.said(
         "too hard", "cannot dig", "can't dig", "There isn't enough room", "stairs", "throne", "altar"
     ):
-        player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
+        player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] += 1
         return TOO_HARD
     # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
-        player.refusals[f"dig {pit.level.place} {pit.place}"] += 1
-        return TOO_HARD if player.refusals[f"dig {pit.level.place} {pit.place}"] > 2 else ""
+        player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] += 1
+        return TOO_HARD if player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] > 2 else ""
     return ""

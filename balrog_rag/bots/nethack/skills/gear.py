@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
-from balrog_rag.bots.nethack.skills.moving import SQUEEZED
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 Wish = Callable[[str], bool]
 """Whether an item of this description is wanted."""
@@ -72,7 +72,7 @@ def digs(text: str) -> bool:
 def digger(player: Player) -> Item | None:
     """Our digging tool."""
     tool = player.world.item(*DIGGERS)
-    stuck = player.refusals["take off the shield"] > _TRIES
+    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > _TRIES
     return None if tool and stuck and _two_handed(tool) and shield(player) else tool
 
 
@@ -86,7 +86,7 @@ def free_hands(player: Player, tool: Item) -> Skill:
     worn = shield(player)
     if worn is None or not _two_handed(tool):
         return Told.HANDS_FREE
-    player.refusals["take off the shield"] += 1
+    player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] += 1
     yield from player.ask(keys.TAKE_OFF, ("want to take off", worn.letter))
     return Told.TOOK_OFF
 
@@ -113,14 +113,14 @@ _JUNK = (
 
 def burden(player: Player) -> Item | None:
     """The item to drop if we carry too much to be quick, or to get through a narrow place."""
-    if not player.body.load and not player.refusals[SQUEEZED]:
+    if not player.body.load and not player.refusals[Refusal(Act.SQUEEZE)]:
         return None
     best = best_weapon(player)
     spare = [
         item
         for item in player.world.items
         if not (item.worn or item.wielded or item is best or digs(item.name))
-        and not player.refusals[f"drop {item.text}"]
+        and not player.refusals[Refusal(Act.DROP, item.text)]
     ]
     return next((item for word in _JUNK for item in spare if word in item.name), None)
 
@@ -128,16 +128,21 @@ def burden(player: Player) -> Item | None:
 def unpaid(player: Player) -> Item | None:
     """Goods that were picked up where we fell into a shop: with them, digging on would be theft."""
     return next(
-        (i for i in player.world.items if "unpaid" in i.use and not player.refusals[f"drop {i.text}"]), None
+        (
+            i
+            for i in player.world.items
+            if "unpaid" in i.use and not player.refusals[Refusal(Act.DROP, i.text)]
+        ),
+        None,
     )
 
 
 def drop(player: Player, item: Item) -> Skill:
     """Drop an item."""
-    player.refusals[f"drop {item.text}"] += 1
+    player.refusals[Refusal(Act.DROP, item.text)] += 1
     yield from player.ask(keys.DROP, ("want to drop", item.letter))
-    if player.refusals[SQUEEZED]:
-        player.refusals[SQUEEZED] = 0
+    if player.refusals[Refusal(Act.SQUEEZE)]:
+        player.refusals[Refusal(Act.SQUEEZE)] = 0
         player.level.forgive()
     return Told.DROPPED
 
@@ -195,7 +200,7 @@ def to_wear(player: Player) -> Item | None:
     """A carried piece of armour that could be put on over what is worn."""
     for item in player.world.items:
         spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0
-        if item.worn or spoilt or player.refusals[f"wear {item.text}"]:
+        if item.worn or spoilt or player.refusals[Refusal(Act.WEAR, item.text)]:
             continue
         if could_wear(player, item.name):
             return item
@@ -226,7 +231,7 @@ TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pic
 
 def wear(player: Player, item: Item) -> Skill:
     """Put on a piece of armour."""
-    player.refusals[f"wear {item.text}"] += 1
+    player.refusals[Refusal(Act.WEAR, item.text)] += 1
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
     return Told.WORE
 
@@ -244,7 +249,7 @@ def best_weapon(player: Player) -> Item | None:
         worth = _worth(item)
         if item.slot or (shielded and _two_handed(item)) or not worth:
             continue
-        if item.curse == "cursed" or player.refusals[f"wield {item.text}"] > 1:
+        if item.curse == "cursed" or player.refusals[Refusal(Act.WIELD, item.text)] > 1:
             continue
         if best is None or worth > best[0]:
             best = worth, item
@@ -269,6 +274,6 @@ def _worth(item: Item) -> float:
 
 def wield(player: Player, item: Item) -> Skill:
     """Wield a weapon."""
-    player.refusals[f"wield {item.text}"] += 1
+    player.refusals[Refusal(Act.WIELD, item.text)] += 1
     yield from player.ask(keys.WIELD, ("want to wield", item.letter))
     return Told.WIELDED

@@ -8,6 +8,7 @@ from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 NO_SPELL, NO_MAP = Told.NO_SPELL, Told.NO_MAP
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
@@ -55,15 +56,15 @@ def cast(player: Player, name: str, place: int) -> Skill:
         yield from player.answer(("In what direction", key), ("", "\x1b"))
     yield from player.close()
     if player.said("You fail to cast"):
-        player.refusals[f"cast {name}"] += 1
-        if player.refusals[f"cast {name}"] >= _FAILURES:
+        player.refusals[Refusal(Act.CAST, name)] += 1
+        if player.refusals[Refusal(Act.CAST, name)] >= _FAILURES:
             player.spells.pop(name)
     return Told.CAST
 
 
 def attack_wand(player: Player) -> Item | None:
     """A wand to point at an enemy."""
-    fresh = [item for item in player.world.items if not player.refusals[f"zap {item.text}"]]
+    fresh = [item for item in player.world.items if not player.refusals[Refusal(Act.ZAP, item.text)]]
     for name in ATTACK_WANDS:
         for item in fresh:
             if f"wand of {name}" in item.name and "(0:0)" not in item.text:
@@ -75,7 +76,7 @@ def zap(player: Player, item: Item, direction: str) -> Skill:
     """Zap a wand in a direction."""
     yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", direction))
     if player.said("You wrest", "nothing happens", "Nothing happens"):
-        player.refusals[f"zap {item.text}"] += 1
+        player.refusals[Refusal(Act.ZAP, item.text)] += 1
     return Told.ZAPPED
 
 
@@ -84,7 +85,7 @@ def digging_wand(player: Player) -> Item | None:
     if player.level.terrain[player.here] in t.STAIRS:
         return None
     for item in player.world.items:
-        if "wand of digging" in item.name and player.refusals[f"zap {item.text}"] < _ZAPS:
+        if "wand of digging" in item.name and player.refusals[Refusal(Act.ZAP, item.text)] < _ZAPS:
             return item
     return None
 
@@ -95,13 +96,13 @@ def zap_down(player: Player, item: Item) -> Skill:
     yield from player.ask(keys.ZAP, ("want to zap", item.letter), ("In what direction", ">"))
     if player.level is not level:
         return Told.HOLE
-    player.refusals[f"zap {item.text}"] += 1
+    player.refusals[Refusal(Act.ZAP, item.text)] += 1
     return Told.NO_HOLE
 
 
 def read_map(player: Player) -> Skill:
     """Read a scroll of magic mapping, once on each level."""
-    name = f"map {player.level.place}"
+    name = Refusal(Act.MAP, player.level.place)
     item = player.world.item("scroll of magic mapping", "scrolls of magic mapping")
     if item is None or player.refusals[name] or player.body.condition & w.BLIND:
         return NO_MAP
@@ -113,14 +114,14 @@ def read_map(player: Player) -> Skill:
 def unknown_wand(player: Player) -> Item | None:
     """A wand whose effect is unknown."""
     for item in player.world.items:
-        if item.name.endswith(" wand") and not player.refusals[f"try {item.text}"]:
+        if item.name.endswith(" wand") and not player.refusals[Refusal(Act.TRY, item.text)]:
             return item
     return None
 
 
 def try_wand(player: Player, item: Item) -> Skill:
     """Engrave with a wand: its effect on the ground may identify it."""
-    player.refusals[f"try {item.text}"] += 1
+    player.refusals[Refusal(Act.TRY, item.text)] += 1
     yield from player.ask(keys.ENGRAVE, ("want to write with", item.letter), ("", "\x1b"))
     yield from player.close()
     return Told.TRIED

@@ -8,12 +8,11 @@ from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import first
 
 ARRIVED, ALARMED, STUCK, NO_WAY = Told.ARRIVED, Told.ALARMED, Told.STUCK, Told.NO_WAY
 
-SQUEEZED = "squeeze through"
-"""The name under which failures to squeeze through a narrow place are counted."""
 _TRIES = 3
 """Steps that fail without a stated reason before they are given up."""
 _KICKS = 15
@@ -88,11 +87,11 @@ def _learn(player: Player, here: int, place: int) -> None:
         if monster:
             monster.peaceful = True
         return
-    player.refusals[SQUEEZED] += player.said("carrying too much to get through")
+    player.refusals[Refusal(Act.SQUEEZE)] += player.said("carrying too much to get through")
     if not player.said(*_BLOCKED_FOR_GOOD) and player.said(*_HELD):
         return
     level = player.level
-    name = f"step {level.place} {here} {place}"
+    name = Refusal(Act.STEP, (level.place, here, place))
     player.refusals[name] += 1
     if player.refusals[name] >= _TRIES or player.said(*_BLOCKED_FOR_GOOD):
         level.refuse(here, place)
@@ -102,19 +101,19 @@ def open_door(player: Player, place: int) -> Skill:
     """Open the closed door on a neighbouring square, if necessary with kicks."""
     level, here = player.level, player.here
     key = t.heading(here, place)
-    name = f"door {level.place} {place}"
+    name, locked = (Refusal(act, (level.place, place)) for act in (Act.DOOR, Act.LOCKED))
     player.refusals[name] += 1
-    if player.refusals[name] > _KICKS or (level.watched and player.refusals[name + " locked"]):
+    if player.refusals[name] > _KICKS or (level.watched and player.refusals[locked]):
         level.forbid([place])
         return STUCK
-    if player.refusals[name + " locked"]:
+    if player.refusals[locked]:
         yield from player.ask(keys.KICK, ("In what direction", chr(key)))
         if player.said("Your leg", "You can't move your leg", "no leverage", "in no shape"):
             level.forbid([place])
         return Told.KICKED
     yield from player.ask(keys.OPEN, ("In what direction", chr(key)))
     if player.said("This door is locked"):
-        player.refusals[name + " locked"] += 1
+        player.refusals[locked] += 1
         yield from look_here(player)
         if engraving(player):  # most likely the shop of an absent shopkeeper, who wants nobody inside
             level.forbid([place])

@@ -5,6 +5,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 __all__ = ("MAIN", "MINES", "go_by_stairs", "known_stairs", "take_stairs", "wait_for_pet")
 _TRIES = 3
@@ -21,7 +22,7 @@ def take_stairs(player: Player, down: bool) -> Skill:
     level, here, place = player.level, player.here, player.world.place
     yield from player.command(keys.DOWN if down else keys.UP)
     if player.level is level:
-        player.refusals[f"stairs {place} {here}"] += 1
+        player.refusals[Refusal(Act.STAIRS, (place, here))] += 1
         return STUCK
     level.links[here] = player.world.place
     other = player.level
@@ -51,7 +52,7 @@ def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[
     fine = []
     for place in places:
         link = level.links.get(place)
-        if player.refusals[f"stairs {level.place} {place}"] >= _TRIES:
+        if player.refusals[Refusal(Act.STAIRS, (level.place, place))] >= _TRIES:
             continue
         if branch is None or link is None or link.branch == branch:
             fine.append(place)

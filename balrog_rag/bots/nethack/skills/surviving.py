@@ -8,6 +8,7 @@ from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 ELBERETH = "Elbereth"
 _FIRST_PRAYER, _NEXT_PRAYER = 101, 700
@@ -103,7 +104,7 @@ def stylus(player: Player) -> str:
         return "-"
     for word in _STYLUSES:
         for item in player.world.items:
-            refused = player.refusals[f"write with {item.letter} {item.name}"]
+            refused = player.refusals[Refusal(Act.WRITE_WITH, (item.letter, item.name))]
             if not refused and word in f" {item.name} " and not (item.worn and item.slot != "boots"):
                 return item.letter
     return ""
@@ -129,7 +130,7 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
     )
     if not done and pen != "-":
         held = next((item for item in player.world.items if item.letter == pen), None)
-        player.refusals[f"write with {pen} {held.name if held else ''}"] += 1
+        player.refusals[Refusal(Act.WRITE_WITH, (pen, held.name if held else ""))] += 1
     return Told.WROTE if done else Told.COULD_NOT_WRITE
 
 
@@ -154,9 +155,9 @@ def _is_food(text: str, name: str) -> bool:
 def eat(player: Player) -> Skill:
     """Eat a carried item."""
     for item in rations(player):
-        if player.refusals[f"eat {item.text}"] > 3:
+        if player.refusals[Refusal(Act.EAT, item.text)] > 3:
             continue
-        player.refusals[f"eat {item.text}"] += 1
+        player.refusals[Refusal(Act.EAT, item.text)] += 1
         yield from player.ask(
             keys.EAT,
             ("eat it", "n"),

@@ -10,6 +10,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 _EFFORT = 8
 """The assumed cost of digging through a square, in steps."""
@@ -43,7 +44,7 @@ def _dig(player: Player, place: int) -> Skill:
     level, tool = player.level, digger(player)
     if tool is None:
         return NO_TOOL
-    name = f"tunnel {level.place} {place}"
+    name = Refusal(Act.TUNNEL, (level.place, place))
     player.refusals[name] += 1
     if player.refusals[name] > _EFFORT:
         level.forbid([place])

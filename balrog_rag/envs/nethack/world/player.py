@@ -11,6 +11,7 @@ from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Body, Monster, World
 from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.refusals import Refusal
 from balrog_rag.envs.nethack.world.screen import Screen
 
 Skill: TypeAlias = Generator[int, Any, str]
@@ -59,8 +60,8 @@ class Player:
         self.screen = Screen(arrays)
         self.heard: list[str] = []
         """Messages since the last command began."""
-        self.refusals: Counter[str] = Counter()
-        """How often the game rejected an action, by a name for it."""
+        self.refusals: Counter[Refusal] = Counter()
+        """How often the game rejected an action, or an effort was in vain."""
         self.prayed: int | None = None
         """The turn of the last prayer."""
         self.unlucky = False
