@@ -1,5 +1,6 @@
 """Skills at the level of decisions: what they do, what stops them, and what they say."""
 
+import re
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ from balrog_rag.bots.nethack.plan.plan_events import EVENTS
 from balrog_rag.bots.nethack.plan.plan_offered import OFFERED
 from balrog_rag.envs.nethack.characters import characters
 from balrog_rag.workers.host import HostedGame
+from examples.rule_model import choose
 from tests.bots.netplay.made import HOUSE, ROOM
 from tests.bots.netplay.test_any_call import call
 from tests.bots.plan.made_plan import planned
@@ -168,3 +170,18 @@ def reasons(seed: int, calls: int) -> tuple[int, bool]:
 
 def test_random_calls_end_with_a_reason() -> None:
     assert sum(reasons(seed, 25)[0] for seed in range(3)) > 30
+
+
+@pytest.mark.parametrize(
+    ("character", "chosen"), [("val-hum-neu-fem", "fetch_digger"), ("arc-dwa-law-mal", "dive 60")]
+)
+def test_the_example_of_a_rule_based_model_reads_the_prompt(character: str, chosen: str) -> None:
+    game = HostedGame(nethack(3, character, actions="plan"))
+    seen = game.start.observation
+    prompt = f"Current Observation:\n{seen.short_term}\n{seen.long_term}"
+    assert choose(("instruction", prompt)) == chosen
+    assert choose((f"Your last action, eat, stopped: failed: no food.\n\n{prompt}",)) == "play_on 200"
+    dying = re.sub(r"HP:\d+", "HP:1", prompt)
+    assert choose((dying,)) == "pray"
+    assert choose((dying.replace("You have not prayed yet", "You prayed 9 turns ago"),)) == chosen
+    game.close()

@@ -31,19 +31,10 @@ EVENTS = {
 """Every event that may interrupt a skill."""
 
 _MESSAGES = (
-    *("You feel feverish", "is displeased", "You feel that", "Closed for inventory", "cannot escape"),
-    *("swallows you", "engulfs you", "swings itself around you", "Your purse feels lighter", "stole"),
-    *("You turn into", "You feel like a new", "You are slowing down", "Your limbs", "You have a sad feeling"),
-    *(
-        "gets angry",
-        "You murderer",
-        "You hear the shrieks",
-        "Usage fee",
-        "You stole",
-        "leave the",
-        "Stop, thief",
-    ),
-    *("Your pack", "is caught", "You are caught", "You land on a set of sharp", "Hello stranger"),
+    *("You feel feverish", "is displeased", "Closed for inventory", "cannot escape", "You turn into"),
+    *("swallows you", "engulfs you", "swings itself around you", "Your purse feels lighter", "stole "),
+    *("You are slowing down", "Your limbs", "You have a sad feeling", "gets angry", "You murderer"),
+    *("You hear the shrieks", "Usage fee", "You stole", "Stop, thief", "Welcome to", "leave your"),
 )
 """Parts of messages after which a player would want to decide anew."""
 
@@ -72,7 +63,7 @@ class Watch:
 
     def __post_init__(self) -> None:
         body = self.game.player.body
-        self.begun, self.begun_hp, self._hp, self._max_hp = body.turn, body.hp, body.hp, body.max_hp
+        self.begun, self.begun_hp, self._hp = body.turn, body.hp, body.hp
         self._condition, self._hunger = body.condition, body.hunger
         self._arrive()
 

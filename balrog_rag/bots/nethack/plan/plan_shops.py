@@ -23,8 +23,6 @@ _SIGNS = {
     "fights your attempt": "striking",
     "vanishes": "teleportation, cancellation or make invisible",
     "bullet holes": "magic missile",
-    "changes": "polymorph",
-    "unsuccessfully": "undead turning, opening, locking or probing",
 }
 """What the messages of an engraving tell of a wand (NetHack 3.6.7, doengrave in engrave.c)."""
 DEALS = ("buy", "pay", "sell")

@@ -78,17 +78,12 @@ def search_hidden(game: PlanGame, turns: int = 60) -> Skill:
         told = yield from exploring.search_for_exits(player)
         if player.level is not level:
             return "on another level"
-        if _known(level) > known and (yield from _look(player)) != exploring.EXPLORED:
+        if _known(level) > known and (yield from exploring.explore(player)) != exploring.EXPLORED:
             return "a way that was not known before is open"
         vain = 0 if player.body.turn != turn else vain + 1
         if told == moving.NO_WAY or vain > _VAIN:
             raise ProgramFailed("there is nowhere to search")
     return "nothing was found"
-
-
-def _look(player: Player) -> Skill:
-    """Walk to the nearest unseen square, if any."""
-    return (yield from exploring.explore(player))
 
 
 def _known(level: Level) -> int:
