@@ -10,13 +10,13 @@ from balrog_rag.results.run_folder import journals
 from tests.support import command, evaluate
 
 CALLS = [
-    "fetch_digger",
-    "explore_level",
-    "go_to stairs_down",
     "recall",
+    "explore_level",
+    "fetch_digger",
     "play_on 40",
     "type_text i",
     "rest 3",
+    "go_to stairs_down",
 ]
 AGENTS = {
     "netplay": lambda call: json.dumps(
