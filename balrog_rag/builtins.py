@@ -16,6 +16,8 @@ registry.agents.declare(
         "few_shot": "balrog_rag.agents.few_shot:FewShot",
         "netplay": "balrog_rag.agents.netplay:NetPlay",
         "netplay_guided": "balrog_rag.agents.netplay:GuidedNetPlay",
+        "floor_random": "balrog_rag.agents.floor:RandomFloor",
+        "floor_rule": "balrog_rag.agents.floor:RuleFloor",
         "code": "balrog_rag.agents.code:Code",
         "own_class": "balrog_rag.agents.own_class:OwnClass",
         "own_loop": "balrog_rag.agents.own_loop:OwnLoop",

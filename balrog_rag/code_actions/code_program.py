@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.code_actions.code_interpreter import Interpreter, Run
 from balrog_rag.code_actions.code_syntax import LONGEST_CODE, CodeRefused, checked
-from balrog_rag.code_actions.interpreter import Interpreter, Run
 from balrog_rag.contracts.data import Call, Parameter
 from balrog_rag.contracts.programs import Begin, Program, ProgramFailed, ProgramKind
 

@@ -14,7 +14,7 @@ class Call(msgspec.Struct, frozen=True):
     name: str
     arguments: tuple[int | str, ...] = ()
     attached: str = ""
-    """What its agent sends along with it, which is no part of the action's text."""
+    """What its agent sends along with it, which its text does not have."""
     repeated: tuple[str, ...] | None = None
     """What it did when it was recorded, which is done again in its place."""
     stopped: str = ""

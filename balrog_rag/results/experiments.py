@@ -5,7 +5,7 @@ that every output can report it.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,14 @@ class Experiment(msgspec.Struct, frozen=True):
     """For arms that need an extra: the package whose presence is checked."""
     optional: tuple[str, ...] = ()
     """Arms without which the experiment is complete: played last, and an unfinished one is not an error."""
+    floors: Mapping[str, Sequence[str]] = {}
+    """By column of arms, those that have its actions but no model. A column's arms begin with its name."""
+
+    def column(self, name: str) -> list[str]:
+        """Return the arms of a column that ask a model."""
+        floors = self.floors.get(name, ())
+        of_it = [arm.name for arm in self.arms if arm.name == name or arm.name.startswith(f"{name}_")]
+        return [arm for arm in of_it if arm not in floors]
 
     @property
     def playable(self) -> tuple[ExperimentArm, ...]:
@@ -71,6 +79,13 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     passages: Mapping[str, int] = {}
     needs: Mapping[str, str] = {}
     optional: tuple[str, ...] = ()
+    floors: Mapping[str, list[str]] = {}
+
+
+class _Alias(msgspec.Struct, forbid_unknown_fields=True):
+    """An experiment that has another name now."""
+
+    alias: str
 
 
 def folder() -> Path:
@@ -96,6 +111,9 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
     else:
         return None
     try:
+        renamed = msgspec.yaml.decode(path.read_bytes())
+        if isinstance(renamed, dict) and "alias" in renamed:
+            return find(msgspec.convert(renamed, _Alias).alias)
         read = msgspec.yaml.decode(path.read_bytes(), type=_File)
     except (OSError, msgspec.DecodeError) as error:
         raise ConfigError(f"{path}: not a valid experiment ({error})") from error
@@ -107,6 +125,8 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
         )
     if unknown := [arm for arm in read.optional if arm not in read.arms]:
         raise ConfigError(f"{path}: optional {unknown[0]!r} is not an arm; use one of {', '.join(read.arms)}")
+    if unknown := [arm for floor in read.floors.values() for arm in floor if arm not in read.arms]:
+        raise ConfigError(f"{path}: floor {unknown[0]!r} is not an arm; use one of {', '.join(read.arms)}")
     arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
         name,
@@ -119,6 +139,7 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
         read.passages,
         read.needs,
         read.optional,
+        read.floors,
     )
 
 

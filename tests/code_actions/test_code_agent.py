@@ -9,7 +9,7 @@ import pytest
 
 from balrog_rag.cli.verbs import main
 from balrog_rag.code_actions import code_program
-from balrog_rag.code_actions.interpreter import Interpreter
+from balrog_rag.code_actions.code_interpreter import Interpreter
 from balrog_rag.episode import journal
 from balrog_rag.models.serving.testserver import TestServer
 from balrog_rag.util.loop_thread import LoopThread

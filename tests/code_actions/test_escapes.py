@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from balrog_rag.code_actions.code_interpreter import Interpreter
 from balrog_rag.code_actions.code_syntax import CodeRefused, checked
 from balrog_rag.code_actions.code_values import MOST_CELLS, MOST_STEPS
-from balrog_rag.code_actions.interpreter import Interpreter
 
 ESCAPES = {
     # leaving by names, attributes and imports

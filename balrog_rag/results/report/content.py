@@ -16,6 +16,7 @@ from balrog_rag.results.report.details import (
     retrieval_section,
 )
 from balrog_rag.results.report.document import Cell, ReportPage, Section, Table
+from balrog_rag.results.report.floors import floors_section
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.scoring import Scale, count_lacking, interval, measures_of, outlook, scores
 from balrog_rag.results.served import served_difference
@@ -68,6 +69,7 @@ def judge(arms: list[Arm], baseline: Arm, wanted: float | None = None) -> Findin
 def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> ReportPage:
     """Build the whole report for a page in the folder `at`."""
     sections = [
+        floors_section(found.arms),
         verdict_section(found),
         scores_section(found.arms, [name for name in figures if name.startswith(WITH_SCORES)]),
         protocol_section(found.arms),
