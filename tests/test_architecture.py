@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "knowledge": {"contracts", "util", "config", "envs"},  # envs: only the builder of the embedded corpus
     "results": {*LOW},
     "dataset": {*LOW, "envs", "results"},
-    "bots": {*LOW, "envs"},
+    "bots": {*LOW, "envs", "code_actions"},
     "run": {*LOW, "agents", "envs", "workers", "models", "knowledge", "results", "dataset"},
     "rollouts": {*LOW, "agents", "workers", "models", "results", "run"},
     "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
