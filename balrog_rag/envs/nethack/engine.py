@@ -13,10 +13,10 @@ from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.contracts.registry import advisers
-from balrog_rag.envs.nethack.actions import MORE, ActionSet
+from balrog_rag.envs.nethack.actions import MORE, MORE_SIGN, ActionSet
 from balrog_rag.envs.nethack.alarm import Alarm
 from balrog_rag.envs.nethack.colours import coloured
-from balrog_rag.envs.nethack.observe import MORE_SIGN, Arrays, Observer, is_live, numbers_of
+from balrog_rag.envs.nethack.observe import Arrays, Observer, is_live, numbers_of
 from balrog_rag.envs.nethack.options import SKILLED, nethack_options
 from balrog_rag.envs.nethack.tiles import painter
 from balrog_rag.envs.nethack.world import describe, level_memory
