@@ -96,6 +96,7 @@ registry.corpora.declare(
 )
 registry.rerankers.declare(
     {
+        "features": "balrog_rag.knowledge.rerank.feature_reranker:FeatureReranker",
         "litellm": "balrog_rag.knowledge.rerank.litellm_reranker:LiteLLMReranker",
     },
 )

@@ -19,7 +19,7 @@ from balrog_rag.knowledge.embed import Embedder, Vectors
 from balrog_rag.knowledge.index_folder import IndexFolder, Manifest
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.progress import shown_progress
-from balrog_rag.knowledge.search import Reranker, Searcher
+from balrog_rag.knowledge.search import PassageReranker, Reranker, Searcher
 
 
 def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remember: bool = False) -> Searcher:
@@ -165,11 +165,11 @@ def make_embedder(config: KnowledgeConfig) -> Embedder | None:
     return embedder
 
 
-def make_reranker(config: KnowledgeConfig) -> Reranker | None:
+def make_reranker(config: KnowledgeConfig) -> Reranker | PassageReranker | None:
     """Create the reranker, or return None."""
     if config.reranker is None:
         return None
-    reranker: Reranker = _made(registry.rerankers, config.reranker, config)
+    reranker: Reranker | PassageReranker = _made(registry.rerankers, config.reranker, config)
     return reranker
 
 

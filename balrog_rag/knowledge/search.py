@@ -5,7 +5,7 @@ The same query returns the same passages in the same order, alone or in a batch.
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -38,6 +38,24 @@ class Reranker(Protocol):
         ...
 
 
+@runtime_checkable
+class PassageReranker(Protocol):
+    """Scores passages by everything known about them, such as the search's own scores and order."""
+
+    def passage_scores(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
+        """Return one score per passage, given best first; higher is better."""
+        ...
+
+
+def scores_of(
+    reranker: Reranker | PassageReranker, query: str, passages: Sequence[Passage]
+) -> Sequence[float]:
+    """Return the scores of either kind of reranker."""
+    if isinstance(reranker, PassageReranker):
+        return reranker.passage_scores(query, passages)
+    return reranker.scores(query, [wording(passage) for passage in passages])
+
+
 class Searcher:
     """An opened index with everything that a search needs."""
 
@@ -47,7 +65,7 @@ class Searcher:
         index: Index,
         embedder: Embedder | None,
         prior: Mapping[str, float] | None = None,
-        reranker: Reranker | None = None,
+        reranker: Reranker | PassageReranker | None = None,
         rerank: int = 0,
         passing: Sequence[str] = (),
         parts: float = 0.0,
@@ -159,9 +177,11 @@ class Searcher:
     def _passages(self, hits: Hits) -> list[Passage]:
         return [replace(self.passages[place], score=score) for place, score in hits]
 
-    def _reranked(self, reranker: Reranker, query: str, chosen: list[Passage]) -> list[Passage]:
+    def _reranked(
+        self, reranker: Reranker | PassageReranker, query: str, chosen: list[Passage]
+    ) -> list[Passage]:
         head = chosen[: self._rerank]
-        scores = reranker.scores(query, [wording(passage) for passage in head])
+        scores = scores_of(reranker, query, head)
         scored = [replace(passage, score=float(score)) for passage, score in zip(head, scores, strict=True)]
         return sorted(scored, key=lambda passage: -passage.score) + chosen[self._rerank :]
 
