@@ -39,7 +39,8 @@ class YesNoQuestion:
     file: str
     step: int
     question: str
-    right: Literal["y", "n"]
+    right: str
+    """y or n."""
     query: str
     situation: str
     game: str
@@ -56,7 +57,7 @@ class AnsweredQuestion(msgspec.Struct, frozen=True):
     """Id of the passage that was found."""
     other: str
     """Id of the passage that was found for another question."""
-    answers: dict[str, str]
+    answers: dict[Arm, str]
 
 
 class ArmScore(msgspec.Struct, frozen=True):
@@ -109,7 +110,7 @@ def _of_game(each: ObservedGame) -> list[YesNoQuestion]:
                 right,
                 query,
                 _situation(moment),
-                each.kind.title,  # type: ignore[arg-type]
+                each.kind.title,
             )
         )
     return found
@@ -197,4 +198,4 @@ def sign_test(better: int, worse: int) -> float:
     """Two-sided p-value that as many or more of the differing pairs lie on one side by chance."""
     count = better + worse
     tail = sum(comb(count, place) for place in range(max(better, worse), count + 1))
-    return min(1.0, 2 * tail / 2**count)
+    return float(min(1.0, 2 * tail / 2**count))

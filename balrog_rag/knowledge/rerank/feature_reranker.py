@@ -18,7 +18,7 @@ from balrog_rag.util.paths import data
 
 FEATURES = ("score", "rank", "title_asked", "query_in_title", "query_in_text", "alike", "covered", "parts")
 """The search's score relative to the best; one over the rank; shares of words: the title's in the query, the
-query's in the title and in the text; the likeness of the most similar other way to ask (Jaccard), and the share
+query's in the title and in the text; the likeness of the most similar other way to ask (Jaccard); the share
 of the query's words in the best of them; the mean share of each part's words in title and text."""
 
 _STOP = frozenset(
