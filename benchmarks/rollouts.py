@@ -1,6 +1,6 @@
 """What a rollout costs: in one process, over HTTP, and the memory of a service under many clients.
 
-    python benchmarks/rollouts.py [--seconds 30] [--clients 200] [--only process,http,memory]
+    python benchmarks/rollouts.py [--only process,http,memory] [--seconds 30] [--clients 200] [--pause 0]
 
 The model is this project's test server in a process of its own, so that its time is not counted.
 """
@@ -25,6 +25,8 @@ from balrog_rag.rollouts.rollout_request import read_request
 GOTO = "babyai/BabyAI-MixedTrainLocal-v0/goto"
 NLE = "nle/NetHackChallenge-v0"
 STEPS = 10
+SHARES = (0, 0.1, 0.25, 0.5, 0.75, 1)
+"""Parts of the time after which memory is printed."""
 
 
 @contextmanager
@@ -112,25 +114,30 @@ async def over_http(pid: int, service: str, url: str, at_once: int, rollouts: in
     )
 
 
-async def under_clients(pid: int, service: str, url: str, clients: int, seconds: float) -> None:
-    until, done = time.monotonic() + seconds, 0
+async def under_clients(pid: int, service: str, url: str, given: argparse.Namespace) -> None:
+    clients, seconds = given.clients, given.seconds
+    begun, done = time.monotonic(), 0
+    until = begun + seconds
 
     async def client(number: int, session: aiohttp.ClientSession) -> None:
         nonlocal done
         seed = number
+        await asyncio.sleep(given.pause * number / clients)
         while time.monotonic() < until:
             seed += clients
-            await one_over_http(session, service, request(GOTO, seed, url))
+            asked = {**request(GOTO, seed, url), "max_steps": given.steps}
+            await one_over_http(session, service, asked)
             done += 1
+            await asyncio.sleep(given.pause)
 
     async def weigh() -> None:
-        for part in range(7):
+        for share in SHARES:
+            await asyncio.sleep(begun + share * seconds - time.monotonic())
             own, games = megabytes([pid]), megabytes(tree(pid)[1:])
-            at = f"{part * seconds / 6:6.0f} s: {done:6} rollouts"
+            at = f"{share * seconds:6.0f} s: {done:6} rollouts"
             print(f"{at}, service {own:7.1f} MB, game processes {games:7.1f} MB", flush=True)
-            await asyncio.sleep(seconds / 6 if part < 6 else 0)
 
-    print(f"{clients} clients, one rollout after another each")
+    print(f"{clients} clients, each with a pause of {given.pause:g} s between its rollouts")
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         await asyncio.gather(weigh(), *(client(number, session) for number in range(clients)))
 
@@ -139,6 +146,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--clients", type=int, default=200)
+    options.add_argument("--pause", type=float, default=0, help="seconds between a client's rollouts")
+    options.add_argument("--steps", type=int, default=STEPS, help="steps of a client's rollout")
     options.add_argument("--only", default="process,http,memory")
     given = options.parse_args()
     only = given.only.split(",")
@@ -147,15 +156,17 @@ def main() -> None:
             print(f"rollouts of {STEPS} steps in one process; target: 20 ms at 32 at once")
             for task in (GOTO, NLE):
                 asyncio.run(in_process(url, task, 32, 128))
-        for part, play in (("http", over_http), ("memory", under_clients)):
+        for part in ("http", "memory"):
             if part not in only:
                 continue
             with (
                 tempfile.TemporaryDirectory() as folder,
                 command("serve", "--port", "0", "--folder", folder) as (pid, service),
             ):
-                sizes = (64, 192) if part == "http" else (given.clients, given.seconds)
-                asyncio.run(play(pid, service, url, *sizes))
+                if part == "http":
+                    asyncio.run(over_http(pid, service, url, 64, 192))
+                else:
+                    asyncio.run(under_clients(pid, service, url, given))
 
 
 if __name__ == "__main__":
