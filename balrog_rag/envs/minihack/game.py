@@ -208,13 +208,16 @@ def _make_task(spec: GameSpec, menus: bool) -> Any:
         settings["allow_all_modes"] = True
     if "Boxoban" in spec.task:
         _use_levels(require_levels(spec.task))
-    task = load_env_creator(registered.entry_point)(
-        **settings,
-        character=options.character,
-        max_episode_steps=_NO_LIMIT,
-        observation_keys=list(KEYS),
-        fix_moon_phase=True,
-    )
+    with warnings.catch_warnings():
+        # MultiRoom tasks take their levels from an environment of minigrid that has a later version.
+        warnings.filterwarnings("ignore", ".*is out of date", DeprecationWarning)
+        task = load_env_creator(registered.entry_point)(
+            **settings,
+            character=options.character,
+            max_episode_steps=_NO_LIMIT,
+            observation_keys=list(KEYS),
+            fix_moon_phase=True,
+        )
     # Without it, Boxoban checks whether it is solved before it has looked for its goals, and fails.
     task._goal_pos_set = None
     return task
