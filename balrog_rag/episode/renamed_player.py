@@ -13,7 +13,6 @@ from balrog_rag.contracts.behaviour import LLM, Agent, Knowledge
 from balrog_rag.contracts.data import (
     Action,
     AnswerFormat,
-    Call,
     Decision,
     Message,
     Observation,
@@ -89,7 +88,8 @@ class RenamedAgent:
         call = decision.call
         if call is not None:
             words = [restore(each) if isinstance(each, str) else each for each in call.arguments]
-            call = Call(restore(call.name), tuple(words))
+            named = restore(call.name)
+            call = replace(call, name=named, arguments=tuple(words), attached=restore(call.attached))
         return replace(decision, action=restore(decision.action), call=call)
 
 
