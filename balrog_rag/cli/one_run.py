@@ -15,8 +15,11 @@ from balrog_rag.run.services import LiveServices
 
 def play_run(run: PlannedRun) -> int:
     """Play into a run folder that exists, print the results, and return the exit code."""
+    from balrog_rag.cli.play_session import session_of
+
+    session = session_of(run)
     with attempt(run):
-        return played(OneRun(run))
+        return played(session)
 
 
 class OneRun:

@@ -47,9 +47,23 @@ def _print_results(runs: Sequence[PlannedRun], table: "Sequence[SweepRow]", code
         print(msgspec.json.encode(facts).decode())
         return
     print_table(top.name, table)
+    for line in contrast_lines(runs):
+        print(line)
     print(f"sweep folder: {top}")
     if advice := next_steps(runs, top):
         print(advice)
+
+
+def contrast_lines(runs: Sequence[PlannedRun]) -> list[str]:
+    """Describe the contrasts that the runs' experiment is about."""
+    from balrog_rag.results.contrasts import contrast_results
+    from balrog_rag.results.experiments import find
+
+    name = runs[0].config.run.experiment
+    described = find(name) if name else None
+    if described is None or not described.contrasts:
+        return []
+    return [found.line for found in contrast_results(described, {run.label: run.folder for run in runs})]
 
 
 def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:

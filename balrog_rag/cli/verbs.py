@@ -41,6 +41,7 @@ VERBS = {
     "sweep": Verb("play every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
     "rollout": Verb("play one episode against a model server: TASK ...", "rollouts", _of_episode("rollout")),
     "serve": Verb("serve rollouts over HTTP, for training frameworks", "rollouts", _of_episode("serve")),
+    "play": Verb("play a run's games yourself: [KEY=VALUE ...]", "play_yourself"),
     "mcp": Verb("serve a run's games to a client with its own loop: [KEY=VALUE ...]", "mcp"),
     "watch": Verb("show the progress of a run or a sweep from another terminal", "watch"),
     "view": Verb("show episodes in a browser, with prompts and answers", "view"),

@@ -107,7 +107,7 @@ class ClientRun:
         assert episode is not None
         score = EpisodeScore(spec.episode, episode.outcome, episode.steps, episode.progression)
         self.scores[spec.episode] = score
-        self.exchanges[spec.episode].end(f"The game is over. {score.line}.\nCall next_game for the next one.")
+        self.exchanges[spec.episode].end(f"The game is over. {score.line}.")
 
     # --- handing out ---
 

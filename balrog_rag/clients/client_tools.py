@@ -104,6 +104,8 @@ class ClientCalls:
             text = await game.call(written_call(tool, arguments), usage, dollars)
         except ClientGone as gone:
             return ToolAnswer(str(gone), refused=True)
+        if game.over:
+            text += "\nCall next_game for the next one."
         return ToolAnswer(text, game.episode, game.step, game.over)
 
     async def _next_game(self, client: str, episode: str | None) -> ToolAnswer:

@@ -20,7 +20,8 @@ VOWELS, CONSONANTS = "aeiou", "bdfgklmnprstvxz"
 SUFFIXES = ("ing", "ed", "ly", "s")
 """Endings that say which class of word it is; an invented word keeps them."""
 MOST_TRIES = 20_000
-_WORD = re.compile(r"[A-Za-z]+")
+_WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
+"""A word; letters beside digits or other letters are none, such as those that somebody typed at random."""
 _BETWEEN = re.compile(r"[ '-]{1,3}|[ ]*\n[ ]*")
 """What may stand between two words of a name: it can be broken at the end of a line."""
 _END = ""
@@ -36,7 +37,7 @@ class Name(NamedTuple):
 
 def name_of(text: str, kept: Collection[str] = ()) -> Name:
     """Return a name whose words are replaced, except `kept` ones, single letters and words such as `of`."""
-    words = tuple(word.lower() for word in _WORD.findall(text))
+    words = tuple(word.lower() for word in re.findall("[A-Za-z]+", text))
     return Name(words, tuple(len(word) > 1 and word not in KEPT and word not in kept for word in words))
 
 

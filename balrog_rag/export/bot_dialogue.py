@@ -41,9 +41,12 @@ def reader(words: Sequence[str]) -> PlayerSpec:
 
 
 def is_bots(recording: Recording) -> bool:
-    """Whether a program alone played an episode."""
+    """Whether a program alone played an episode, or a person or a client with its own loop."""
     steps = [entry for entry in recording.entries if isinstance(entry, Step)]
-    return bool(steps) and all(step.pressed for step in steps)
+    outside = (
+        recording.header is not None and recording.header.spec.last_player.model.get("backend") == "client"
+    )
+    return bool(steps) and (outside or all(step.pressed for step in steps))
 
 
 class _Turn(msgspec.Struct):
@@ -78,6 +81,10 @@ async def _turns(path: Path, recording: Recording, spec: GameSpec) -> list[_Turn
     seen, turns, pressed = game.start.observation, list[_Turn](), 0
     try:
         for step in recording.steps:
+            if not step.pressed:  # a person or a client took a model's action
+                (after,) = await game.play([step.taken])
+                seen, pressed = after.observation, pressed + 1
+                turns.append(_Turn(step.taken, seen))
             program = ProgramPlayer(step.taken, {}, 0)
             for press in step.pressed:
                 answer = signals.answer(press, seen, spec, game.view)

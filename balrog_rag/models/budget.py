@@ -50,6 +50,8 @@ class Spending(msgspec.Struct):
         """Format as in `$0.12 of $5.00 for 30 calls, 40.0k tokens in, 900 out`."""
         of = f" of {money(cap)}" if cap is not None else ""
         tokens = f"{short_number(self.input)} tokens in, {short_number(self.output)} out"
+        if self.calls and not self.tokens and self.unpriced:  # those of a person or of a client
+            tokens = "tokens unknown"
         return f"{money(self.dollars, self.unpriced)}{of} for {many(self.calls, 'calls')}, {tokens}"
 
     @classmethod

@@ -48,6 +48,8 @@ class Experiment(msgspec.Struct, frozen=True):
     """Arms without which the experiment is complete: played last, and an unfinished one is not an error."""
     floors: Mapping[str, Sequence[str]] = {}
     """By column of arms, those that have its actions but no model. A column's arms begin with its name."""
+    contrasts: Mapping[str, "ExperimentContrast"] = {}
+    """What its question is about, the headline first."""
 
     def column(self, name: str) -> list[str]:
         """Return the arms of a column that ask a model."""
@@ -69,6 +71,14 @@ class Experiment(msgspec.Struct, frozen=True):
         return next((arm for arm in self.arms if arm.name == name), ExperimentArm(name, ()))
 
 
+class ExperimentContrast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The sum of some arms minus the sum of others, game by game."""
+
+    says: str
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     title: str
     question: str
@@ -80,6 +90,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     needs: Mapping[str, str] = {}
     optional: tuple[str, ...] = ()
     floors: Mapping[str, list[str]] = {}
+    contrasts: Mapping[str, ExperimentContrast] = {}
 
 
 class _Alias(msgspec.Struct, forbid_unknown_fields=True):
@@ -127,6 +138,10 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
         raise ConfigError(f"{path}: optional {unknown[0]!r} is not an arm; use one of {', '.join(read.arms)}")
     if unknown := [arm for floor in read.floors.values() for arm in floor if arm not in read.arms]:
         raise ConfigError(f"{path}: floor {unknown[0]!r} is not an arm; use one of {', '.join(read.arms)}")
+    for label, contrast in read.contrasts.items():
+        if unknown := [arm for arm in (*contrast.plus, *contrast.minus) if arm not in read.arms]:
+            known = ", ".join(read.arms)
+            raise ConfigError(f"{path}: contrast {label}: {unknown[0]!r} is not an arm; use one of {known}")
     arms = tuple(ExperimentArm(arm, tuple(words)) for arm, words in read.arms.items())
     return Experiment(
         name,
@@ -140,6 +155,7 @@ def find(name: str, theirs: Path | None = None) -> Experiment | None:
         read.needs,
         read.optional,
         read.floors,
+        read.contrasts,
     )
 
 

@@ -161,10 +161,13 @@ HEADERS = {
 }
 
 
-def guard(token: str) -> Middleware:
-    """Middleware that answers only this machine's own page and turns errors into a line of text."""
+def guard(token: str, allowed: str | None = None) -> Middleware:
+    """Middleware that answers only this machine's own page and turns errors into a line of text.
 
-    headers = HEADERS | {"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"}
+    `allowed` is the page's content security policy; None: that of the viewer.
+    """
+
+    headers = HEADERS | {"Content-Security-Policy": f"{allowed or policy(True)}; frame-ancestors 'none'"}
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

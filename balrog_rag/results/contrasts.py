@@ -1,0 +1,69 @@
+"""Contrasts of an experiment's arms, game by game: some arms minus others, such as an interaction."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.results.experiments import Experiment
+from balrog_rag.results.runs import load
+from balrog_rag.results.statistics.estimate import Interval
+from balrog_rag.results.statistics.values import verdict
+
+GameKey: TypeAlias = tuple[str, str]
+"""A game by its task and its identity."""
+
+
+class ContrastResult(msgspec.Struct, frozen=True):
+    """A contrast in points of progression, per game."""
+
+    name: str
+    says: str
+    difference: float
+    interval: Interval
+    games: int
+
+    @property
+    def line(self) -> str:
+        """One line about it."""
+        found = f"{self.difference:+.2f} points"
+        bounds = f" ({self.interval.low:+.2f} to {self.interval.high:+.2f})" if self.interval.known else ""
+        return f"{self.name}: {found}{bounds}, n = {self.games} games: {self.says}"
+
+
+def contrast_results(experiment: Experiment, runs: Mapping[str, Path]) -> list[ContrastResult]:
+    """Return the experiment's contrasts over the games that ended in all of their arms."""
+    arms = {arm: by_game(folder) for arm, folder in runs.items()}
+    found = []
+    for name, contrast in experiment.contrasts.items():
+        concerned = (*contrast.plus, *contrast.minus)
+        if any(arm not in arms for arm in concerned):
+            continue
+        games = sorted(set.intersection(*(set(arms[arm]) for arm in concerned)))
+        if not games:
+            continue
+        plus, minus = (summed(arms, side, games) for side in (contrast.plus, contrast.minus))
+        single = len(contrast.plus) == len(contrast.minus) == 1
+        solved = single and all(solved_or_not(runs[arm]) for arm in concerned)
+        compared = verdict(plus, minus, paired=True, solved=solved)
+        found.append(ContrastResult(name, contrast.says, compared.difference, compared.interval, len(games)))
+    return found
+
+
+def solved_or_not(run: Path) -> bool:
+    """Whether every game of a run is either solved or not."""
+    return all(kind_of(episode.env).scoring.solved_or_not for episode in load(run).episodes)
+
+
+def summed(
+    arms: Mapping[str, Mapping[GameKey, float]], side: Sequence[str], games: Sequence[GameKey]
+) -> list[float]:
+    """Return the sum of these arms' scores for every game."""
+    return [sum(arms[arm][game] for arm in side) for game in games]
+
+
+def by_game(folder: Path) -> dict[GameKey, float]:
+    """Return the progression of a run's games in percent."""
+    return {(episode.task, episode.game_name): episode.percent for episode in load(folder).episodes}
