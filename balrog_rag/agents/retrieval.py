@@ -204,10 +204,12 @@ class Retrieval(Wrapper):
         """Search for each query, and take passages from the results in turn, without duplicates."""
         if not queries:
             return LookedUp("no query")
-        found = [self._good_enough(await self.knowledge.search(query, self.config.k)) for query in queries]
+        found = [await self.knowledge.search(query, self.config.k) for query in queries]
         for query, passages in zip(queries, found, strict=True):
-            self._memory.learn(query, passages)
-        return await self._in_shape("; ".join(queries), in_turn(found)[: self.config.k], prompt)
+            self._memory.learn(query, self._good_enough(passages))
+        return await self._in_shape(
+            "; ".join(queries), self._good_enough(in_turn(found))[: self.config.k], prompt
+        )
 
     def _good_enough(self, passages: Sequence[Passage]) -> list[Passage]:
         floor = self.config.floor

@@ -167,8 +167,7 @@ def _about_direction(now: Situation) -> Iterator[str]:
 
 # --- states that kill ---
 
-FOR_CONDITIONS = questions.FOR_CONDITIONS
-_LASTING_LOADS = questions.FOR_LOADS
+
 HUNGRY = {
     "Satiated": OVEREATING,
     "Hungry": "Hungry appears: eat now",
@@ -216,8 +215,8 @@ def _hunger(numbers: Numbers) -> str:
 def _states(now: Situation) -> Iterator[Concern]:
     numbers = now.numbers
     for word in CONDITIONS:
-        if word in FOR_CONDITIONS and _has(numbers, word):
-            yield Concern(FOR_CONDITIONS[word], lasting=True)
+        if word in questions.FOR_CONDITIONS and _has(numbers, word):
+            yield Concern(questions.FOR_CONDITIONS[word], lasting=True)
     hunger, prayed = _hunger(numbers), _recently_prayed(now)
     low = numbers.get("max_hp", 0) > 0 and numbers.get("hp", 1) * 2 < numbers["max_hp"]
     dire = bool(numbers.get("max_hp")) and critically_low(numbers)
@@ -233,7 +232,7 @@ def _states(now: Situation) -> Iterator[Concern]:
         yield Concern(STARVING, lasting=True)
     load = LOADS[min(numbers.get("encumbrance", 0), len(LOADS) - 1)]
     if load:
-        yield Concern(_LASTING_LOADS[load])
+        yield Concern(questions.FOR_LOADS[load])
 
 
 # --- dangers beside the hero ---
@@ -279,12 +278,8 @@ def _beside(now: Situation) -> Iterator[Concern]:
     close = any(sight.name == "stairs up" and sight.distance < _NEAR for sight in now.sights)
     if close or "staircase up here" in now.message:
         yield Concern(STAIRS_OUT, lasting=True)
-    elif now.numbers.get("turn", 0) > _LATE and not _way_down(now.sights):
+    elif now.numbers.get("turn", 0) > _LATE and not any(sight.name == "stairs down" for sight in now.sights):
         yield Concern(LOST)
-
-
-def _way_down(seen: Sequence[Sight]) -> bool:
-    return any(sight.name == "stairs down" for sight in seen)
 
 
 # --- news and things ---
