@@ -13,13 +13,12 @@ from balrog_rag.rollouts.split_seeds import split_seed
 
 
 def _task(
-    preset: str, agent: str, games: int | None, split: str, overrides: str, max_steps: int | None
+    preset: str, agent: str, games: int | None, tasks: str, split: str, overrides: str, max_steps: int | None
 ) -> Task:
+    named = tasks.split(",") if tasks else compose([f"env={preset}"]).env.tasks
     words = overrides.split()
-    config = compose([f"env={preset}", *words])
-    samples = list(_samples(config.env.tasks, games, split))
     return Task(
-        dataset=MemoryDataset(samples, name=preset),
+        dataset=MemoryDataset(list(_samples(named, games, split)), name=preset),
         solver=play(agent=agent, overrides=words, max_steps=max_steps),
         scorer=progression(),
         metadata={"agent": agent, "split": split, "overrides": overrides},
@@ -39,15 +38,17 @@ def _register(preset: str) -> Any:
     def make(
         agent: str = "naive_append",
         games: int | None = None,
+        tasks: str = "",
         split: str = "eval",
         overrides: str = "",
         max_steps: int | None = None,
     ) -> Task:
-        return _task(preset, agent, games, split, overrides, max_steps)
+        return _task(preset, agent, games, tasks, split, overrides, max_steps)
 
     make.__doc__ = (
-        f"Play {preset} with an agent of balrog_rag: `games` per task (default: BALROG's number), of a "
-        "`split`; `overrides` are KEY=VALUE words of balrog_rag, `max_steps` the most agent steps per game."
+        f"Play {preset} with an agent of balrog_rag: `games` per task (default: BALROG's number) of a `split`. "
+        "`tasks` are env/task names with commas instead of BALROG's; `overrides` are KEY=VALUE words of "
+        "balrog_rag, `max_steps` the most agent steps per game."
     )
     return task(name=preset)(make)
 

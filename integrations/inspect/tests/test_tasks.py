@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from balrog_inspect import babyai, minihack
 from inspect_ai import eval as evaluate
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 import balrog_rag
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion
 
-GOTO = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
+GOTO = "babyai/BabyAI-MixedTrainLocal-v0/goto"
 
 
 @pytest.fixture(autouse=True)
@@ -21,11 +21,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answering(text: str) -> object:
     outputs = [ModelOutput.from_content("mockllm/model", text) for _ in range(100)]
+    for output in outputs:  # Inspect would count them with a tokenizer that it fetches
+        output.usage = ModelUsage(input_tokens=10, output_tokens=2, total_tokens=12)
     return get_model("mockllm/model", custom_outputs=outputs)
 
 
 def test_a_game_is_a_sample_and_its_journal_has_the_answers(tmp_path: Path) -> None:
-    made = babyai(games=2, max_steps=3, overrides=GOTO)
+    made = babyai(games=2, max_steps=3, tasks=GOTO)
     (log,) = evaluate(made, model=answering("turn left"), log_dir=str(tmp_path), display="none")
     assert log.status == "success"
     assert [sample.id for sample in log.samples] == [
@@ -51,7 +53,7 @@ def test_splits_share_no_game_and_the_same_split_is_the_same_games() -> None:
 
 
 def test_a_game_without_a_score_is_an_error(tmp_path: Path) -> None:
-    made = babyai(games=1, max_steps=3, overrides=f"{GOTO} model.retry.attempts=1")
+    made = babyai(games=1, max_steps=3, tasks=GOTO, overrides="model.retry.attempts=1")
 
     def fails(*arguments: object) -> ModelOutput:
         raise RuntimeError("no answer")
@@ -64,7 +66,7 @@ def test_a_game_without_a_score_is_an_error(tmp_path: Path) -> None:
 
 
 def test_unknown_agents_are_named(tmp_path: Path) -> None:
-    made = babyai(games=1, agent="no_such_agent", overrides=GOTO)
+    made = babyai(games=1, agent="no_such_agent", tasks=GOTO)
     (log,) = evaluate(made, model=answering("go"), log_dir=str(tmp_path), display="none", fail_on_error=False)
     assert "no_such_agent" in log.samples[0].error.message
 
