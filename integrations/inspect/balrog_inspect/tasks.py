@@ -46,7 +46,7 @@ def _register(preset: str) -> Any:
         return _task(preset, agent, games, tasks, split, overrides, max_steps)
 
     make.__doc__ = (
-        f"Play {preset} with an agent of balrog_rag: `games` per task (default: BALROG's number) of a `split`. "
+        f"Play {preset} with an agent of balrog_rag: `games` per task (default: as BALROG) of a `split`. "
         "`tasks` are env/task names with commas instead of BALROG's; `overrides` are KEY=VALUE words of "
         "balrog_rag, `max_steps` the most agent steps per game."
     )
