@@ -20,9 +20,9 @@ VOWELS, CONSONANTS = "aeiou", "bdfgklmnprstvxz"
 SUFFIXES = ("ing", "ed", "ly", "s")
 """Endings that say which class of word it is; an invented word keeps them."""
 MOST_TRIES = 20_000
-_WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
+_WORD = re.compile(r"(?<![^\W_])[A-Za-z]+(?![^\W_])")
 """A word; letters beside digits or other letters are none, such as those that somebody typed at random."""
-_BETWEEN = re.compile(r"[ '-]{1,3}|[ ]*\n[ ]*")
+_BETWEEN = re.compile(r"[ '_-]{1,3}|[ ]*\n[ ]*")
 """What may stand between two words of a name: it can be broken at the end of a line."""
 _END = ""
 """The key in a node of the tree under which the words to replace are."""

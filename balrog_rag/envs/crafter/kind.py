@@ -1,6 +1,8 @@
 """Crafter as a kind of game: one world to live in, and 22 achievements."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import (
@@ -15,6 +17,7 @@ from balrog_rag.contracts.kinds import (
     Scoring,
     Share,
 )
+from balrog_rag.envs.crafter.renamed_things import renaming
 from balrog_rag.envs.small_game import PictureOptions, PlayedEngine, by_seed, seed_of, shows_pictures
 from balrog_rag.util.templates import templates
 
@@ -50,13 +53,23 @@ def play(spec: GameSpec, ttyrec: str | None) -> Any:
     return PlayedEngine(spec, make(spec.task, seed_of(spec)), ACTIONS, DEFAULT_ACTION)
 
 
+class CrafterOptions(PictureOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of a game of Crafter."""
+
+    # Left out of specs unless set, so that the digests of games with their own names stay as they are.
+    renamed: Annotated[
+        int | msgspec.UnsetType | None,
+        msgspec.Meta(description="seed of invented words for the names of things and creatures; unset: none"),
+    ] = msgspec.UNSET
+
+
 CRAFTER = EnvironmentKind(
     name="crafter",
     title="Crafter",
     tasks=lambda: ("default",),
     make=play,
     progress=lambda game: CrafterProgress(),
-    options=PictureOptions,
+    options=CrafterOptions,
     max_steps=lambda task: 2000,
     scoring=Scoring(
         rise=100 / ACHIEVEMENTS,
@@ -74,6 +87,7 @@ CRAFTER = EnvironmentKind(
     hints=AgentHints(
         pictures=shows_pictures,
         picture_hint="env.layout=image",
+        renaming=renaming,
         prompts=lambda: templates("balrog_rag.envs.crafter"),
         guide="Crafter",
         signals=CrafterSignals(),
