@@ -5,6 +5,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from balrog_rag.cli import command_line
 from balrog_rag.cli.command_line import Parser, called, ended
@@ -12,6 +13,9 @@ from balrog_rag.cli.export import add_arguments, run_export
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
+
+if TYPE_CHECKING:
+    from balrog_rag.contracts.renaming import Renaming
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +42,11 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("journal", type=Path)
     show.add_argument("--step", type=int, help="only this step")
     show.add_argument("--brief", action="store_true", help="one line per step: action, numbers, message")
+    show.add_argument(
+        "--original",
+        action="store_true",
+        help="put the original names back into the prompts of env.renamed",
+    )
     show.set_defaults(run=_show)
     verify = commands.add_parser("verify", help="replay journals and compare every digest")
     verify.add_argument("paths", type=Path, nargs="+", metavar="RUN_SWEEP_OR_JOURNAL")
@@ -69,10 +78,20 @@ def _show(options: argparse.Namespace) -> int:
 
     options.journal = one_journal(options.journal)
     refuse_step(options.journal, options.step)
-    shown = Printer(only=options.step, brief=options.brief)
+    names = _names_of(options.journal) if options.original else None
+    shown = Printer(only=options.step, brief=options.brief, restore=None if names is None else names.restore)
     verdict = asyncio.run(replay(options.journal, shown))
     shown.close(verdict)
     return 0
+
+
+def _names_of(path: Path) -> "Renaming | None":
+    """Return the renaming of a journal's game."""
+    from balrog_rag.contracts.kinds import kind_of
+    from balrog_rag.episode.journal import read
+
+    header = read(path).header
+    return None if header is None else kind_of(header.spec.game.env).hints.renaming(header.spec.game)
 
 
 def refuse_step(path: Path, step: int | None) -> None:

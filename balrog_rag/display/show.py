@@ -1,6 +1,6 @@
 """A watcher that prints an episode while it is replayed; all text is made safe for the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from balrog_rag.contracts.data import ToolCall
 from balrog_rag.contracts.errors import PluginError
@@ -20,7 +20,9 @@ MESSAGE = 120
 class Printer:
     """Prints every step, or a single one."""
 
-    def __init__(self, only: int | None, brief: bool) -> None:
+    def __init__(self, only: int | None, brief: bool, restore: Callable[[str], str] | None = None) -> None:
+        """`restore` puts the original names into prompts and answers."""
+        self._restore = restore or (lambda text: text)
         self._only, self._brief = only, brief
         self._end = ""
 
@@ -45,14 +47,14 @@ class Printer:
             print(f"{RULE}\nstep {event.step}: {event.request.purpose} prompt, digest {event.request.digest}")
             for message in event.request.messages:
                 pictures = f" (+{len(message.images)} images)" if message.images else ""
-                print(f"[{message.role}]{pictures}\n{terminal_safe(message.text)}")
+                print(f"[{message.role}]{pictures}\n{terminal_safe(self._restore(message.text))}")
                 _print_calls(message.calls)
         elif isinstance(event, Answered):
             used, dollars = event.reply.usage, event.reply.cost
             cost = "unknown price" if dollars is None else f"${dollars:.6f}"
             counts = f"{used.input} tokens in, {used.output} out" if used.known else "tokens unknown"
             counts += f", {cost}"
-            print(f"[answer to {event.purpose}: {counts}]\n{terminal_safe(event.reply.text)}")
+            print(f"[answer to {event.purpose}: {counts}]\n{terminal_safe(self._restore(event.reply.text))}")
             _print_calls(event.reply.calls)
         else:
             print(f"[search] {terminal_safe(event.query)}")

@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.contracts.renaming import Renaming, takes_an
 from balrog_rag.envs.nethack import library_tables, renamed_names
 from balrog_rag.workers.inline import InlineGames
+from tests.support import command
 
 NETHACK = "NetHackChallenge-v0"
 WORD = re.compile(r"[A-Za-z]+")
@@ -166,3 +168,20 @@ def test_crafter_has_other_names_too() -> None:
     assert "steps to your north" in shown
     assert "water" in shown
     assert names.restore(shown) == text
+
+
+@pytest.mark.slow
+def test_a_renamed_run_verifies_and_is_shown_in_either_language(tmp_path: Path) -> None:
+    words = ("agent=robust_star", "model=scripted", "env.renamed=7", "env.episodes=1", "limits.steps=3")
+    played = command(
+        "balrog_rag", "run", *words, "run.folder=.", "run.name=r", "runner.log=none", cwd=tmp_path
+    )
+    assert played.returncode == 0, played.stderr
+    assert command("balrog_rag", "verify", "r", cwd=tmp_path).returncode == 0
+    (path,) = (tmp_path / "r").rglob("*.journal.jsonl")
+    renamed = command("balrog_rag", "show", str(path), "--step", "0", cwd=tmp_path).stdout
+    prompt = renamed[: renamed.index("[answer to act")]
+    assert not names_left(prompt, full_names())
+    original = command("balrog_rag", "show", str(path), "--step", "0", "--original", cwd=tmp_path).stdout
+    prompt = original[: original.index("[answer to act")]
+    assert names_left(prompt, full_names())
