@@ -14,7 +14,15 @@ from balrog_rag.contracts.guarded_game import GuardedEnvironment
 from balrog_rag.contracts.guarded_kind import check_start
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting
-from balrog_rag.contracts.programs import Begin, Press, Program, ProgramKind, offered, program_of
+from balrog_rag.contracts.programs import (
+    Begin,
+    Press,
+    Program,
+    ProgramFailed,
+    ProgramKind,
+    offered,
+    program_of,
+)
 from balrog_rag.workers.program_driver import Driver, Stepwise
 
 if TYPE_CHECKING:
@@ -216,7 +224,12 @@ class HostedGame:
         return self._driving.message if self._driving is not None else ""
 
     def _look(self) -> Observation:
-        return self._game.look(self._heard, "").observation
+        """Return what a player sees; the game may end there, as one without progress does."""
+        seen = self._game.look(self._heard, "")
+        if seen.ended and self._driving is not None:
+            self._driving.last = seen
+            raise ProgramFailed("the game is over")
+        return seen.observation
 
     def _made(self, kind: ProgramKind, begin: Begin) -> Program:
         program = kind.make(begin)

@@ -114,6 +114,8 @@ class Driver:
         self._game, self._program, self._progress, self._place = game, program, progress, place
         self.message = ""
         """The game's message after the last press."""
+        self.last: Transition | None = None
+        """The end of the game, if a program saw it when it looked."""
         self._score = _Score(progress)
         self._begun = False
         self._over = ""
@@ -191,7 +193,7 @@ class Driver:
         else:
             stopped = f"it had pressed {MOST_PRESSES:,} times"
         self._program.close()
-        seen = game.look("\n".join(said[-MOST_MESSAGES:]), ended)
+        seen = self.last or game.look("\n".join(said[-MOST_MESSAGES:]), ended)
         return score.of(seen, stopped)
 
     def _decided(self) -> Press:
