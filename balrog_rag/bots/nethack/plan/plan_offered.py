@@ -69,13 +69,13 @@ OFFERED = (
     plan_skill(
         plan_bots.dive,
         FETCHES,
-        "go down to a level by holes and stairs; fights, prays, eats and rests on the way",
+        "go down to a level by holes and stairs; fights, prays, rests. With fetch_digger: 22 %; walking: 3 %",
         Parameter("level", least=2, most=60),
     ),
     plan_skill(
         plan_bots.play_on,
         PLAYS,
-        "let a program play, until another level or danger",
+        "let a program play until another level or danger; alone it reaches 23 %",
         Parameter("turns", least=1, most=2000),
     ),
     plan_skill(plan_travel.search_hidden, WAITS, "search for hidden ways where they are likeliest", TURNS),
