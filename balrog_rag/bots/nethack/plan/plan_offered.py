@@ -69,7 +69,7 @@ OFFERED = (
     plan_skill(
         plan_bots.dive,
         FETCHES,
-        "go down by holes and stairs, fighting and resting; fixed rules reach 22 % with a digger so, 3 % walking",
+        "go down by holes and stairs, fighting and resting; fixed rules reach 22 % with it, 3 % by walking",
         Parameter("level", least=2, most=60),
     ),
     plan_skill(
