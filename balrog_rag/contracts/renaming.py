@@ -36,9 +36,11 @@ class Name(NamedTuple):
 
 
 def name_of(text: str, kept: Collection[str] = ()) -> Name:
-    """Return a name whose words are replaced, except `kept` ones, single letters and words such as `of`."""
+    """Return a name whose words are replaced, except `kept` ones, the shortest and words such as `of`."""
     words = tuple(word.lower() for word in re.findall("[A-Za-z]+", text))
-    return Name(words, tuple(len(word) > 1 and word not in KEPT and word not in kept for word in words))
+    # A word of two letters is too likely to be typed by chance, and says little within a longer name.
+    least = 2 if len(words) == 1 else 3
+    return Name(words, tuple(len(word) >= least and word not in KEPT and word not in kept for word in words))
 
 
 class Renaming:
@@ -65,6 +67,11 @@ class Renaming:
     def words(self) -> Mapping[str, str]:
         """The invented word of every word."""
         return self._invented
+
+    @property
+    def originals(self) -> Mapping[str, str]:
+        """The original word of every invented word."""
+        return self._original
 
     def rename(self, text: str) -> str:
         """Return the text with invented names; cached, since prompts show the same texts again and again."""

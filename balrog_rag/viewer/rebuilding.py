@@ -74,6 +74,8 @@ class RebuiltEpisode:
             "done": self.done,
             "failure": self.failure,
         }
+        if (names := kind_of(spec.game.env).hints.renaming(spec.game)) is not None:
+            document["names"] = names.originals
         return document | self.collector.head()
 
     def _search_seconds(self) -> float:

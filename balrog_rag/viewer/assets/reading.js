@@ -67,7 +67,14 @@ function drawDecision(episode, moment, state) {
     "asked" in step ? h("p", { class: "warning" }, "The answer did not contain a valid action: ", h("q", { dir: "auto" }, visible(step.asked)), `; the default action was taken.`) : null,
     step.reasoning ? textBlock(step.reasoning, "thought") : null,
     asked ? drawAsked(asked) : null,
+    episode.head.names ? drawNames(episode, moment, state) : null,
     chips(facts));
+}
+
+// In a renamed world the model reads invented names; this shows either language.
+function drawNames(episode, moment, state) {
+  const switched = () => { showNames(original ? null : episode.head.names); state.seek(moment.at); };
+  return h("button", { type: "button", class: "link", id: "names", "aria-pressed": Boolean(original), onclick: switched }, original ? "show the invented names" : "show the original names");
 }
 
 function drawAsked(asked) {

@@ -3,9 +3,22 @@
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
 const LONGEST = 20000; // characters of a text shown initially
 
+const WORD = /(?<![\p{L}\p{N}])[A-Za-z]+(?![\p{L}\p{N}])/gu;
+let original = null; // the original word of each invented one, while a renamed world is shown in its own names
+
+function showNames(names) {
+  original = names;
+}
+
+// Each letter keeps its case: an invented word is as long as the original one.
+function named(word) {
+  const found = original[word.toLowerCase()];
+  return found ? [...found].map((letter, at) => (word[at] === word[at].toLowerCase() ? letter : letter.toUpperCase())).join("") : word;
+}
+
 // Characters that are invisible or change the text direction are shown by code point.
 function visible(text) {
-  return String(text).replace(HIDDEN, (sign) => {
+  return (original ? String(text).replace(WORD, named) : String(text)).replace(HIDDEN, (sign) => {
     const code = sign.charCodeAt(0);
     if (code < 32) return String.fromCharCode(0x2400 + code);
     if (code === 127) return "\u2421";
