@@ -38,9 +38,8 @@ class Name(NamedTuple):
 def name_of(text: str, kept: Collection[str] = ()) -> Name:
     """Return a name whose words are replaced, except `kept` ones, the shortest and words such as `of`."""
     words = tuple(word.lower() for word in re.findall("[A-Za-z]+", text))
-    # A word of two letters is too likely to be typed by chance, and says little within a longer name.
-    least = 2 if len(words) == 1 else 3
-    return Name(words, tuple(len(word) >= least and word not in KEPT and word not in kept for word in words))
+    # What is typed by chance may be a word of two letters: putting names back would change it.
+    return Name(words, tuple(len(word) > 2 and word not in KEPT and word not in kept for word in words))
 
 
 class Renaming:
