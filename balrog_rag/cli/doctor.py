@@ -34,6 +34,7 @@ EXTRAS = {
     "atif": "atif",
     "autoascend": "nethackers",
     "wiki": "mwparserfromhell",
+    "mcp": "mcp",
 }
 """Each extra and a module that it installs."""
 _GIGABYTE = 1 << 30

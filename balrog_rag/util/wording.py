@@ -1,10 +1,17 @@
 """Formatting of counts and amounts in messages."""
 
+from collections.abc import Sequence
+
 
 def many(count: int, things: str) -> str:
     """Format a count with its noun: `1 episode`, `2 episodes`, `1 retry`."""
     one = things.removesuffix("ies") + "y" if things.endswith("ies") else things.removesuffix("s")
     return f"{count:,} {one if count == 1 else things}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def short_number(value: float) -> str:

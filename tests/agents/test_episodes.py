@@ -96,10 +96,10 @@ def calls_a_step(agent: str) -> int:
 @pytest.mark.parametrize(
     ("agent", "kinds"),
     [
-        ("naive", {"babaisai", "babyai", "crafter", "minihack", "nethackers", "netplay", "nle"}),
-        ("netplay", {"minihack", "nethackers", "netplay", "nle"}),
+        ("naive", {"babaisai", "babyai", "crafter", "decisions", "minihack", "nethackers", "netplay", "nle"}),
+        ("netplay", {"decisions", "minihack", "nethackers", "netplay", "nle"}),
         ("scripted", {"babaisai", "babyai", "crafter"}),
-        ("delver", {"nethackers", "nle"}),
+        ("delver", {"decisions", "nethackers", "nle"}),
     ],
 )
 def test_which_games_an_agent_plays_is_known_before_it_plays(agent: str, kinds: set[str]) -> None:

@@ -217,7 +217,10 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         (["agent=program"], "agent.options.path: agent=program plays a folder with a bot.py"),
         (["agent=program", f"agent.options.path={tmp_path}"], "has no bot.py that defines make_agent"),
         (["agent=program", f"agent.options.path={WALKER}", "agent.options.speed=3"], "unknown field `speed`"),
-        (["agent=delver", "env=babyai"], "agent=delver: plays nle and nethackers only, not babyai"),
+        (
+            ["agent=delver", "env=babyai"],
+            "plays nle, nethackers and decisions only, not babyai",
+        ),
         ([f"agent={tmp_path}/none.py:act"], "no such file"),
     ):
         with pytest.raises(ConfigError, match=line):

@@ -99,9 +99,9 @@ def test_every_agent_composes_with_every_game_and_model(agent: str) -> None:
 @pytest.mark.usefixtures("chess")
 @pytest.mark.parametrize("env", ["nle", "minihack", "chess"])
 def test_every_agent_plays_every_kind_of_game(agent: str, env: str) -> None:
-    if (
-        plays(agent) or agent.startswith("netplay") or agent == "own_class"
-    ):  # a program, needs skills, or a file
+    # A program, needs skills, a file, answers by code, or decides without a model.
+    others = agent.startswith(("netplay", "floor_")) or agent in ("own_class", "code")
+    if plays(agent) or others:
         return
     view = TaskView(env, "Task-v0", "Win.", VIEW.actions, VIEW.accepted, "esc")
     text = "Query: north\n<|ACTION|>north<|END|>\nACTION: north"

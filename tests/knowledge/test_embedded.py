@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
+from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.corpus.bringing import file_sha256
 from balrog_rag.knowledge.corpus.embedded import (
@@ -20,7 +21,6 @@ from balrog_rag.knowledge.corpus.embedded import (
     monsters,
     objects,
     read_notes,
-    tables,
 )
 from balrog_rag.knowledge.passages import Cut, slug
 from balrog_rag.util.paths import data

@@ -299,10 +299,10 @@ def test_an_address_that_is_none_is_refused_before_any_call(address):
 @pytest.mark.parametrize("when", ["Fri, 31 Dec 99999 23:59:59 GMT", "soon"])
 def test_a_retry_after_that_says_nothing_spoils_nothing(when):
     class Server(TestServer):
-        async def _complete(self, request, connection):
+        async def _complete(self, request, connection, shape):
             send = connection.send
             connection.send = lambda status, body, *_: send(status, body, {"retry-after": when})
-            await super()._complete(request, connection)
+            await super()._complete(request, connection, shape)
 
     async def run():
         async with Server(script=["", "500"]) as server:
