@@ -12,6 +12,7 @@ from balrog_rag.agents.client_calls import written_call
 from balrog_rag.clients.client_run import ClientRun
 from balrog_rag.clients.client_tools import ClientCalls
 from balrog_rag.clients.exchange import ClientExchange, ClientGone
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.run import RunOutcome
 from balrog_rag.util.terminal_safe import terminal_safe
 
@@ -53,7 +54,13 @@ class TypedLines:
     async def open(self) -> AsyncIterator["TypedLines"]:
         """Read while the body runs."""
         loop = asyncio.get_running_loop()
-        loop.add_reader(self._file, self._read)
+        try:
+            loop.add_reader(self._file, self._read)
+        except PermissionError as error:  # a file or /dev/null cannot be waited for
+            raise ConfigError(
+                "agent=human: standard input is neither a terminal nor a pipe; run it in a terminal, or "
+                "`balrog-rag play --browser`"
+            ) from error
         try:
             yield self
         finally:
@@ -126,8 +133,8 @@ class TerminalPlayer:
 async def at_the_terminal(clients: ClientRun) -> RunOutcome:
     """Let a person play the run at the terminal."""
     out = sys.stdout
-    play = asyncio.create_task(clients.play())
     async with TypedLines(sys.stdin).open() as lines:
+        play = asyncio.create_task(clients.play())
         person = asyncio.create_task(TerminalPlayer(clients, lines, out).play())
         try:
             await asyncio.wait([play, person], return_when=asyncio.FIRST_COMPLETED)
