@@ -70,19 +70,17 @@ def lock(number: int) -> bool:
 
     True on file systems without locks.
     """
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # this file system has no locks
-        return True
-    return True
+    return _locked(number, fcntl.LOCK_EX)
 
 
 def lock_shared(number: int) -> bool:
     """Lock an open file against writers until it is closed; False if somebody is writing to it."""
+    return _locked(number, fcntl.LOCK_SH)
+
+
+def _locked(number: int, kind: int) -> bool:
     try:
-        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(number, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # this file system has no locks
