@@ -15,7 +15,7 @@ from balrog_rag.contracts.data import GameSpec, ProgramPlayer, TaskView
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.programs import plays, program_of
-from balrog_rag.util.wording import listed
+from balrog_rag.util.wording import joined_names
 
 
 def build(
@@ -150,7 +150,7 @@ def refusal(name: str, game: GameSpec) -> str:
     if plays(name):
         games = program_of(name).games
         fits = not games or game.env in games
-        return "" if fits else f"agent={name}: plays {listed(games)} only, not {game.env}"
+        return "" if fits else f"agent={name}: plays {joined_names(games)} only, not {game.env}"
     refuses: Callable[[GameSpec], str] | None = getattr(_player(name), "refuses", None)
     why = refuses(game) if refuses is not None else ""
     return why and f"agent={name}: {why}"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from balrog_rag.agents.agent_options import options_as
 from balrog_rag.agents.answers import UNREADABLE, WHOLE
 from balrog_rag.agents.base import BaseAgent, example_action
 from balrog_rag.agents.prompts.prompt import Prompt
@@ -23,7 +24,6 @@ from balrog_rag.code_actions.code_syntax import (
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.behaviour import LLM, Knowledge
 from balrog_rag.contracts.data import Action, AnswerFormat, Call, Decision, Observation, Reply, TaskView
-from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.programs import ProgramKind
 
 MOST_FUNCTIONS = 20
@@ -43,10 +43,7 @@ class CodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def options_of(config: AgentConfig) -> CodeOptions:
     """Parse agent.options."""
-    try:
-        return msgspec.convert(config.options, CodeOptions)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"agent.options of {config.name}: {error}") from error
+    return options_as(config, CodeOptions)
 
 
 class Code(BaseAgent):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
+from balrog_rag.agents.agent_options import options_as
 from balrog_rag.agents.answers import TAGS, WHOLE, Style
 from balrog_rag.agents.prompts import Prompts, of_kind
 from balrog_rag.agents.prompts.prompt import Prompt
@@ -65,10 +66,7 @@ class NetPlayOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def options_of(config: AgentConfig) -> NetPlayOptions:
     """Parse agent.options."""
-    try:
-        return msgspec.convert(config.options, NetPlayOptions)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"agent.options of {config.name}: {error}") from error
+    return options_as(config, NetPlayOptions)
 
 
 class MemoryEntry(NamedTuple):

@@ -6,7 +6,7 @@ import io
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -36,6 +36,17 @@ NOT_IN_LIGHT = frozenset(
 def called(name: str) -> str:
     """Return a command's name as the user typed it."""
     return f"{prefix}{name}"
+
+
+def flags_and_overrides(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None
+) -> tuple[argparse.Namespace, list[str]]:
+    """Parse flags, and return the KEY=VALUE overrides beside them; anything else is an error."""
+    options, words = parser.parse_known_args(arguments)
+    for word in words:
+        if "=" not in word or word.startswith("-"):
+            parser.error(f"unrecognized argument: {word}")
+    return options, words
 
 
 def resume_with(folder: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli import command_line
-from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.command_line import Parser, called, ended, flags_and_overrides
 from balrog_rag.cli.export import add_arguments, run_export
 from balrog_rag.contracts.errors import BalrogError, ConfigError, RunFolderError
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -20,17 +20,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    options, words = parser().parse_known_args(arguments)
-    options.overrides = overrides(words)
+    options, words = flags_and_overrides(parser(), arguments)
+    options.overrides = words
     return ended(lambda: options.run(options))
-
-
-def overrides(words: Sequence[str]) -> list[str]:
-    """Return the KEY=VALUE overrides of a command line; anything else is an error."""
-    for word in words:
-        if "=" not in word or word.startswith("-"):
-            parser().error(f"unrecognized argument: {word}")
-    return list(words)
 
 
 def parser() -> argparse.ArgumentParser:

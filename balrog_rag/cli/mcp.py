@@ -8,7 +8,15 @@ from collections.abc import Coroutine, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from balrog_rag.cli.command_line import MOST_PORT, Parser, as_far_as_read, called, ended, within
+from balrog_rag.cli.command_line import (
+    MOST_PORT,
+    Parser,
+    as_far_as_read,
+    called,
+    ended,
+    flags_and_overrides,
+    within,
+)
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.interrupts import ignoring_hangup
 from balrog_rag.util import extras
@@ -27,10 +35,7 @@ command continues the run. agent.name=NAME is the name under which tables list t
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; an error is one line on stderr."""
-    options, words = parser().parse_known_args(arguments)
-    for word in words:
-        if "=" not in word or word.startswith("-"):
-            parser().error(f"unrecognized argument: {word}")
+    options, words = flags_and_overrides(parser(), arguments)
     return ended(lambda: serve(options, words))
 
 

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, within
+from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, flags_and_overrides, within
 from balrog_rag.cli.play_session import PersonsRun
 from balrog_rag.cli.session import played
 from balrog_rag.contracts.errors import ConfigError
@@ -16,10 +16,7 @@ EPILOG = """The overrides plan the run, as for `balrog-rag run`; resume=RUN come
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; an error is one line on stderr."""
-    options, words = parser().parse_known_args(arguments)
-    for word in words:
-        if "=" not in word or word.startswith("-"):
-            parser().error(f"unrecognized argument: {word}")
+    options, words = flags_and_overrides(parser(), arguments)
     return ended(lambda: play(options, words))
 
 

@@ -18,7 +18,7 @@ from balrog_rag.clients.exchange import ClientExchange, ClientGone
 from balrog_rag.clients.terminal_player import HELP, LEAVE, PERSON, call_of
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.run import RunOutcome
-from balrog_rag.viewer.server import HOST, TOKEN_BYTES, guard, open_browser
+from balrog_rag.viewer.server import HOST, TOKEN_BYTES, guard, open_browser, posted
 
 LARGEST_LINE = 1 << 16
 
@@ -118,12 +118,7 @@ def play_application(player: BrowserPlayer, token: str) -> web.Application:
         return await _answered(player.state())
 
     async def line(request: web.Request) -> web.Response:
-        if request.content_type != "application/json":
-            raise web.HTTPUnsupportedMediaType
-        try:
-            typed = msgspec.json.decode(await request.read(), type=TypedLine)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"not a line: {error}") from error
+        typed = await posted(request, TypedLine, "line")
         return await _answered(player.take(typed.line))
 
     app = web.Application(middlewares=[guard(token, policy())], client_max_size=LARGEST_LINE)

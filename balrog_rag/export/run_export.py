@@ -5,7 +5,7 @@ eee one per run, and parquet three tables.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +19,6 @@ from balrog_rag.export import event_lines
 from balrog_rag.export.turns import Turns
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import run_folders
-from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.shard_folders import loaded
 from balrog_rag.results.tally import read_episode
@@ -29,10 +28,6 @@ from balrog_rag.util.files import replacing
 
 OF_EPISODES = {"jsonl": ".jsonl", "atif": ".atif.json", "hf-traces": ".jsonl", "otlp": ".otlp.json"}
 """Formats with one file per episode, and the file's suffix."""
-OF_RUNS = ("inspect", "eee", "parquet")
-"""Formats with files per run."""
-FORMATS = (*OF_EPISODES, *OF_RUNS)
-Done = Callable[[], None]
 
 
 def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -> None:
@@ -64,23 +59,20 @@ def turns_of(path: Path) -> tuple[Header, Turns]:
     return header, found
 
 
-def write_runs(
-    place: Path, kind: str, out: Path, organization: str, prompts: bool = False, done: Done = lambda: None
-) -> list[Path]:
+def write_runs(place: Path, kind: str, out: Path, organization: str, prompts: bool = False) -> list[Path]:
     """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files."""
     out.mkdir(parents=True, exist_ok=True)
     if kind in OF_EPISODES:
-        return list(_episode_files(place, kind, out, prompts, done))
+        return list(_episode_files(place, kind, out, prompts))
     if kind == "parquet":
-        return _parquet(place, out, done)
+        return _parquet(place, out)
     folders = run_folders(place)
-    write = _eee if kind == "eee" else _inspect
-    names = [folder.resolve().name for folder in folders]
-    return [
-        made
-        for name, folder in zip(names, folders, strict=True)
-        for made in write(folder, out / name if len(folders) > 1 else out, organization, done)
-    ]
+    made: list[Path] = []
+    for folder in folders:
+        target = out / folder.resolve().name if len(folders) > 1 else out
+        target.mkdir(parents=True, exist_ok=True)
+        made += [_eee(folder, target, organization)] if kind == "eee" else _inspect(folder, target)
+    return made
 
 
 def _journals_in(place: Path) -> Sequence[Path]:
@@ -90,7 +82,7 @@ def _journals_in(place: Path) -> Sequence[Path]:
     return found
 
 
-def _episode_files(place: Path, kind: str, out: Path, prompts: bool, done: Done) -> Iterator[Path]:
+def _episode_files(place: Path, kind: str, out: Path, prompts: bool) -> Iterator[Path]:
     top = place.parent if place.is_file() else place
     for path in _journals_in(place):
         # Journals of a sweep's runs have the same names: the folders above them are part of the file's.
@@ -98,11 +90,10 @@ def _episode_files(place: Path, kind: str, out: Path, prompts: bool, done: Done)
         target = out / f"{stem}{OF_EPISODES[kind]}"
         with replacing(target) as file:
             write_episode(path, kind, file, prompts)
-        done()
         yield target
 
 
-def _parquet(place: Path, out: Path, done: Done) -> list[Path]:
+def _parquet(place: Path, out: Path) -> list[Path]:
     extras.require("pyarrow", "parquet", "--to parquet")
     from balrog_rag.export.parquet_tables import SCHEMAS, ParquetTables
 
@@ -111,31 +102,25 @@ def _parquet(place: Path, out: Path, done: Done) -> list[Path]:
             header = journals.read(path).header
             if header is not None:
                 tables.add(header, path, read_episode(path))
-            done()
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 
-def _eee(folder: Path, out: Path, organization: str, done: Done) -> Iterator[Path]:
+def _eee(folder: Path, out: Path, organization: str) -> Path:
     from balrog_rag.export.every_eval import record
 
     run = loaded(folder)
     if not run.episodes:
         raise ConfigError(f"{folder}: no finished episode; nothing can be exported")
-    out.mkdir(parents=True, exist_ok=True)
     target = out / f"{run.name}.json"
     with replacing(target) as file:
         made = record(run, origin(run.folders[0]).started, organization)
         file.write(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
-    for _ in run.episodes:
-        done()
-    yield target
+    return target
 
 
-def _inspect(folder: Path, out: Path, organization: str, done: Done) -> Iterator[Path]:
+def _inspect(folder: Path, out: Path) -> list[Path]:
     from balrog_rag.export.inspect_log import InspectLog
 
-    del organization  # Inspect's logs do not name one
-    out.mkdir(parents=True, exist_ok=True)
     run, started = folder.resolve().name, origin(folder).started
     logs: dict[str, InspectLog] = {}
     with ExitStack() as stack:
@@ -147,7 +132,5 @@ def _inspect(folder: Path, out: Path, organization: str, done: Done) -> Iterator
                 file = stack.enter_context(replacing(target))
                 logs[env] = InspectLog(file, env, run, started)
                 stack.callback(logs[env].close)
-            episode: Episode | None = read_episode(path)
-            logs[env].add(header, found, episode)
-            done()
-    yield from (out / f"{run}_{env}.eval" for env in logs)
+            logs[env].add(header, found, read_episode(path))
+    return [out / f"{run}_{env}.eval" for env in logs]

@@ -27,8 +27,6 @@ class Turn(msgspec.Struct):
     """One step of an episode; the last one has no action if a limit ended the episode before it."""
 
     number: int
-    calls: list[AnsweredRequest] = []
-    searches: list[Searched] = []
     stepped: Stepped | None = None
     order: list[AnsweredRequest | Searched] = []
     """Calls and searches as they happened."""
@@ -52,11 +50,8 @@ class Turns:
             case Asked():
                 self._asked = event.request
             case Answered() if self._asked is not None:
-                call = AnsweredRequest(self._asked, event.reply)
-                self._turn.calls.append(call)
-                self._turn.order.append(call)
+                self._turn.order.append(AnsweredRequest(self._asked, event.reply))
             case Searched():
-                self._turn.searches.append(event)
                 self._turn.order.append(event)
             case Stepped():
                 self._turn.number, self._turn.stepped = event.step, event
@@ -69,7 +64,7 @@ class Turns:
 
     def _complete(self) -> None:
         self.turns.append(self._turn)
-        self._turn = Turn(0, [], [], None, [])
+        self._turn = Turn(0)
 
 
 class ToolUse(msgspec.Struct, frozen=True):
@@ -106,8 +101,9 @@ def conversation(found: Turns) -> Iterator[ChatLine]:
 
 
 def _instruction(found: Turns) -> list[Message]:
-    calls = (call.request for turn in found.turns for call in turn.calls)
-    first = next((request for request in calls if request.purpose == "act"), None)
+    done = (each for turn in found.turns for each in turn.order)
+    asked = (each.request for each in done if isinstance(each, AnsweredRequest))
+    first = next((request for request in asked if request.purpose == "act"), None)
     # In BALROG's layout the instruction is a message of the user, before the newest observation.
     return list(first.messages[:1]) if first is not None and len(first.messages) > 1 else []
 

@@ -5,7 +5,7 @@ the others. All shards of a folder can be read as one run, without merging them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -98,14 +98,19 @@ def refuse_other_configuration(one: LoadedRun, other: LoadedRun) -> None:
             raise RunFolderError(f"{run.folder}: a fork; only planned runs can be put together")
     if one.digest == other.digest:
         return
-    keys = [key for key in differing_keys(one.config, other.config) if not key.startswith(_WHERE)]
     raise RunFolderError(
-        f"{other.folder}: another configuration than {one.folder} ({', '.join(keys[:5])}); "
+        f"{other.folder}: another configuration than {one.folder} ({differences(one.config, other.config)}); "
         "pass only parts of one run"
     )
 
 
 _WHERE = ("run.folder", "run.name", "runner.")
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Name the settings in which two parts of a run differ, apart from where and how fast they play."""
+    keys = [key for key in differing_keys(one, other) if not key.startswith(_WHERE)]
+    return ", ".join(keys[:5])
 
 
 def refuse_contradiction(one: Path, other: Path) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from balrog_rag.config.frozen import FIXED, config_digest, leaf_items, plain
+from balrog_rag.config.frozen import config_digest, plain
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
@@ -10,6 +10,7 @@ from balrog_rag.results.run_seal import mark_new
 from balrog_rag.results.shard_folders import (
     SUFFIX,
     copy_episode,
+    differences,
     longest_journal,
     shards_in_folder,
     write_plan,
@@ -52,13 +53,9 @@ def begin_shard(run: PlannedRun) -> PlannedRun:
 def _refuse_another(folder: Path, settings: dict[str, object]) -> None:
     frozen = run_folder.frozen_config(folder)
     if frozen.digest != config_digest(settings):
-        before, now = dict(leaf_items(frozen.config)), dict(leaf_items(settings))
-        keys = [
-            key for key in sorted({*before, *now}) if before.get(key) != now.get(key) and key not in FIXED
-        ]
         raise RunFolderError(
-            f"{folder}: has another configuration ({', '.join(keys[:5])}); give the command that began it, "
-            "or another run.name"
+            f"{folder}: has another configuration ({differences(frozen.config, settings)}); "
+            "give the command that began it, or another run.name"
         )
 
 

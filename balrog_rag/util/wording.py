@@ -9,7 +9,7 @@ def many(count: int, things: str) -> str:
     return f"{count:,} {one if count == 1 else things}"
 
 
-def listed(names: Sequence[str]) -> str:
+def joined_names(names: Sequence[str]) -> str:
     """Join names: `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 

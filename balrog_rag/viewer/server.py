@@ -11,7 +11,7 @@ import webbrowser
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -23,6 +23,8 @@ from balrog_rag.util.wording import many
 from balrog_rag.viewer.episode_library import YIELDING, Library
 from balrog_rag.viewer.html_page import page, policy
 from balrog_rag.viewer.notes import NoteChange, change_notes
+
+T = TypeVar("T")
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 1 << 16
@@ -132,14 +134,20 @@ def application(library: Library, token: str) -> web.Application:
     return app
 
 
-async def _noted(library: Library, request: web.Request) -> web.Response:
-    """Store a change of notes."""
+async def posted(request: web.Request, kind: type[T], what: str) -> T:
+    """Return the JSON that a request brings, validated."""
+    # Only JSON: a form of another site can be posted without asking, JSON cannot.
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType
     try:
-        change = msgspec.json.decode(await request.read(), type=NoteChange)
+        return msgspec.json.decode(await request.read(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not a note: {error}") from error
+        raise ConfigError(f"not a {what}: {error}") from error
+
+
+async def _noted(library: Library, request: web.Request) -> web.Response:
+    """Store a change of notes."""
+    change = await posted(request, NoteChange, "note")
     episode = library.episode(change.key)
     if episode is None or episode.run is None:
         raise ConfigError("notes are stored beside runs; this episode does not belong to a run")
