@@ -19,6 +19,14 @@ CLOSED = "the terminal was closed (SIGHUP); the run continues without the displa
 WORDS = ("model=scripted", "agent=naive", "env.episodes=4", "limits.steps=60", "run.name=r")
 
 
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """Undo nohup: programs started here would inherit an ignored SIGHUP, but do not inherit a handler."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @contextmanager
 def session(folder: Path, *words: str) -> Iterator[tuple[int, int]]:
     """A run as the leader of a session with a controlling terminal: its process id and the master's end."""
