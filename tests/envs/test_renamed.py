@@ -1,11 +1,14 @@
 """A world with other names: exchanged in every text, and back again, byte for byte."""
 
 import asyncio
+import gzip
+import json
 import random
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from balrog_rag.contracts.data import GameSpec, Observation, ProgramPlayer, Seeds
@@ -17,6 +20,7 @@ from balrog_rag.workers.inline import InlineGames
 from tests.support import command
 
 NETHACK = "NetHackChallenge-v0"
+RECORDED_STORIES = Path(__file__).parents[1] / "data" / "recordings" / "textworld.jsonl.gz"
 WORD = re.compile(r"[A-Za-z]+")
 WHOLE_WORD = re.compile(r"(?<![^\W_])[A-Za-z]+(?![^\W_])")
 
@@ -169,6 +173,31 @@ def test_crafter_has_other_names_too() -> None:
     assert "steps to your north" in shown
     assert "water" in shown
     assert names.restore(shown) == text
+
+
+def test_textworld_has_other_names_too() -> None:
+    pytest.importorskip("textworld", reason="the extra [textworld] is not installed")
+    kind = kind_of("textworld")
+    seeds = Seeds(0, 0)
+    plain = GameSpec("textworld", "coin_collector", seeds, options=resolved_options(kind, {}, [kind]))
+    assert "renamed" not in plain.options
+    assert kind.hints.renaming(plain) is None
+    renamed = msgspec.structs.replace(plain, options=resolved_options(kind, {"renamed": 3}, [kind]))
+    names = kind.hints.renaming(renamed)
+    assert names is not None
+    text = (
+        "-= Kitchen =-\nYou see a fridge and a BBQ.\n\n> chop the red pepper with the knife near the door"
+    )
+    shown = names.rename(text)
+    assert not re.search("kitchen|fridge|bbq|pepper|knife", shown, re.I)
+    assert [word for word in ("chop the red ", "near the door", "You see a ") if word not in shown] == []
+    assert names.restore(shown) == text
+    with gzip.open(RECORDED_STORIES, "rt") as lines:
+        games = [json.loads(line) for line in lines]
+    stories = {moment["long"] for game in games for moment in (game["start"], *game["steps"])}
+    assert len(stories) > 100
+    for story in stories:
+        assert names.restore(names.rename(story)) == story
 
 
 @pytest.mark.slow

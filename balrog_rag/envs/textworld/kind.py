@@ -18,6 +18,7 @@ from balrog_rag.contracts.kinds import (
 )
 from balrog_rag.envs.small_game import PlayedEngine, seed_of
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
+from balrog_rag.envs.textworld.renamed_things import renaming
 from balrog_rag.util.extras import require as require_library
 from balrog_rag.util.templates import templates
 
@@ -28,6 +29,11 @@ class TextWorldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     games: Annotated[
         str | None, msgspec.Meta(description="the folder with the games; null: where they are built")
     ] = None
+    # Left out of specs unless set, so that the digests of games with their own names stay as they are.
+    renamed: Annotated[
+        int | msgspec.UnsetType | None,
+        msgspec.Meta(description="seed of invented words for the names of rooms and things; unset: none"),
+    ] = msgspec.UNSET
 
 
 class Scored(Share):
@@ -93,6 +99,7 @@ TEXTWORLD = EnvironmentKind(
         headline=lambda numbers: f"score {numbers.get('score', '?')} of {numbers.get('most', '?')}",
     ),
     hints=AgentHints(
+        renaming=renaming,
         prompts=lambda: templates("balrog_rag.envs.textworld"),
         guide="TextWorld",
         signals=TextWorldSignals(),
