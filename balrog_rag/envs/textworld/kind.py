@@ -18,7 +18,7 @@ from balrog_rag.contracts.kinds import (
 )
 from balrog_rag.envs.small_game import PlayedEngine, seed_of
 from balrog_rag.envs.textworld.games import TASKS, games, games_folder, require
-from balrog_rag.envs.textworld.renamed_things import renaming
+from balrog_rag.envs.textworld.renamed_rooms import renaming
 from balrog_rag.util.extras import require as require_library
 from balrog_rag.util.templates import templates
 
