@@ -185,9 +185,7 @@ def test_textworld_has_other_names_too() -> None:
     renamed = msgspec.structs.replace(plain, options=resolved_options(kind, {"renamed": 3}, [kind]))
     names = kind.hints.renaming(renamed)
     assert names is not None
-    text = (
-        "-= Kitchen =-\nYou see a fridge and a BBQ.\n\n> chop the red pepper with the knife near the door"
-    )
+    text = "-= Kitchen =-\nYou see a fridge and a BBQ.\n\n> chop the red pepper with the knife near the door"
     shown = names.rename(text)
     assert not re.search("kitchen|fridge|bbq|pepper|knife", shown, re.I)
     assert [word for word in ("chop the red ", "near the door", "You see a ") if word not in shown] == []
