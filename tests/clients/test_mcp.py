@@ -231,6 +231,49 @@ def test_skills_are_tools_with_a_schema_of_their_parameters(tmp_path: Path) -> N
     assert command("balrog_rag", "verify", "r", cwd=tmp_path).returncode == 0
 
 
+def test_a_client_plays_by_plan_and_is_in_every_table(tmp_path: Path) -> None:
+    plan = ("env=nethack", "env.actions=plan", "env.episodes=2", "limits.steps=4")
+
+    async def play() -> None:
+        async with over_stdio(tmp_path, *plan) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert {"explore_level", "fetch_digger", "dive", "play_on"} <= tools.keys()
+            assert tools["play_on"].input_schema["properties"]["turns"]["type"] == "integer"
+            for _ in range(2):
+                rules, _ = await called(client, "next_game")
+                assert "fetch_digger" in rules
+                await called(client, "play_on", turns=20)
+                text, place = await called(client, "go_to", place="moon")
+                assert text.startswith("Wrong call"), text[:200]
+                await called(client, "explore_level")
+                text, place = await called(client, "act", action="rest 5")
+                assert place["over"]
+
+    asyncio.run(play())
+    other = (
+        "run",
+        "agent=naive",
+        "model=scripted",
+        *plan,
+        "run.folder=.",
+        "run.name=other",
+        "runner.log=none",
+    )
+    for words in (
+        ("verify", "r"),
+        other,
+        ("compare", "other", "r"),
+        ("report", "other", "r"),
+        ("leaderboard", "build", "other", "r"),
+        ("view", "r", "--out", "pages"),
+    ):
+        done = command("balrog_rag", *words, cwd=tmp_path)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    board = (tmp_path / "reports/leaderboard/leaderboard.html").read_text()
+    assert "my-agent" in board
+    assert "own loop" in board
+
+
 def test_search_is_a_tool_of_runs_with_retrieval(tmp_path: Path) -> None:
     async def play() -> None:
         words = ("agent.retrieval.enabled=true", "knowledge.index=bm25", "env.episodes=1", "limits.steps=4")
