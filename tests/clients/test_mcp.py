@@ -261,11 +261,11 @@ def test_a_client_plays_by_plan_and_is_in_every_table(tmp_path: Path) -> None:
     )
     for words in (
         ("verify", "r"),
-        other,
+        ("run", "agent=naive", "model=scripted", *plan, *beside),
         ("compare", "other", "r"),
         ("report", "other", "r"),
         ("leaderboard", "build", "other", "r"),
-        ("view", "r", "--out", "pages"),
+        ("view", "r", "--out", "r.html"),
     ):
         done = command("balrog_rag", *words, cwd=tmp_path)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
