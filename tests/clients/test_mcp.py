@@ -250,15 +250,7 @@ def test_a_client_plays_by_plan_and_is_in_every_table(tmp_path: Path) -> None:
                 assert place["over"]
 
     asyncio.run(play())
-    other = (
-        "run",
-        "agent=naive",
-        "model=scripted",
-        *plan,
-        "run.folder=.",
-        "run.name=other",
-        "runner.log=none",
-    )
+    beside = ("run.folder=.", "run.name=other", "runner.log=none")
     for words in (
         ("verify", "r"),
         ("run", "agent=naive", "model=scripted", *plan, *beside),
