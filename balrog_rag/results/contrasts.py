@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+import numpy as np
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.experiments import Experiment
+from balrog_rag.results.experiments import Experiment, ExperimentContrast
 from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.estimate import Interval
-from balrog_rag.results.statistics.values import verdict
+from balrog_rag.results.statistics.units import Bounds, Floats
+from balrog_rag.results.statistics.values import compared
 
 GameKey: TypeAlias = tuple[str, str]
 """A game by its task and its identity."""
@@ -45,23 +47,26 @@ def contrast_results(experiment: Experiment, runs: Mapping[str, Path]) -> list[C
         if not games:
             continue
         plus, minus = (summed(arms, side, games) for side in (contrast.plus, contrast.minus))
-        single = len(contrast.plus) == len(contrast.minus) == 1
-        solved = single and all(solved_or_not(runs[arm]) for arm in concerned)
-        compared = verdict(plus, minus, paired=True, solved=solved)
-        found.append(ContrastResult(name, contrast.says, compared.difference, compared.interval, len(games)))
+        sums = compared(plus, minus, True, bounds_of_sums(contrast, [runs[arm] for arm in concerned]))
+        found.append(ContrastResult(name, contrast.says, sums.difference, sums.interval, len(games)))
     return found
 
 
-def solved_or_not(run: Path) -> bool:
-    """Whether every game of a run is either solved or not."""
-    return all(kind_of(episode.env).scoring.solved_or_not for episode in load(run).episodes)
+def bounds_of_sums(contrast: ExperimentContrast, runs: Sequence[Path]) -> Bounds:
+    """Return what a side's sum over its arms can be: without bounds, equal sums would leave no doubt."""
+    most = max(len(contrast.plus), len(contrast.minus))
+    scorings = [
+        kind_of(env).scoring for env in {episode.env for run in runs for episode in load(run).episodes}
+    ]
+    solved = most == 1 and all(scoring.solved_or_not for scoring in scorings)
+    return Bounds(most=100.0 * most, binary=solved, rise=most * max(scoring.rise for scoring in scorings))
 
 
 def summed(
     arms: Mapping[str, Mapping[GameKey, float]], side: Sequence[str], games: Sequence[GameKey]
-) -> list[float]:
+) -> Floats:
     """Return the sum of these arms' scores for every game."""
-    return [sum(arms[arm][game] for arm in side) for game in games]
+    return np.array([sum(arms[arm][game] for arm in side) for game in games], dtype=float)
 
 
 def by_game(folder: Path) -> dict[GameKey, float]:

@@ -36,8 +36,12 @@ def verdict(a: Iterable[float], b: Iterable[float], paired: bool = False, solved
         raise ConfigError(
             f"{len(arms[0])} and {len(arms[1])} numbers cannot be paired; pass equally many in one order"
         )
-    bounds = Bounds(most=full_score(arms), binary=True) if solved else ANY
-    matched = _pairs(*arms) if paired else _apart(*arms)
+    return compared(*arms, paired, Bounds(most=full_score(arms), binary=True) if solved else ANY)
+
+
+def compared(ours: Floats, theirs: Floats, paired: bool, bounds: Bounds) -> Comparison:
+    """Compare the means of two lists of numbers within known bounds."""
+    matched = _pairs(ours, theirs) if paired else _apart(ours, theirs)
     base = described(matched.ours, matched.theirs, ("A", "B"), "numbers", "")
     base = msgspec.structs.replace(base, things="numbers")
     return weighed(base, matched, {"": bounds}, wanted=float(short(abs(base.difference))))
