@@ -15,6 +15,7 @@ from balrog_rag.envs.nethack.observe import NUMBERS
 from balrog_rag.episode import chain
 from balrog_rag.episode.journal import VERSION
 from balrog_rag.util.fetch import cache_folder
+from tests import preloaded
 
 PATIENCE = 600.0
 """Seconds that tests wait for a process or an event; a busy machine may need minutes."""
@@ -55,10 +56,13 @@ def until(holds: Callable[[], Any], what: str = "", pause: float = 0.02) -> Any:
 
 def command(module: str, *words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `python -m module words...` to its end. The test's own time limit ends a hanging one."""
+    inherited = {**CLEAN, **environment}
+    if done := preloaded.run(module, words, cwd, inherited):
+        return done
     return subprocess.run(
         [sys.executable, "-m", module, *words],
         cwd=cwd,
-        env={**CLEAN, **environment},
+        env=inherited,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

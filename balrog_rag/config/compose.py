@@ -7,44 +7,35 @@ from typing import Any
 from balrog_rag.config import schema, user_presets
 from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.config.checks import check
-from balrog_rag.config.groups import group_options, register_schema
+from balrog_rag.config.groups import group_options
 from balrog_rag.config.mistakes import one_line_errors, refuse_mistakes
 from balrog_rag.config.own_files import quoted, with_own_file
 from balrog_rag.config.plain_secrets import refuse_in, refuse_in_words
 from balrog_rag.config.preset_options import of_chosen_games
+from balrog_rag.config.presets import composed
 from balrog_rag.config.providers import preset_provider, with_provider
 from balrog_rag.config.short_forms import in_full, in_mapping
 from balrog_rag.contracts.errors import ConfigError
-from balrog_rag.util.paths import data
 
 
 def compose(overrides: list[str]) -> schema.Config:
     """Compose conf/ with these overrides into a typed, checked Config."""
     folder, overrides = user_presets.split(overrides)
     with user_presets.found_in(folder):
-        search = user_presets.search_path(folder)
-        config = _composed(overrides, search)
+        config = _composed(overrides, folder)
         if config.agent.name not in OWN_LOOPS or config.model.backend == "client":
             return config
-        return _composed(with_client_model(config.agent.name, overrides), search)
+        return _composed(with_client_model(config.agent.name, overrides), folder)
 
 
-def _composed(overrides: list[str], search: list[str]) -> schema.Config:
-    from hydra import compose as hydra_compose
-    from hydra import initialize_config_dir
-    from omegaconf import flag_override
-
+def _composed(overrides: list[str], folder: Path | None) -> schema.Config:
     refuse_in_words(overrides)
-    register_schema()
     overrides = [word for given in overrides for word in _with_files(given) for word in with_own_file(word)]
     refuse_mistakes(overrides)
     words = [as_hydra_wants(word) for word in overrides]
-    with one_line_errors(overrides), initialize_config_dir(str(data("conf")), version_base="1.3"):
-        composed = hydra_compose("config", overrides=[*search, *words], return_hydra_config=True)
-        chosen = composed.hydra.runtime.choices
-        with flag_override(composed, ["struct", "readonly"], False):
-            del composed["hydra"]
-        config = _completed(typed(composed), preset_provider(chosen.get("model")))
+    with one_line_errors(overrides):
+        found = composed(words, group_options(), folder)
+        config = _completed(typed(found.tree), preset_provider(found.model))
     config.env.options = of_chosen_games(config, words)
     refuse_in(asdict(config))
     return config
@@ -104,11 +95,13 @@ def as_hydra_wants(word: str) -> str:
 def typed(composed: Any) -> schema.Config:
     """Convert OmegaConf's tree to dataclasses; every value must be set and valid."""
     from omegaconf import OmegaConf
+    from omegaconf.errors import MissingMandatoryValue
 
-    missing = sorted(OmegaConf.missing_keys(composed))
-    if missing:
-        raise ConfigError(f"{missing[0]}: no value set; add {missing[0]}=...")
-    config = OmegaConf.to_object(composed)
+    try:
+        config = OmegaConf.to_object(composed)
+    except MissingMandatoryValue:
+        missing = min(OmegaConf.missing_keys(composed))
+        raise ConfigError(f"{missing}: no value set; add {missing}=...") from None
     assert isinstance(config, schema.Config)
     check(config)
     return config

@@ -18,10 +18,11 @@ from balrog_rag.util.terminal_safe import one_line
 
 def refuse_mistakes(words: Sequence[str]) -> None:
     """Reject overrides with unknown names, and those that Hydra would read differently than intended."""
+    groups = group_options()
     for word in words:
         if any(category(sign) == "Cs" for sign in word):  # undecodable bytes from the shell
             raise ConfigError(f"{one_line(word)}: not UTF-8; write it in UTF-8")
-        if problem := _wrong_word(word):
+        if problem := _wrong_word(word, groups):
             raise ConfigError(problem)
 
 
@@ -114,9 +115,8 @@ def _several(word: str) -> str:
     return f"{word}: expected one value; {sweep}{quoted}"
 
 
-def _wrong_word(word: str) -> str:
+def _wrong_word(word: str, groups: Mapping[str, Sequence[str]]) -> str:
     """Describe an override of an unknown key, and what to write instead; empty if the key exists."""
-    groups = group_options()
     name, equals, value = word.lstrip("+~").partition("=")
     name = name.partition("@")[0]
     if not equals and not word.startswith("~"):

@@ -5,8 +5,8 @@ Defaults are only in conf/; fields here have none. `checks.py` validates values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, get_type_hints
 
 from balrog_rag.config.agent_schema import AgentConfig
@@ -232,12 +232,15 @@ class Config:
     runner: RunnerConfig = field(default_factory=RunnerConfig)
 
 
-def documented_keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every key with its one-line description, for the docs and `--help`."""
+@cache
+def documented_keys(section: type = Config, prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """Return every key with its one-line description, for the docs and `--help`."""
     hints = get_type_hints(section)
+    found: list[tuple[str, str]] = []
     for spec in fields(section):
         kind = hints[spec.name]
         if is_dataclass(kind) and isinstance(kind, type):
-            yield from documented_keys(kind, f"{prefix}{spec.name}.")
+            found += documented_keys(kind, f"{prefix}{spec.name}.")
         else:
-            yield f"{prefix}{spec.name}", spec.metadata.get("doc", "")
+            found.append((f"{prefix}{spec.name}", spec.metadata.get("doc", "")))
+    return tuple(found)

@@ -1,6 +1,7 @@
 """Expand short forms of keys, and recognize mappings whose names the schema leaves open."""
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, get_type_hints
 
 from balrog_rag.config import schema
@@ -29,9 +30,16 @@ def type_of(path: str) -> Any:
     """Return the type of a key, or of the mapping or list that contains it; None if it does not exist."""
     section: Any = schema.Config
     for part in path.split("."):
-        if part not in {spec.name for spec in fields(section)}:
+        types = _types_in(section)
+        if part not in types:
             return None
-        section = get_type_hints(section)[part]
+        section = types[part]
         if not is_dataclass(section):
             return section
     return None
+
+
+@cache
+def _types_in(section: type) -> dict[str, Any]:
+    hints = get_type_hints(section)
+    return {spec.name: hints[spec.name] for spec in fields(section)}

@@ -1,7 +1,5 @@
 """Whole episodes on real games through the command line, then again from the journals alone."""
 
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from balrog_rag.contracts.outcome import PLAYER_LOST
 from balrog_rag.contracts.programs import plays
 from balrog_rag.episode.journal import Completion, Lookup, Recording, read
 from tests.agents.playable import games_of, needed
+from tests.support import command
 
 TASKS = "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]"
 WRAPPED = [
@@ -29,9 +28,9 @@ WRAPPED = [
 ]
 
 
-def command(*words: str) -> str:
+def succeed(module: str, *words: str) -> str:
     """Run a command, which must succeed, and return its output."""
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
+    done = command(module, *words, cwd=Path.cwd())
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
@@ -40,7 +39,7 @@ def play(folder: Path, *words: str, episodes: int, steps: int) -> list[Recording
     """Play a run with the scripted model and read its journals."""
     bounds = [f"env.episodes={episodes}", f"limits.steps={steps}", f"run.folder={folder}", "run.name=run"]
     games = [] if any(word.startswith("env.tasks=") for word in words) else [TASKS]
-    command("balrog_rag.eval", "model=scripted", *games, *bounds, *words)
+    succeed("balrog_rag.eval", "model=scripted", *games, *bounds, *words)
     journals = sorted((folder / "run").rglob("*.jsonl"))
     return [read(journal) for journal in journals]
 
@@ -61,7 +60,7 @@ def test_the_default_agent_makes_three_calls_a_step_and_all_are_counted(tmp_path
 
 def test_wrapped_agents_replay_to_the_byte(tmp_path: Path) -> None:
     play(tmp_path, "agent=robust_star_rag", *WRAPPED, episodes=2, steps=40)
-    verified = command("balrog_rag.episode", "verify", str(tmp_path / "run"))
+    verified = succeed("balrog_rag.episode", "verify", str(tmp_path / "run"))
     assert verified.count("equal\t") == 4
 
 
@@ -85,7 +84,7 @@ def test_every_agent_plays_three_games_of_each_kind(tmp_path: Path, agent: str) 
         assert 0 < sum(step.count for step in recording.steps) == recording.end.steps <= 25
         calls = sum(isinstance(entry, Completion) for entry in recording.entries)
         assert calls == calls_a_step(agent) * len(recording.steps)
-    verified = command("balrog_rag.episode", "verify", str(tmp_path / "run"))
+    verified = succeed("balrog_rag.episode", "verify", str(tmp_path / "run"))
     assert verified.count("equal\t") == len(recordings)
 
 
@@ -109,7 +108,7 @@ def test_which_games_an_agent_plays_is_known_before_it_plays(agent: str, kinds: 
 
 def test_dummy_needs_no_model_and_is_told_nothing_of_one(tmp_path: Path) -> None:
     bounds = ["env=corridor", "env.episodes=1", "limits.steps=3", f"run.folder={tmp_path}"]
-    said = command("balrog_rag.eval", "agent=dummy", "model=openai", *bounds)
+    said = succeed("balrog_rag.eval", "agent=dummy", "model=openai", *bounds)
     assert "key" not in said
     assert [path.name.split("_", 2)[2] for path in tmp_path.iterdir()] == ["dummy"]
-    assert "embedded model" not in command("balrog_rag.eval", "agent=dummy", "model=local", *bounds)
+    assert "embedded model" not in succeed("balrog_rag.eval", "agent=dummy", "model=local", *bounds)

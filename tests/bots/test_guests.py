@@ -3,8 +3,6 @@
 import asyncio
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from balrog_rag.run.replay import replay, verify
 from balrog_rag.run.run import RunOutcome, troubles
 from balrog_rag.run.scheduler import Tally
 from balrog_rag.run.watchers import NullWatcher
-from tests.support import PATIENCE
+from tests.support import command
 
 WALKER = Path(__file__).parents[1] / "data" / "guests" / "walker"
 ROUTER = WALKER.with_name("router")
@@ -173,13 +171,7 @@ def test_the_last_line_says_where_a_bot_crashed(tmp_path: Path, written: str) ->
     (here / "mine.py").write_text("def act(seen):\n    return {}['north']\n")
     file = written.format(here=here)
     words = [f"agent={file}:act", "env.episodes=2", "runner.workers=1", "run.name=crashed"]
-    done = subprocess.run(
-        [sys.executable, "-m", "balrog_rag.eval", *words],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = command("balrog_rag.eval", *words, cwd=here)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"error: {file}:2 in act: KeyError: 'north'"
     assert "2 of 2 episodes failed in the agent's code and have no score" in done.stderr

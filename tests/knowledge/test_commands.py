@@ -15,12 +15,15 @@ from balrog_rag.contracts.data import Passage
 from balrog_rag.knowledge.config_section import compose
 from balrog_rag.knowledge.printing import json_results, print_results
 from balrog_rag.util.paths import data
+from tests.support import command
 
 
 def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "balrog_rag.knowledge", *words]
+    if not stdin:
+        return command("balrog_rag.knowledge", *words, cwd=Path.cwd(), COLUMNS="100", **variables)
+    called = [sys.executable, "-m", "balrog_rag.knowledge", *words]
     environment = {**os.environ, "COLUMNS": "100", **variables}
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=environment, check=False)
+    return subprocess.run(called, input=stdin, capture_output=True, text=True, env=environment, check=False)
 
 
 @pytest.mark.parametrize("words", [["--help"], ["search", "--help"], ["corpus", "import", "--help"]])

@@ -1,8 +1,5 @@
 """A whole run with the test server: each prompt answered once, the right cost, no key left behind."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -10,7 +7,7 @@ import pytest
 
 from balrog_rag.episode.journal import Completion, read
 from tests.models.test_testserver import serving
-from tests.support import PATIENCE
+from tests.support import command
 
 KEYS = {
     "OPENAI_API_KEY": "sk-proj-Canary0123456789abcdefABCDEF_xyz",
@@ -22,37 +19,19 @@ KEYS = {
 
 def evaluate(url, folder, *words):
     """Run `python -m balrog_rag.eval` with the test server as its model and canary secrets everywhere."""
-    command = [
-        *(
-            sys.executable,
-            "-m",
-            "balrog_rag.eval",
-            "model=vllm",
-            f"model.base_url={url}",
-            "agent=robust_naive",
-        ),
+    given = [
+        *("model=vllm", f"model.base_url={url}", "agent=robust_naive"),
         *("env.episodes=2", "limits.steps=6", "run.name=r", "runner.workers=1", "model.price.input=1"),
         *("model.price.output=1", "model.retry.first_wait=0.01", "model.api_key_env=OPENAI_API_KEY"),
         *("+model.extra_headers.x-team-key=env:CANARY_TEAM_KEY", "model.timeout=5", *words),
     ]
-    return run_it(folder, command)
+    return resume(folder, *given)
 
 
 def resume(folder, *words):
     """Resume an existing run folder in the same way."""
-    return run_it(folder, [sys.executable, "-m", "balrog_rag.eval", *words])
-
-
-def run_it(folder, command):
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **KEYS, "LITELLM_LOG": "DEBUG"},  # which must not print headers either
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    # LiteLLM's debug output must not print headers either.
+    return command("balrog_rag.eval", *words, cwd=folder, **KEYS, LITELLM_LOG="DEBUG")
 
 
 def everything_written(folder: Path) -> bytes:

@@ -1,8 +1,5 @@
 """Did retrieval change the action? Asked for a real run, whose model answers by the prompt alone."""
 
-import subprocess
-import sys
-
 import msgspec
 import pytest
 
@@ -10,6 +7,7 @@ from balrog_rag.cli.counterfactual import main
 from balrog_rag.cli.episode import main as show
 from balrog_rag.cli.knowledge import main as knowledge
 from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep, kept
+from tests.support import evaluate
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +22,11 @@ def runs(tmp_path_factory):
         ("naive", "naive", []), ("naive_rag", "naive_rag", []), ("keeping", "naive_rag", keeping)
     ):  # fmt: skip
         words = [
-            "model=scripted", f"agent={agent}", *more, f"run.folder={top}", f"run.name={name}",
+            f"agent={agent}", *more, f"run.folder={top}", f"run.name={name}",
             "env.episodes=2", "limits.steps=6", "env=corridor",
             f"knowledge.corpus={top / 'wiki'}", "knowledge.index=bm25",
         ]  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-m", "balrog_rag.eval", *words], capture_output=True, text=True
-        )
+        done = evaluate(*words, cwd=top)
         assert done.returncode == 0, done.stderr
     return top
 

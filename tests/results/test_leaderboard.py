@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import msgspec
 import pytest
@@ -112,11 +110,11 @@ def played(tmp_path_factory):
     """A real run: the scripted model plays two short games each of NetHack and MiniHack."""
     top = tmp_path_factory.mktemp("played")
     words = [
-        "model=scripted", "agent=naive", f"run.folder={top}", "run.name=run",
+        "agent=naive", f"run.folder={top}", "run.name=run",
         "env.episodes=2", "limits.steps=12",
         "env.tasks=[nle/NetHackChallenge-v0,minihack/MiniHack-Corridor-R3-v0]", "env.actions=balrog",
     ]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "balrog_rag.eval", *words], check=True, capture_output=True)
+    assert evaluate(*words, cwd=top).returncode == 0
     return top / "run"
 
 
