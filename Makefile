@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DOCS := .venv-docs
 EXTRAS ?= local,dev
 JOBS ?= 2
-INTEGRATIONS ?= verifiers openenv trl inspect
+INTEGRATIONS ?= verifiers openenv trl inspect watchers
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
 .DEFAULT_GOAL := help
@@ -46,7 +46,7 @@ test-slow: setup  ## run the slow tests, on two cores (PART=2/6: the second sixt
 test-all: setup  ## run every test, on two cores
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-test-integrations: setup  ## test adapters for training frameworks, each in its own environment (INTEGRATIONS="verifiers")
+test-integrations: setup  ## test adapters and trackers with their packages, each in its own environment (INTEGRATIONS="verifiers")
 	@for name in $(INTEGRATIONS); do echo "== $$name"; PYTHON=$(abspath $(BIN))/python bash integrations/run_tests $$name $(ARGS) || exit 1; done
 
 check: setup  ## check style, types and wording, as CI does

@@ -100,6 +100,14 @@ registry.rerankers.declare(
         "litellm": "balrog_rag.knowledge.rerank.litellm_reranker:LiteLLMReranker",
     },
 )
+registry.watchers.declare(
+    {
+        "jsonl": "balrog_rag.tracking.jsonl_tracker:JsonlTracker",
+        "wandb": "balrog_rag.tracking.wandb_tracker:WandbTracker",
+        "mlflow": "balrog_rag.tracking.mlflow_tracker:MlflowTracker",
+        "otel": "balrog_rag.tracking.otel_tracker:OtelTracker",
+    }
+)
 registry.commands.declare(
     {
         "knowledge endings": "balrog_rag.studies.study_commands:ENDINGS",

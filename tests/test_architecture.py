@@ -32,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "studies": {*LOW, "agents", "models", "knowledge", "results", "run"},
     "banks": {*LOW, "agents", "workers", "models", "results", "run"},
     "export": {*LOW, "workers", "models", "results", "run"},
+    "tracking": {*LOW, "results", "export"},
     "display": {*LOW, "models", "results", "run"},
     "api": {
         *LOW,

@@ -5,7 +5,9 @@ and a cluster's driver, which gets the same structs from its nodes. An event is 
 safe in the journal, except `Asked`, which is sent just before an answer is requested.
 """
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -93,3 +95,17 @@ class Troubled(msgspec.Struct, frozen=True, tag=True):
 
 
 Event: TypeAlias = Started | Asked | Answered | Searched | Stepped | Ended | AlreadyEnded | Troubled
+
+
+class WatchedRun(msgspec.Struct, frozen=True):
+    """The run that a watcher is about to watch, for its optional method `watch_run`."""
+
+    folder: Path
+    config: Mapping[str, Any]
+    """Its complete configuration, as in config.json."""
+    digest: str
+    """The configuration's digest."""
+    planned: Mapping[str, str]
+    """Its episodes: the digest of each one's spec by name."""
+    label: str = ""
+    """Its name within a sweep."""

@@ -9,12 +9,19 @@ from calendar import timegm
 from time import strptime
 from typing import Any
 
-import msgspec
-
 from balrog_rag import __version__
-from balrog_rag.contracts.data import Message, digest
+from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.events import Searched
 from balrog_rag.episode.journal import Header
+from balrog_rag.export.genai_conventions import (
+    EVALUATION,
+    PlayerNames,
+    action_attributes,
+    agent_attributes,
+    chat_attributes,
+    retrieval_attributes,
+    score_attributes,
+)
 from balrog_rag.export.turns import ACT, AnsweredRequest, Turn, Turns
 from balrog_rag.results.episodes import Episode
 
@@ -34,8 +41,7 @@ class EpisodeSpans:
         self._root = header.spec.digest[:16]
         self._spans: list[dict[str, Any]] = []
         player = header.spec.last_player
-        self._model, self._agent = str(player.model.get("name")), str(player.agent.get("name"))
-        self._provider = self._model.partition("/")[0] if "/" in self._model else "unknown"
+        self._player = PlayerNames(str(player.agent.get("name")), str(player.model.get("name")))
 
     def document(self) -> dict[str, Any]:
         """Return the episode as one `ResourceSpans` message, wrapped as exporters send it."""
@@ -43,19 +49,17 @@ class EpisodeSpans:
         for turn in self._found.turns:
             self._add_turn(turn)
         spec, end = self._header.spec, self._found.end
-        facts: dict[str, Any] = {
-            "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.provider.name": self._provider,
-            "gen_ai.agent.name": self._agent,
-            "gen_ai.conversation.id": spec.digest,
-            "gen_ai.request.model": self._model,
-            "balrog_rag.episode": spec.episode,
-            "balrog_rag.outcome": end.outcome if end else "unfinished",
-        }
+        outcome = end.outcome if end else "unfinished"
+        facts = agent_attributes(self._player, spec.episode, spec.digest) | {"balrog_rag.outcome": outcome}
+        scored: list[dict[str, Any]] = []
         if self._episode is not None:
-            facts["gen_ai.evaluation.name"] = "progression"
-            facts["gen_ai.evaluation.score.value"] = self._episode.progression
-        root = self._span(f"invoke_agent {self._agent}", self._root, "", begun, self._clock, facts, INTERNAL)
+            score = score_attributes(self._episode.progression, outcome)
+            facts |= score
+            event = {"timeUnixNano": str(self._clock), "name": EVALUATION, "attributes": _attributes(score)}
+            scored = [event]
+        name = f"invoke_agent {self._player.agent}"
+        root = self._span(name, self._root, "", begun, self._clock, facts, INTERNAL)
+        root |= {"events": scored} if scored else {}
         resource = {
             "service.name": "balrog_rag",
             "service.version": __version__,
@@ -71,45 +75,15 @@ class EpisodeSpans:
             else:
                 self._add_search(each)
         if turn.stepped is not None:
-            action = {
-                "gen_ai.operation.name": "execute_tool",
-                "gen_ai.tool.name": ACT,
-                "gen_ai.tool.call.id": f"step-{turn.number}",
-                "balrog_rag.action": turn.stepped.taken,
-                "balrog_rag.reward": turn.stepped.after.reward,
-            }
-            self._add(f"execute_tool {ACT}", 0.0, action, INTERNAL)
+            self._add(f"execute_tool {ACT}", 0.0, action_attributes(turn.stepped), INTERNAL)
 
     def _add_call(self, call: AnsweredRequest) -> None:
-        reply, used = call.reply, call.reply.usage
-        facts: dict[str, Any] = {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": self._provider,
-            "gen_ai.request.model": self._model,
-            "gen_ai.response.model": reply.model or self._model,
-            "gen_ai.response.finish_reasons": [reply.finish],
-            "gen_ai.usage.input_tokens": used.input,
-            "gen_ai.usage.output_tokens": used.output,
-            "gen_ai.usage.cache_read.input_tokens": used.cached,
-            "gen_ai.usage.reasoning.output_tokens": used.reasoning,
-            "balrog_rag.purpose": call.request.purpose,
-        }
-        if reply.cost is not None:
-            facts["balrog_rag.cost_usd"] = reply.cost
-        if self._prompts:
-            facts["gen_ai.input.messages"] = _text([_part(message) for message in call.request.messages])
-            facts["gen_ai.output.messages"] = _text([_part(Message("assistant", reply.text))])
-        self._add(f"chat {self._model}", reply.latency, facts, CLIENT)
+        request = call.request if self._prompts else None
+        facts = chat_attributes(self._player, call.reply, call.request.purpose, request)
+        self._add(f"chat {self._player.model}", call.reply.latency, facts, CLIENT)
 
     def _add_search(self, search: Searched) -> None:
-        facts = {
-            "gen_ai.operation.name": "retrieval",
-            "gen_ai.provider.name": "balrog_rag",
-            "gen_ai.retrieval.top_k": len(search.passages),
-            "gen_ai.retrieval.query.text": search.query,
-            "balrog_rag.passages": [passage.id for passage in search.passages],
-        }
-        self._add("retrieval knowledge", 0.0, facts, INTERNAL)
+        self._add("retrieval knowledge", 0.0, retrieval_attributes(search), INTERNAL)
 
     def _add(self, name: str, seconds: float, facts: dict[str, Any], kind: int) -> None:
         begun, self._clock = self._clock, self._clock + int(seconds * 1e9)
@@ -131,14 +105,6 @@ def _nanoseconds(started: str) -> int:
         return timegm(strptime(started, "%Y-%m-%dT%H:%M:%SZ")) * 1_000_000_000
     except ValueError:
         return 0
-
-
-def _part(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "parts": [{"type": "text", "content": message.text}]}
-
-
-def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _attributes(facts: dict[str, Any]) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ class EvalLog:
         self._write("WARNING", "the terminal was closed (SIGHUP); the run continues without the display")
 
     def watcher_off(self, why: str, trace: str) -> None:
-        """Log that a user's watcher failed and was switched off."""
+        """Log that a user's watcher was switched off or missed events."""
         self._write("ERROR", why)
         self._write_trace(trace)
 

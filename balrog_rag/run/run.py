@@ -13,11 +13,12 @@ import msgspec
 from balrog_rag.config.schema import RunnerConfig
 from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import BalrogError, DatasetError, PlayerFailed, RunFolderError
+from balrog_rag.contracts.events import WatchedRun
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
-from balrog_rag.results.run_folder import journal_path
+from balrog_rag.results.run_folder import frozen_config, journal_path
 from balrog_rag.run.backend import Backend
 from balrog_rag.run.capacity import capacity_notes, most_at_once
 from balrog_rag.run.csv_log import CsvLog
@@ -56,7 +57,7 @@ class InPlay:
         self.paces: Callable[[], Sequence[Pace]] = backend.paces
         """Returns what limits the rate of calls."""
         self.watchers_off: list[str] = []
-        """A line for each of the user's watchers that was switched off."""
+        """A line for each of the user's watchers that was switched off or missed events."""
 
 
 Display = Callable[[InPlay], AbstractAsyncContextManager[Watcher]]
@@ -207,7 +208,7 @@ async def _play(
                 )
 
             chosen = chosen_watchers(run.config.run.watch, run.watch)
-            async with isolated(chosen, switched_off) as theirs:
+            async with isolated(chosen, switched_off, watched(run) if chosen else None) as theirs:
                 # The run's own files come first: an answer is on disk before a display can fail.
                 own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
                 shown = LabelledWatcher(run.label, watcher) if run.label else watcher
@@ -223,6 +224,13 @@ async def _play(
     except RunFolderError as error:  # its own files cannot be opened; the other runs continue
         tally.fatal = error
         _leave_open(run, tally)
+
+
+def watched(run: PlannedRun) -> WatchedRun:
+    """Return what watchers are told about a run."""
+    frozen = frozen_config(run.folder)
+    planned = {spec.episode: spec.digest for spec in run.specs}
+    return WatchedRun(run.folder, frozen.config, frozen.digest, planned, run.label)
 
 
 def stopping(gate: EpisodeSlots, tally: Tally) -> Callable[[], bool]:

@@ -16,5 +16,12 @@ def require_of(factory: Any, wanted_by: str) -> None:
 
 def require(library: str, extra: str, wanted_by: str) -> None:
     """Raise a ConfigError with the command that installs the library, if it is missing."""
-    if find_spec(library) is None:
+    if not _installed(library):
         raise ConfigError(f"{wanted_by}: {library} is not installed; pip install 'balrog_rag[{extra}]'")
+
+
+def _installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except ModuleNotFoundError:  # the package around a submodule is missing
+        return False

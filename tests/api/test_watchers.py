@@ -1,6 +1,7 @@
 """User-defined watchers: what they receive, and that none of them disturbs a run."""
 
 import threading
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from balrog_rag import agents
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts.data import Reply, Request
 from balrog_rag.contracts.errors import ConfigError, ModelUnavailable
-from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Started, Stepped
+from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Started, Stepped, WatchedRun
+from balrog_rag.episode import journal as journals
+from balrog_rag.results.run_folder import frozen_config
+from balrog_rag.results.run_folder import journals as journals_in
 from balrog_rag.run import user_watchers
 from balrog_rag.run.demands import demands
 from balrog_rag.run.user_watchers import Patience
@@ -122,11 +126,10 @@ def test_a_watcher_that_hangs_does_not_hold_the_run_up(
     assert (run.folder / "eval.log").read_text().count("watcher stuck hangs: ") == 1
 
 
-@pytest.mark.parametrize("patience", [Patience(waiting=5), Patience(at_end=0.0)])
-def test_a_watcher_that_falls_behind_is_switched_off(
-    patience: Patience, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_watcher_that_is_not_done_in_time_is_switched_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(user_watchers, "PATIENCE", patience)
+    monkeypatch.setattr(user_watchers, "PATIENCE", Patience(at_end=0.0))
     never, seen = threading.Event(), []
 
     def slow(event: Event) -> None:
@@ -138,6 +141,58 @@ def test_a_watcher_that_falls_behind_is_switched_off(
     assert run.complete
     assert len(seen) < 28
     assert capsys.readouterr().err.count("watcher slow is too slow: ") == 1
+
+
+def test_events_for_which_a_watcher_is_too_slow_are_dropped_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_watchers, "PATIENCE", Patience(waiting=5))
+    played, seen = threading.Event(), []
+
+    def slow(event: Event) -> None:
+        seen.append(event)
+        if not played.is_set():
+            played.wait(60)
+
+    def both_ended(event: Event, ends: list[Event] = []) -> None:  # noqa: B006
+        ends += [event] if isinstance(event, Ended) else []
+        if len(ends) == 2:
+            played.set()
+
+    run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=[slow, both_ended])
+    assert (run.complete, run.troubles) == (True, [])
+    assert sum(isinstance(event, Started | Ended) for event in seen) == 4  # never dropped before others
+    told = capsys.readouterr().err
+    assert "watcher slow is slower than play: 5 events are waiting for it, further ones are dropped" in told
+    assert f"watcher slow missed {28 - len(seen)} events" in told
+    assert len(seen) < 28
+
+
+class Informed:
+    """Is told about the run, slowly, before its first event."""
+
+    order: list[Any] = []  # noqa: RUF012
+
+    def watch_run(self, run: WatchedRun) -> None:
+        time.sleep(0.2)
+        self.order.append(run)
+
+    def see(self, event: Event) -> None:
+        self.order.append(event)
+
+
+def test_a_watcher_can_learn_about_its_run_before_the_first_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_watchers, "PATIENCE", Patience(one_event=0.1))  # starting may take longer
+    run = balrog_rag.evaluate(*SHORT, folder=tmp_path / "run", watch=Informed)
+    first, *others = Informed.order
+    assert isinstance(first, WatchedRun)
+    assert (first.folder, first.digest) == (run.folder, frozen_config(run.folder).digest)
+    assert first.config["limits"]["steps"] == 4
+    headers = [journals.read(path).header for path in journals_in(run.folder)]
+    assert first.planned == {head.spec.episode: head.spec_digest for head in headers if head is not None}
+    assert len(others) == 28
 
 
 async def asynchronous(event: Event) -> None:
