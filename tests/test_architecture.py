@@ -55,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
         "viewer",
     },
     "gym": {*LOW, "workers", "api"},
-    "viewer": {*LOW, "workers", "results", "run", "dataset"},
+    "viewer": {*LOW, "workers", "knowledge", "results", "run", "dataset"},
     "cluster": {*LOW, "agents", "envs", "workers", "models", "results", "run"},
 }
 """Which packages each may import; `cli` may import all, and no package imports `cli`."""

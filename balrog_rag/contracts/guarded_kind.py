@@ -275,6 +275,13 @@ def _concerns(value: Any, who: str, what: str) -> list[Concern]:
     ]
 
 
+def _square(value: Any, who: str, what: str) -> tuple[int, int]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise validation.fault(who, what, value, "return (row, column) or None")
+    row, column = (validation.integer(each, who, what) for each in value)
+    return row, column
+
+
 SIGNALS: dict[str, Check[Any]] = {
     **dict.fromkeys(("message", "news", "deed", "press", "time", "map"), validation.text),
     **dict.fromkeys(("states", "questions", "truth", "things", "ailments"), validation.texts),
@@ -285,6 +292,7 @@ SIGNALS: dict[str, Check[Any]] = {
     "deeds": validation.numbers,
     "health": validation.number,
     "clock": optional(validation.integer),
+    "square": optional(_square),
     "answer": optional(validation.text),
 }
 """What each signal returns."""

@@ -115,6 +115,8 @@ class Measure:
     """Makes the counter of a measure that is not taken from a single number."""
     drawn: bool = True
     """Whether reports plot it beside progression; plain counts of events are never plotted."""
+    downwards: bool = False
+    """Whether it grows downwards, as depth does; the viewer draws it so."""
     needs: str = ""
     """What a journal must contain for it, for users whose journals do not."""
 

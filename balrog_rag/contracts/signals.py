@@ -94,6 +94,10 @@ class EnvironmentSignals:
         """Return the level or room; a change of it is a reason to look up again. None if unknown."""
         return None
 
+    def square(self, numbers: Numbers) -> tuple[int, int] | None:
+        """Return the player's row and column on the displayed screen; None if unknown or without a map."""
+        return None
+
     def moved(self, before: Numbers, now: Numbers) -> bool:
         """Whether the place is known to have changed."""
         left, entered = self.place(before), self.place(now)

@@ -142,26 +142,6 @@ def read_games(path: Path, env: str) -> list[EndedGame]:
     return [msgspec.structs.replace(game, env=game.env or env) for game in games]
 
 
-def read_saving(path: Path) -> dict[str, list[str]]:
-    """Read the helpful passages by class of end: each an id or a prefix of ids."""
-    try:
-        return msgspec.yaml.decode(read_file(path), type=dict[str, list[str]])
-    except (OSError, msgspec.DecodeError) as error:
-        raise KnowledgeError(f"cannot read the saving passages in {path}: {error}") from error
-
-
-def check_saving(saving: Mapping[str, Sequence[str]], passages: Sequence[Passage], name: str) -> None:
-    """Check that every helpful passage is in the corpus; otherwise shares would silently be too low."""
-    known = {passage.id for passage in passages}
-    for cause, ids in saving.items():
-        for wanted in ids:
-            if wanted not in known:
-                raise KnowledgeError(
-                    f"the passage {wanted} that saves from {cause!r} is not in corpus {name}; "
-                    "name this corpus's own with --saving"
-                )
-
-
 class RecordedSearches:
     """The knowledge base with a cache over all games and policies, which records the queries."""
 

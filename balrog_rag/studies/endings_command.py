@@ -23,6 +23,7 @@ _AGENT = "robust_rag"
 def endings(options: Namespace) -> int:
     """Measure every requested policy and print the results."""
     from balrog_rag.knowledge.progress import shown_progress
+    from balrog_rag.knowledge.saving import read_saving
     from balrog_rag.studies import endings as run
     from balrog_rag.util.paths import data
 
@@ -34,7 +35,7 @@ def endings(options: Namespace) -> int:
         raise ConfigError("endings: no file given; pass one or more of *.jsonl or *.jsonl.gz")
     config = _config([*settings, *options.settings])
     games = [game for path in files for game in run.read_games(path, options.env)]
-    saving = run.read_saving(options.saving or data("wiki_index") / "saving.yaml")
+    saving = read_saving(options.saving or data("wiki_index") / "saving.yaml")
     found = _searches(config, saving, options.without or ())
     ways = [run.policy_config(config.agent, when, query) for when in whens for query in queries]
     seen = [run.seen(game) for game in games]
@@ -69,7 +70,8 @@ def _searches(config: "Config", saving: dict[str, list[str]], without: Sequence[
     from balrog_rag.knowledge.corpus import load
     from balrog_rag.knowledge.opening import open_searcher
     from balrog_rag.knowledge.passages import Cut
-    from balrog_rag.studies.endings import RecordedSearches, check_saving
+    from balrog_rag.knowledge.saving import check_saving
+    from balrog_rag.studies.endings import RecordedSearches
 
     settings = config.knowledge
     corpus = load(settings.corpus, Cut(settings.tokens, settings.overlap))

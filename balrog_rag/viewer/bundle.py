@@ -1,5 +1,6 @@
 """Write episodes into a single file that opens without a server."""
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import ListedEpisode
 from balrog_rag.viewer.overview import overview
 from balrog_rag.viewer.packing import packed
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
+from balrog_rag.viewer.run_traces import TraceLibrary
 
 TIGHT = 9
 """Compression level of a file."""
@@ -27,6 +30,7 @@ def write(episodes: Sequence[ListedEpisode], out: Path) -> list[str]:
 def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[tuple[str, bytes]]:
     """Yield every document of the page with its name, episode by episode."""
     yield "run", packed(overview(episodes), TIGHT)
+    traces = TraceLibrary()
     for place, episode in enumerate(episodes):
         if episode.row.get("state") == "damaged":
             continue
@@ -34,10 +38,13 @@ def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[t
         rebuilt.run()
         if rebuilt.failure:
             failures.append(rebuilt.failure)
+        if isinstance(rebuilt, RebuiltEpisode):
+            traces.put(episode.path, rebuilt.trace)
         yield f"{place}/head", packed(rebuilt.head(), TIGHT)
         for number in range(rebuilt.collector.chunks):
             if (chunk := rebuilt.collector.chunk(number)) is not None:
                 yield f"{place}/{number}", chunk
+    yield "traces", packed(traces.document(episodes, math.inf), TIGHT)
 
 
 def summary_line(out: Path, episodes: Sequence[Any], failures: Sequence[str]) -> str:

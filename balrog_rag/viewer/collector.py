@@ -1,11 +1,12 @@
 """Convert the events of one episode into the chunks of a page."""
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from balrog_rag.contracts.data import Message, Observation, Passage, Transition, digest
+from balrog_rag.contracts.data import GameSpec, Message, Observation, Passage, Transition, digest
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
@@ -21,6 +22,7 @@ from balrog_rag.viewer.packing import (
     steps_between,
 )
 from balrog_rag.viewer.painted_games import PaintedMoment
+from balrog_rag.viewer.traces import Actions, EpisodeTrace, PassageSets, drawn_points
 
 SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
 """Columns of the costs of calls."""
@@ -58,6 +60,7 @@ class Collector:
         self._actions: list[str] = []
         self._marks: list[Mark] = []
         self._end: Ended | None = None
+        self._passages, self._decisions = PassageSets(), 0
         self._lock = Lock()
 
     def see(self, event: Event) -> None:
@@ -123,6 +126,15 @@ class Collector:
         """Number of chunks, including the open one."""
         return len(self._closed) + 1
 
+    def trace(self, game: GameSpec, names: dict[str, int]) -> EpisodeTrace:
+        """The trace so far; `names` is the table of actions and grows."""
+        with self._lock:
+            actions = Actions(names)
+            for action in self._actions:
+                actions.add(action)
+            points = drawn_points(self._curves, range(len(self._curves.health)))
+            return EpisodeTrace(game, points, actions.of, Counter(self._passages.steps), self._decisions)
+
     def _prompt(self, event: Asked) -> list[int]:
         return steps_between([self._message(message) for message in event.request.messages])
 
@@ -164,6 +176,7 @@ class Collector:
             self._spent[name].append(value)
 
     def _searched(self, event: Searched) -> None:
+        self._passages.searched(event.passages)
         found = [[self._passage(passage), round(passage.score, 4)] for passage in event.passages]
         seconds = self._search_seconds()
         self._said.append({"query": event.query, "found": found, "seconds": round(seconds, 4)})
@@ -175,6 +188,8 @@ class Collector:
 
     def _stepped(self, event: Stepped) -> None:
         decision, after, at = event.decision, event.after, event.step
+        self._passages.stepped(decision.notes)
+        self._decisions += 1
         moments = self._moments()
         made: dict[str, Any] = {"said": self._said} if self._said else {}
         self._said = []

@@ -9,6 +9,9 @@ from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.viewer.listing import ListedEpisode, free, listed, under
 from balrog_rag.viewer.overview import overview, rows
 from balrog_rag.viewer.packing import packed
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
+from balrog_rag.viewer.run_heads import RunHeads
+from balrog_rag.viewer.run_traces import TraceLibrary
 from balrog_rag.viewer.watching import WatchedEpisode
 
 MEMORY = 256_000_000
@@ -29,18 +32,27 @@ class Library:
         self._lock = threading.Lock()
         self.episodes: list[ListedEpisode] = listed(self._paths)
         self._watched: dict[int, WatchedEpisode] = {}
+        self._heads, self._traces = RunHeads(), TraceLibrary()
 
     def overview(self) -> bytes:
         """The document `run`, updated from disk."""
         with self._lock:
             self._look_again()
-            return packed(overview(self.episodes), 1)
+            return packed(overview(self.episodes, self._heads), 1)
 
     def rows(self) -> bytes:
         """The document `rows`: only the list, updated with episodes that started or ended."""
         with self._lock:
             self._look_again()
-            return packed(rows(self.episodes), 1)
+            return packed(rows(self.episodes, self._heads), 1)
+
+    def traces(self) -> bytes:
+        """The document `traces`, with the journals that could be read within a second."""
+        with self._lock:
+            for place, watched in self._watched.items():
+                if watched.whole and isinstance(rebuilt := watched.rebuilt, RebuiltEpisode):
+                    self._traces.put(self.episodes[place].path, rebuilt.trace)
+            return packed(self._traces.document(self.episodes), 1)
 
     def _look_again(self) -> None:
         """Append new episodes; a known one keeps its index and name."""

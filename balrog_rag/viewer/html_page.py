@@ -12,7 +12,7 @@ from importlib.resources import files
 
 SCRIPTS = (
     "text", "data", "screen", "marks", "curves", "difference", "reading", "search", "notes",
-    "exports", "episode", "compare", "run", "main",
+    "exports", "episode", "compare", "runhead", "runmap", "glances", "run", "main",
 )  # fmt: skip
 """The page's scripts, in order."""
 

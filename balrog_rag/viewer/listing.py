@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
-from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion
-from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder, runs
-from balrog_rag.results.episodes import Episode, agent_name
+from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
 from balrog_rag.viewer import published_episodes, recorded
+from balrog_rag.viewer.open_episodes import open_row
 from balrog_rag.viewer.published_episodes import PublishedEpisode, csvs
 from balrog_rag.viewer.rebuilding import RebuiltEpisode, header_of
 from balrog_rag.viewer.recorded import RecordedEpisode, is_recording, recordings
@@ -33,6 +31,8 @@ class ListedEpisode(NamedTuple):
     """Its row in the list."""
     env: str = ""
     """The environment, for an episode of a BALROG submission instead of a journal."""
+    episode: Episode | None = None
+    """Its results, if it is an ended one of a journal."""
 
     def source(self) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
         """Create the source of its documents."""
@@ -108,7 +108,7 @@ def _of_run(run: Path) -> Iterator[ListedEpisode]:
     loaded = runs.load(run)
     for episode in loaded.episodes:
         path = run_folder.journal_path(run, episode.name)
-        yield ListedEpisode(episode.name, path, run, row(episode) | {"run": run.name})
+        yield ListedEpisode(episode.name, path, run, row(episode) | {"run": run.name}, episode=episode)
     for stem in loaded.unfinished:
         yield _of_journal(run / f"{stem}{JOURNAL}", run)
     for problem in loaded.problems:
@@ -120,28 +120,14 @@ def _of_journal(path: Path, run: Path | None) -> ListedEpisode:
     name = "" if run is None else run.name
     ended = read_episode(path)
     if ended is not None:
-        return ListedEpisode(ended.name, path, run, row(ended) | {"run": name})
+        return ListedEpisode(ended.name, path, run, row(ended) | {"run": name}, episode=ended)
     try:
         spec = header_of(path).spec
     except BalrogError as error:
         return ListedEpisode(
             path.name, path, run, {"name": path.name, "run": name, "state": "damaged", "how": str(error)}
         )
-    asked = any(isinstance(entry, Completion) for entry in journal.entries_of(path))
-    return ListedEpisode(spec.episode, path, run, _begun(spec, asked) | {"run": name})
-
-
-def _begun(spec: EpisodeSpec, asked: bool) -> dict[str, Any]:
-    """The row of an episode that has not ended, with the same keys as after its end."""
-    player = spec.last_player
-    return {
-        "name": spec.episode,
-        "kind": kind_of(spec.game.env).title,
-        "task": spec.game.versioned(spec.game.task),
-        "state": "open",
-        "agent": agent_name(player.agent),
-        "model": player.model.get("name") if asked else None,
-    }
+    return ListedEpisode(spec.episode, path, run, open_row(path, spec) | {"run": name})
 
 
 def row(episode: Episode) -> dict[str, Any]:
@@ -155,6 +141,7 @@ def row(episode: Episode) -> dict[str, Any]:
         "outcome": episode.outcome,
         "how": episode.ended_by,
         "cause": episode.cause,
+        "preventable": episode.preventable,
         "progression": round(episode.percent, 3),
         "steps": episode.steps,
         "tokens": None if total.unseen else total.tokens,

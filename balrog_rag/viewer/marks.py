@@ -1,6 +1,6 @@
 """Marks that a reader may want to jump to, and the curves of the timeline, specific to the kind of game."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from balrog_rag.contracts.data import Decision, Observation
@@ -117,7 +117,7 @@ class Marker:
         return new
 
 
-RANGES = {"health": {"range": [0, 100]}}
+RANGES = {"health": {"range": [0, 100]}, "progression": {"range": [0, 100]}}
 """Measures drawn on a fixed scale, so that a small loss of health does not look like death."""
 
 
@@ -126,7 +126,7 @@ class Curves:
 
     def __init__(self, kind: EnvironmentKind) -> None:
         self._kind = kind
-        self._health: list[float] = []
+        self.health: list[float] = []
         self._progress: list[float] = []
         self._measures: dict[str, list[int]] = {measure.name: [] for measure in self._kind.scoring.measures}
         self._clock: list[int] = []
@@ -137,7 +137,7 @@ class Curves:
         if not self._kind.display.blank(numbers):
             self._last = numbers
         now = self._last
-        self._health.append(round(100 * self._kind.hints.signals.health(now)) if now else 100)
+        self.health.append(round(100 * self._kind.hints.signals.health(now)) if now else 100)
         self._progress.append(round(100 * progress, 3))
         time = self._kind.hints.signals.clock(now) if now else None
         self._clock.append(max(time or 0, self._clock[-1] if self._clock else 0))
@@ -153,15 +153,23 @@ class Curves:
         """The game's own time at each moment; None if it has none."""
         return list(self._clock) if any(self._clock) else None
 
+    @property
+    def heights(self) -> dict[str, Sequence[float]]:
+        """Progression, and the measures that are taken from a number and do not count events."""
+        measures = [each for each in self._kind.scoring.measures if each.number and not each.counted]
+        return {"progression": self._progress} | {each.name: self._measures[each.name] for each in measures}
+
     def document(self) -> list[dict[str, Any]]:
         """The curves that are not constant, progression first."""
-        made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self._health)]
+        downwards = {measure.name for measure in self._kind.scoring.measures if measure.downwards}
+        made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self.health)]
         made += [
             (measure.name, measure.title, measure.unit, list(self._measures[measure.name]))
             for measure in self._kind.scoring.measures
         ]
         return [
             {"name": name, "title": title, "unit": unit, "values": values, **RANGES.get(name, {})}
+            | ({"down": True} if name in downwards else {})
             for name, title, unit, values in made
             if name == "progression" or len(set(values)) > 1
         ]

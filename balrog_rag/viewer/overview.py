@@ -12,28 +12,30 @@ from balrog_rag.results import asked_again, run_folder
 from balrog_rag.viewer.listing import ListedEpisode, runs_of
 from balrog_rag.viewer.marks import TITLES
 from balrog_rag.viewer.notes import kept_notes
+from balrog_rag.viewer.run_heads import RunHeads
 
 FORMAT = 1
 
 
-def overview(episodes: Sequence[ListedEpisode]) -> dict[str, Any]:
+def overview(episodes: Sequence[ListedEpisode], heads: RunHeads | None = None) -> dict[str, Any]:
     """The document `run`."""
     folders = runs_of(episodes)
     return {
         "format": FORMAT,
-        **rows(episodes),
+        **rows(episodes, heads or RunHeads()),
         "titles": TITLES,
         "retrieval": [found for run in folders if (found := retrieval(run, episodes)) is not None],
         "notes": [note for run in folders for note in notes(run, episodes)],
     }
 
 
-def rows(episodes: Sequence[ListedEpisode]) -> dict[str, Any]:
+def rows(episodes: Sequence[ListedEpisode], heads: RunHeads) -> dict[str, Any]:
     """The document `rows`: the part of `run` that grows while runs are played."""
     folders = runs_of(episodes)
     return {
         "title": ", ".join(run.name for run in folders) or episodes[0].path.name,
         "episodes": [episode.row for episode in episodes],
+        "heads": heads.document(episodes),
     }
 
 

@@ -14,6 +14,7 @@ from balrog_rag.run.replay import replay
 from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.following import FollowedJournal
 from balrog_rag.viewer.painted_games import PaintedGames
+from balrog_rag.viewer.traces import EpisodeTrace
 
 BROKE_OFF = "the replay failed; see the error on the server's terminal"
 
@@ -77,6 +78,10 @@ class RebuiltEpisode:
         if (names := kind_of(spec.game.env).hints.renaming(spec.game)) is not None:
             document["names"] = names.originals
         return document | self.collector.head()
+
+    def trace(self, names: dict[str, int]) -> EpisodeTrace:
+        """How it went so far, for the page of its run."""
+        return self.collector.trace(self.header.spec.game, names)
 
     def _search_seconds(self) -> float:
         return self._cursor.search_seconds if self._cursor is not None else 0.0

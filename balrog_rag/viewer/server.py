@@ -105,6 +105,9 @@ def application(library: Library, token: str) -> web.Application:
     async def rows(request: web.Request) -> web.Response:
         return _document(await asyncio.to_thread(library.rows))
 
+    async def traces(request: web.Request) -> web.Response:
+        return _document(await asyncio.to_thread(library.traces))
+
     async def head(request: web.Request) -> web.Response:
         place, steps = int(request.match_info["place"]), request.query.get("steps", "")
         return _document(await library.head(place, int(steps) if STEPS.fullmatch(steps) else None))
@@ -126,6 +129,7 @@ def application(library: Library, token: str) -> web.Application:
             web.get(f"{under}/", shown),
             web.get(f"{under}/data/run", overview),
             web.get(f"{under}/data/rows", rows),
+            web.get(f"{under}/data/traces", traces),
             web.get(under + r"/data/{place:\d{1,9}}/head", head),
             web.get(under + r"/data/{place:\d{1,9}}/{number:\d{1,9}}", chunk),
             web.post(f"{under}/notes", notes),

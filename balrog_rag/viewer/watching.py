@@ -51,6 +51,11 @@ class WatchedEpisode:
         return failed and time.monotonic() - (self._ended or 0.0) > RETRIED_AFTER
 
     @property
+    def whole(self) -> bool:
+        """Whether it is rebuilt to its end without a failure, and its file has not grown since."""
+        return self._ended is not None and not self.rebuilt.failure and not self.outdated
+
+    @property
     def waits(self) -> bool:
         """Whether all recorded steps are rebuilt and more may follow."""
         return self.rebuilt.settled and not self.rebuilt.done

@@ -17,7 +17,7 @@ from balrog_rag.envs.nethack.questions import news, states
 from balrog_rag.envs.nethack.screen_signals import NetHackSignals
 from balrog_rag.knowledge.corpus import load
 from balrog_rag.knowledge.passages import Cut
-from balrog_rag.studies.endings import check_saving, read_saving
+from balrog_rag.knowledge.saving import check_saving, read_saving
 from balrog_rag.util.paths import data
 
 SCREEN = """message:

@@ -147,7 +147,7 @@ def test_health_is_drawn_on_a_fixed_scale() -> None:
     found = {curve["name"]: curve for curve in curves.document()}
     assert found["health"]["values"] == [100, 83]
     assert found["health"]["range"] == [0, 100]
-    assert [name for name, curve in found.items() if "range" in curve] == ["health"]
+    assert [name for name, curve in found.items() if "range" in curve] == ["progression", "health"]
 
 
 def test_a_page_may_run_its_own_script_and_nothing_else(page: Path) -> None:

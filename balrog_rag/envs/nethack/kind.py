@@ -165,7 +165,7 @@ MEASURES = (
         drawn=False,
         needs="the line that NetHack logs when a game ends; a game that was cut off may have none",
     ),
-    Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0),
+    Measure("depth", "deepest dungeon level", "levels", "depth", low=1.0, high=50.0, downwards=True),
     Measure("experience", "highest experience level", "levels", "experience_level", low=1.0, high=30.0),
     Measure("score", "in-game score", "score points", "score", "last", counted=True),
     Measure("turns", "turns survived", "turns", "turn", "last", counted=True),

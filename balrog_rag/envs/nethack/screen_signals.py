@@ -123,6 +123,12 @@ class NetHackSignals(EnvironmentSignals):
         """The depth."""
         return numbers.get("depth")
 
+    def square(self, numbers: Numbers) -> tuple[int, int] | None:
+        """The hero's place on the terminal, whose first row is the message line."""
+        if "x" not in numbers or "y" not in numbers:
+            return None
+        return numbers["y"] + 1, numbers["x"]
+
     def time(self, numbers: Numbers) -> str:
         """The turn."""
         return f"turn {numbers['turn']}" if "turn" in numbers else ""

@@ -227,7 +227,7 @@ class EpisodePage {
     const by = event.shiftKey ? 10 : 1;
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
-      Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
+      e: () => this.app.go(this.episode.key, Math.max(0, this.episode.last - BEFORE_THE_END)), Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
       "[": () => this.jump(-1), "]": () => this.jump(1), s: () => this.jump(1, "search"), S: () => this.jump(-1, "search"), p: () => this.jump(-1, "deed"), P: () => this.jump(1, "deed"), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),

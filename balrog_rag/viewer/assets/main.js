@@ -2,7 +2,7 @@
 
 const KEYS = [
   ["\u2190 \u2192", "one step back or forward; with Shift ten"], ["Home End", "first moment, last moment"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["e", "20 steps before the end"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
   ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: first different action"], ["r", "list of episodes"], ["t", "theme: light, dark, system"], ["?", "show these keys"],
 ];
 
@@ -16,6 +16,7 @@ class App {
     this.routes = 0; // number of navigations, so that a late response does not replace a newer page
     this.arriving = false; // navigating to the page in the address
     this.theme = "";
+    this.listed = ""; // order and filter of the list
     this.notes = new Notes(this);
     this.texts = new Texts(this);
     this.entitle();
@@ -59,6 +60,11 @@ class App {
     return new Map(this.run.retrieval.flatMap((found) => found.asked.filter((one) => one.key === key).map((one) => [one.step, one])));
   }
 
+  // Go to a step with a new history entry, so that the browser's Back returns.
+  go(key, step, tab) {
+    location.hash = "#" + this.hash({ episode: key, step, tab });
+  }
+
   // Write the current position into the address, without a new history entry.
   remember(page) {
     if (page !== this.page || this.arriving) return;
@@ -73,7 +79,7 @@ class App {
     if (wanted.has("search")) return this.search(wanted.get("search"));
     if (wanted.has("compare")) return this.sideBySide(wanted);
     const key = wanted.get("episode") || (this.single ? this.run.episodes[0].key : null);
-    if (!key) return this.show(new RunPage(this), null);
+    if (!key) return this.show(new RunPage(this, wanted), null);
     const episode = this.episodes.get(key);
     if (!episode) return this.fail(`There is no episode ${visible(key)} here.`);
     const step = Math.max(0, Math.round(Number(wanted.get("step"))) || 0);
@@ -159,7 +165,7 @@ class App {
     const facts = row ? [row.kind, row.agent, row.model, row.outcome, row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
     fill(document.getElementById("top"),
       h("nav", { "aria-label": "Breadcrumb" },
-        this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#", class: "name", dir: "auto" }, visible(this.run.title)),
+        this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#" + this.listed, class: "name", dir: "auto" }, visible(this.run.title)),
         row ? [h("span", { class: "soft", "aria-hidden": "true" }, "/"), h("h1", { dir: "auto" }, visible(row.key))] : null),
       h("p", { class: "facts", dir: "auto" }, visible(facts.filter(Boolean).join(" \u00b7 "))),
       h("div", { class: "tools" }, h("button", { type: "button", title: "Search (/)", onclick: () => { location.hash = "#search="; } }, "Search"), h("button", { type: "button", onclick: () => this.turnTheme() }, "Theme"), h("button", { type: "button", onclick: () => this.help() }, "Keys")));
@@ -191,7 +197,7 @@ class App {
     const writes = into.matches("textarea, select, input:not([type=range]):not([type=checkbox])");
     const presses = into.matches("button, a, summary, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
     if (writes || presses || event.ctrlKey || event.metaKey || event.altKey) return null;
-    const acts = { "?": () => this.help(), t: () => this.turnTheme(), "/": () => { location.hash = "#search="; }, r: () => { if (!this.single) location.hash = "#"; } };
+    const acts = { "?": () => this.help(), t: () => this.turnTheme(), "/": () => { location.hash = "#search="; }, r: () => { if (!this.single) location.hash = "#" + this.listed; } };
     if (acts[event.key]) acts[event.key]();
     else if (!this.page || !this.page.key(event)) return null;
     event.preventDefault();

@@ -4,26 +4,86 @@ const SHOWN_ROWS = 500;
 const OF_MODELS = new Set(["invalid", "tokens", "dollars", "seconds"]); // empty if no model was called
 
 class RunPage {
-  constructor(app) {
+  constructor(app, wanted) {
     this.app = app;
     this.sort = null;
     this.down = true;
     this.chosen = new Set();
-    this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => this.drawList() });
-    this.list = h("div", { class: "wide" });
+    this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => { this.drawList(); this.remember(); } });
+    this.list = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Episodes" });
     this.compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = "#" + this.app.compared([...this.chosen]); } }, "Compare side by side");
     this.said = h("p", { class: "soft", role: "status" });
-    this.element = h("div", { class: "run" }, this.said, h("div", { class: "bar" }, this.filter, app.single ? null : this.compare), this.list, this.retrieval());
+    this.heads = h("div", { class: "heads" });
+    this.glance = h("div", { class: "glance" });
+    this.below = h("div", {});
+    this.element = h("div", { class: "run" }, h("h1", { class: "title", dir: "auto" }, visible(app.run.title)), this.said,
+      this.ways = h("nav", { class: "ways", "aria-label": "On this page" }), this.heads, this.glance,
+      this.part("Episodes", h("div", { class: "bar" }, this.filter, this.compare), this.list), this.below, this.retrieval());
+    this.restore(wanted);
     this.grown();
+    this.drawWays();
+    this.look();
+  }
+
+  part(title, ...children) {
+    return h("section", { class: "section", "data-title": title, tabindex: "-1" }, h("h2", {}, title), ...children);
+  }
+
+  // Buttons that lead to the parts of the page; the address holds the place in the run instead.
+  drawWays() {
+    const parts = [...this.element.querySelectorAll(".section")];
+    fill(this.ways, parts.map((part) => h("button", { type: "button", class: "link", onclick: () => { part.scrollIntoView(); part.focus({ preventScroll: true }); } }, part.dataset.title)));
+  }
+
+  // The order and the filter of the list are kept in the address.
+  restore(wanted) {
+    this.sort = wanted.get("sort");
+    this.down = wanted.get("up") === null;
+    this.filter.value = wanted.get("filter") || "";
+  }
+
+  remember() {
+    const values = { filter: this.filter.value || null, sort: this.sort, up: this.sort && !this.down ? 1 : null };
+    this.app.listed = this.app.hash(values);
+    if (this.app.page === this) history.replaceState(null, "", "#" + this.app.listed);
+  }
+
+  // The map and what follows from all traces, as far as the server has read them.
+  async look() {
+    for (;;) {
+      const traces = await readDocument("traces").catch(() => null);
+      if (!traces || this.left) return;
+      this.drawGlance(traces);
+      if (!traces.left) return;
+    }
+  }
+
+  drawGlance(traces) {
+    const held = this.glance.contains(document.activeElement) || this.below.contains(document.activeElement);
+    const reading = traces.left ? h("p", { class: "waiting", role: "status" }, `Reading ${plural(traces.left, "more episode")}.`) : null;
+    if (this.map) this.map.grown(traces);
+    else if (Object.keys(traces.of).length) this.map = new RunMap(this.app, traces);
+    if (held) return; // a reader is here
+    fill(this.glance, this.map ? this.part("Run map", this.map.element) : null, drawSame(traces.same), reading);
+    const [partings, deaths] = [drawPartings(this.app, traces), drawDeaths(this.app, traces)];
+    fill(this.below, partings ? this.part("Where arms part", partings) : null, deaths ? this.part("Deaths", deaths) : null);
+    this.drawWays();
   }
 
   // Redraw the list; selection, input and focus are kept.
   grown() {
     fill(this.said, this.summary());
+    fill(this.heads, drawHeads(this.app.run));
     const held = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
     this.drawList();
     const again = held && [...this.list.querySelectorAll("[data-of]")].find((each) => each.dataset.of === held);
     if (again) again.focus();
+    if (this.ended !== undefined && this.ended !== this.endedNow) this.look();
+    this.ended = this.endedNow;
+  }
+
+  get endedNow() {
+    return this.app.run.episodes.filter((row) => row.state === "ended").length;
   }
 
   summary() {
@@ -41,7 +101,7 @@ class RunPage {
     const figure = (name) => (row) => row[name];
     const made = [
       ["episode", (row) => row.key, true], ["run", figure("run"), true], ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
-      ["outcome", (row) => (row.state === "ended" ? row.outcome : row.state), true], ["how", figure("how"), true],
+      ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true], ["how", figure("how"), true],
       ["progression", figure("progression"), false, (value) => value.toFixed(2) + " %"],
       ["steps", figure("steps")], ["invalid", figure("invalid")], ["tokens", figure("tokens"), false, short],
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
@@ -100,6 +160,7 @@ class RunPage {
     this.down = this.sort === name ? !this.down : true;
     this.sort = name;
     this.drawList();
+    this.remember();
   }
 
   retrieval() {
@@ -109,7 +170,7 @@ class RunPage {
         h("th", { scope: "row", class: "words" }, h("a", { href: "#" + this.app.hash({ episode: one.key, step: one.step }), dir: "auto" }, visible(`${one.key} step ${one.step}`))),
         [one.action, one.without, one.again].map((action) => h("td", { class: "words", dir: "auto" }, visible(action))),
         h("td", { class: "words" }, one.passages.map(([title, url, score], place) => h("div", {}, place === 0 && one.passages.length > 1 ? h("strong", {}, address(url, title)) : address(url, title), h("span", { class: "soft" }, ` ${score.toFixed(3)}`))))));
-      return section(`Where retrieval changed the action: ${visible(found.run)}`, h("p", {}, found.sentence),
+      return this.part(`Where retrieval changed the action: ${visible(found.run)}`, h("p", {}, found.sentence),
         rows.length ? h("div", { class: "wide" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages of the last search, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
     });
   }
@@ -118,5 +179,7 @@ class RunPage {
     return false;
   }
 
-  leave() {}
+  leave() {
+    this.left = true;
+  }
 }

@@ -38,6 +38,14 @@ function h(tag, attributes, ...children) {
   return made;
 }
 
+// The same for a drawing: drawn("path", {class: "line", d: "M0 0"}).
+function drawn(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined) made.setAttribute(name, String(value));
+  made.append(...shown(children));
+  return made;
+}
+
 function shown(children) {
   const there = children.flat(4).filter((child) => child !== null && child !== undefined && child !== "");
   return there.map((child) => (typeof child === "string" ? visible(child) : child));
