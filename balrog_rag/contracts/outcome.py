@@ -37,13 +37,13 @@ class Outcome(StrEnum):
 
 
 IN_WORDS: dict[str, str] = {
-    Outcome.STEPS: "limit of steps",
-    Outcome.NO_PROGRESS: "no progress",
+    Outcome.STEPS: "step limit",
+    Outcome.NO_PROGRESS: "no game time passed",
     Outcome.TIMED_OUT: "timed out",
     Outcome.GIVEN_UP: "given up",
-    Outcome.TOKENS: "cap on tokens",
-    Outcome.DOLLARS: "cap on dollars",
-    Outcome.SECONDS: "cap on seconds",
+    Outcome.TOKENS: "token cap",
+    Outcome.DOLLARS: "dollar cap",
+    Outcome.SECONDS: "time cap",
 }
 """Longer wording for outcomes that are unclear as a single word."""
 

@@ -108,6 +108,22 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
     return ArmComparison(noting_conditions(whole, ours, theirs), environments, tasks)
 
 
+def duel_parts(ours: Arm, theirs: Arm) -> dict[str, Comparison]:
+    """Compare two arms by environment and by task, where there are several."""
+    if ours.withheld or theirs.withheld:
+        return {}
+    mine, yours = map(by_env, comparable(ours, theirs))
+    names, shared = (ours.name, theirs.name), [env for env in mine if env in yours]
+    found: dict[str, Comparison] = {}
+    for env in shared:
+        if len(shared) > 1:
+            found[env] = judged(mine[env], yours[env], names, plan=False)
+        tasks = _by_task(mine[env], yours[env])
+        for task, one, other in tasks if len(tasks) > 1 else ():
+            found[f"{env}/{task}"] = judged(one, other, names, plan=False)
+    return found
+
+
 def noting_conditions(made: Comparison, ours: Arm, theirs: Arm) -> Comparison:
     """Add a note on the conditions in which the arms differ."""
     note = different_conditions(ours.runs, theirs.runs)
@@ -155,13 +171,13 @@ def game_of(episode: Episode) -> tuple[str, str, str]:
 
 def judged(
     ours: Sequence[Episode], theirs: Sequence[Episode], names: tuple[str, str],
-    measure: Scale = PROGRESSION, wanted: float | None = None, family: int = 1,
+    measure: Scale = PROGRESSION, wanted: float | None = None, family: int = 1, plan: bool = True,
 ) -> Comparison:  # fmt: skip
     """The verdict on two sets of episodes, in a family of `family` comparisons."""
     envs = sorted({episode.env for episode in (*ours, *theirs)})
     bounds = bounds_by_env(envs, measure)
     mine, yours = scores(ours, measure), scores(theirs, measure)
-    made = compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family)
+    made = compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family, plan=plan)
     warned = [
         f"{name}: {note}"
         for name, arm in zip(names, (ours, theirs), strict=True)

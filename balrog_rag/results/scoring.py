@@ -128,6 +128,62 @@ def overall_interval(by_env: Mapping[str, Sequence[Episode]]) -> Interval:
     return average_interval(groups, list(bounds_by_env(list(by_env)).values()))
 
 
+class Outlook(msgspec.Struct, frozen=True):
+    """What episodes of one environment show, and could show against another arm of the same size."""
+
+    count: int
+    """Independent draws: episodes, games or worlds."""
+    things: str
+    mean: float
+    low: float = nan
+    high: float = nan
+    """The ends of the interval of the mean; NaN if conclusions are withheld."""
+    blind: bool = False
+    """Whether there are too few draws to compare with anything."""
+    detects: float | None = None
+    """The difference in points that another arm of this size would show; None if it cannot be planned."""
+    condition: str = ""
+    aim: float = 0.0
+    """The difference that matters in this kind of game."""
+    needed: int | None = None
+    """Draws per arm that detect it."""
+    aim_condition: str = ""
+    note: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the mean has an interval."""
+        return not isnan(self.low)
+
+
+def arm_outlook(episodes: Sequence[Episode], partial: str = "") -> Outlook:
+    """Compute the outlook of these episodes; `partial` says why no conclusions may be drawn."""
+    if partial:
+        mean = float(np.mean([episode.percent for episode in episodes]))
+        return Outlook(len(episodes), "episodes", mean, note=f"{partial}; no interval: {NO_SAMPLE}.")
+    found, (drawn, plays) = interval(episodes), draws(scores(episodes))
+    count, mean = len(drawn), float(np.average(drawn, weights=plays))
+    what = "episodes" if count == len(episodes) else "worlds" if shared_worlds(scores(episodes)) else "games"
+    bounds = bounds_by_env([episodes[0].env])[episodes[0].env]
+    least = prospects.detects(drawn, (count, count), bounds)
+    note = one_game_note(episodes).strip()
+    seen = Outlook(count, what, mean, found.low, found.high, note=note)
+    if count < LEAST or bounds.most - bounds.least < least.gap < inf:
+        return msgspec.structs.replace(seen, blind=True)
+    if isinf(least.gap):
+        return seen
+    aim, size = kind_of(episodes[0].env).scoring.detect, prospects.REFERENCE
+    reference = prospects.detects(drawn, (size, size), bounds)
+    return msgspec.structs.replace(
+        seen,
+        detects=least.gap,
+        condition=least.condition,
+        aim=aim,
+        needed=prospects.needed(aim, reference.gap, 1, LEAST),
+        aim_condition=reference.condition,
+    )
+
+
 def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
     """Summarise these episodes, and what they could show against another arm of the same size.
 
@@ -135,30 +191,22 @@ def outlook(episodes: Sequence[Episode], partial: str = "") -> str:
     """
     if not episodes:
         return "no finished episode, no verdict."
+    seen = arm_outlook(episodes, partial)
     if partial:
-        mean = float(np.mean([episode.percent for episode in episodes]))
-        return f"{partial}: {mean:.2f} % of ended episodes, no interval: {NO_SAMPLE}."
-    found, (drawn, plays) = interval(episodes), draws(scores(episodes))
-    count, mean = len(drawn), float(np.average(drawn, weights=plays))
-    what = "episodes" if count == len(episodes) else "worlds" if shared_worlds(scores(episodes)) else "games"
-    said = f"{_many(count, what)}: {mean:.2f} % ({found.low:.2f} to {found.high:.2f})"
-    against = f"against another {_many(count, what)} it "
-    bounds = bounds_by_env([episodes[0].env])[episodes[0].env]
-    least = prospects.detects(drawn, (count, count), bounds)
-    if count < LEAST or bounds.most - bounds.least < least.gap < inf:
-        return f"{said}; too few {what} to compare with anything.{one_game_note(episodes)}"
-    if isinf(least.gap):
-        return f"{said}; too little spread to estimate what such a run could detect.{one_game_note(episodes)}"
-    aim, size = kind_of(episodes[0].env).scoring.detect, prospects.REFERENCE
-    reference = prospects.detects(drawn, (size, size), bounds)
-    needed = prospects.needed(aim, reference.gap, 1, LEAST)
-    power = f"{against}detects {least.gap:.1f} points{least.condition}"
+        return f"{partial}: {seen.mean:.2f} % of ended episodes, no interval: {NO_SAMPLE}."
+    note, drawn = f" {seen.note}" if seen.note else "", _many(seen.count, seen.things)
+    said = f"{drawn}: {seen.mean:.2f} % ({seen.low:.2f} to {seen.high:.2f})"
+    if seen.blind:
+        return f"{said}; too few {seen.things} to compare with anything.{note}"
+    if seen.detects is None:
+        return f"{said}; too little spread to estimate what such a run could detect.{note}"
+    power = f"against another {drawn} it detects {seen.detects:.1f} points{seen.condition}"
     asked = (
-        f"; {needed:,} {what} an arm would detect {aim:g}{reference.condition}"
-        if needed and needed > count
+        f"; {seen.needed:,} {seen.things} an arm would detect {seen.aim:g}{seen.aim_condition}"
+        if seen.needed and seen.needed > seen.count
         else ""
     )
-    return f"{said}; {power}{asked}.{one_game_note(episodes)}"
+    return f"{said}; {power}{asked}.{note}"
 
 
 NO_SAMPLE = "they are not a random sample of the run"

@@ -155,7 +155,7 @@ def dollars_of(calls: Calls) -> str:
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:
-    """Format counts as 'died 3, limit of steps 2'."""
+    """Format counts as 'died 3, step limit 2'."""
     return ", ".join(f"{in_words(outcome)} {count}" for outcome, count in counts)
 
 

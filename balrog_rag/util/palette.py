@@ -7,7 +7,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
 
 SETTINGS: dict[str, Any] = {
-    "font.size": 9,
+    "font.size": 8,
     "font.family": "DejaVu Sans",
     "axes.spines.top": False,
     "axes.spines.right": False,

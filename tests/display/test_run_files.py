@@ -37,7 +37,7 @@ def test_a_finished_run_is_printed_once_and_not_touched(
     assert verbs.main(["watch", str(finished)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert next(line for line in lines if line.startswith("minihack/")).split()[1:3] == ["2/2", "0"]
-    assert sum("limit of steps (0.00 %)" in line for line in lines) == 2
+    assert sum("step limit (0.00 %)" in line for line in lines) == 2
     assert lines[-1] == "every episode has ended"
     assert state(finished) == before
 
@@ -65,7 +65,7 @@ def test_an_episode_in_play_shows_its_last_action_and_answer(finished: Path, tmp
     assert task_rows(files, [one])[0][1:4] == ["0/2", "1", "–"]
     path.write_bytes(whole)
     (one,) = files.look()
-    assert (one.steps, one.doing) == (3, "limit of steps")
+    assert (one.steps, one.doing) == (3, "step limit")
 
 
 def test_what_a_journal_should_not_contain_is_passed_over(finished: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.asked_again import AskedAgain, Counterfactual, keep
 from balrog_rag.results.episodes import Calls
-from balrog_rag.results.report import content, figures, html, style
+from balrog_rag.results.report import content, figures, forest, html, panels, score_tables, style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.details import (
     MOST_KILLERS,
@@ -21,7 +21,16 @@ from balrog_rag.results.report.details import (
     protocol_section,
     retrieval_section,
 )
-from balrog_rag.results.report.document import Link, ReportPage, Section, Table
+from balrog_rag.results.report.document import (
+    SIGNS,
+    FigureCell,
+    Link,
+    ReportPage,
+    Section,
+    Table,
+    VerdictBox,
+    plain_cell,
+)
 from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.report.origins import (
     MOST_ROWS,
@@ -69,28 +78,44 @@ def rows(section, place=0):
     return {row[0]: row[1:] for row in section.tables[place].rows}
 
 
-def test_scores_have_a_column_for_each_arm_that_played_the_environment(arm):
+def column(section, heading, place=0):
+    """A column of a table by arm, each cell as plain text."""
+    table = section.tables[place]
+    at = table.headings.index(heading)
+    return {row[0]: plain_cell(row[at]) for row in table.rows}
+
+
+def test_scores_have_a_row_for_each_arm_that_played_the_environment(arm):
     arms = [arm("a"), arm("b", levels=(), more=rooms(True, False))]
-    section = content.scores_section(arms, [])
-    assert [table.headings for table in section.tables] == [["nle", "a"], ["minihack", "b"]]
-    nle = rows(section)
-    assert nle["episodes"] == ["4"]
-    assert nle["highest experience level"][0].startswith("1.50 [")
-    assert nle["achievements in NetHack's own log"] == ["unknown for 4 of 4 journals"]
-    assert rows(section, 1)["standard error, as computed by BALROG"] == ["35.36"]
+    section = score_tables.scores_section(arms, [])
+    assert [(table.headings[0], [row[0] for row in table.rows]) for table in section.tables] == [
+        *[("nle", ["a"])] * 2,
+        *[("minihack", ["b"])] * 2,
+    ]
+    assert column(section, "n") == {"a": "4"}
+    assert column(section, "highest experience level")["a"].startswith("1.50 [")
+    assert column(section, "SE", 2) == {"b": "35.36"}
 
 
-@pytest.mark.parametrize(("levels", "cell"), [((2,), "1.00"), ((2, 2, 2), "1.00 (all alike)")])
+def test_a_measure_that_no_arm_has_is_one_sentence_instead_of_a_column(arm):
+    section = score_tables.scores_section([arm("a"), arm("b")], [])
+    assert "achievements in NetHack's own log" not in section.tables[0].headings
+    assert section.tables[0].note.startswith("Unknown for all episodes: achievements in NetHack's own log.")
+
+
+@pytest.mark.parametrize(("levels", "cell"), [((2,), "1.00"), ((2, 2, 2), "1.00 all alike")])
 def test_a_measure_without_spread_has_no_interval_and_a_single_episode_is_not_called_alike(arm, levels, cell):
-    assert rows(content.scores_section([arm("a", levels=levels)], []))["agent steps"] == [cell]
+    section = score_tables.scores_section([arm("a", levels=levels)], [])
+    assert column(section, "agent steps", 1) == {"a": cell}
+    assert ("A value without an interval" in section.tables[1].note) == ("alike" in cell)
 
 
 def test_an_incomplete_arm_has_means_of_what_ended_and_no_more(arm):
-    nle = rows(content.scores_section([arm("a", more=unfinished)], []))
-    assert nle["progression"][0].endswith(" of ended episodes")
-    assert nle["standard error, as computed by BALROG"] == ["–"]
-    asked = rows(content.scores_section([arm("b", more=unfinished, partial=True)], []))
-    assert "[" in asked["progression"][0]
+    section = score_tables.scores_section([arm("a", more=unfinished)], [])
+    assert next(iter(column(section, "progression, %").values())).endswith(" of ended episodes")
+    assert [*column(section, "SE").values()] == ["–"]
+    asked = score_tables.scores_section([arm("b", more=unfinished, partial=True)], [])
+    assert "[" in next(iter(column(asked, "progression, %").values()))
 
 
 def test_tasks_have_their_own_table_only_if_there_are_several(arm):
@@ -98,14 +123,16 @@ def test_tasks_have_their_own_table_only_if_there_are_several(arm):
         rooms(True, False)(run)
         rooms(True, task="MiniHack-River-v0")(run)
 
-    section = content.scores_section(
+    section = score_tables.scores_section(
         [arm("a", levels=(), more=two), arm("b", levels=(), more=rooms(True))], []
     )
-    assert rows(section, 1) == {
-        "MiniHack-River-v0": ["100.0 ± 0.0 (n = 1)", "none"],
-        "MiniHack-Room-5x5-v0": ["50.0 ± 35.4 (n = 2)", "100.0 ± 0.0 (n = 1)"],
+    assert column(section, "MiniHack-River-v0", 2) == {"a": "100.0 ± 0.0, n = 1", "b": "none"}
+    assert column(section, "MiniHack-Room-5x5-v0", 2) == {
+        "a": "50.0 ± 35.4, n = 2",
+        "b": "100.0 ± 0.0, n = 1",
     }
-    assert len(content.scores_section([arm("c", levels=(), more=rooms(True))], []).tables) == 1
+    alone = score_tables.scores_section([arm("c", levels=(), more=rooms(True))], [])
+    assert len(alone.tables) == 2
 
 
 @pytest.mark.parametrize(
@@ -114,8 +141,8 @@ def test_tasks_have_their_own_table_only_if_there_are_several(arm):
 )
 def test_a_statistic_of_the_user_is_one_figure_or_unknown(arm, figure, cell):
     one = Statistic(name="x", episodes=lambda episodes: figure)
-    assert content._across(arm("a"), "nle", one) == cell
-    assert content._across(arm("b", more=unfinished), "nle", one) == "–"
+    assert score_tables._across(arm("a"), "nle", one) == cell
+    assert score_tables._across(arm("b", more=unfinished), "nle", one) == "–"
 
 
 def test_verdicts_are_by_environment_too_where_there_are_several(arm):
@@ -124,7 +151,9 @@ def test_verdicts_are_by_environment_too_where_there_are_several(arm):
     table = content.verdict_table(found)
     assert [row[:2] for row in table.rows] == [["b", "average"], ["b", "nle"], ["b", "minihack"]]
     assert table.headings[0] == "against a"
+    assert "Test: exact sign flips and exact permutation." in table.caption
     single = content.verdict_table(content.judge([arm("c"), arm("d")], arm("e")))
+    assert "test" not in single.filled().headings, "one test for all rows is named in the caption"
     assert [row[1] for row in single.rows] == ["progression", "progression"]
 
 
@@ -142,7 +171,8 @@ def test_arms_without_any_episode_are_named_and_have_no_verdict(arm):
     arms = [arm("a"), arm("b", levels=())]
     found = content.judge(arms, arms[0])
     section = content.verdict_section(found)
-    assert section.tables[-1].rows[-1] == ["b", "", "no finished episode, no verdict."]
+    assert section.tables[-1].rows[-1][:3] == ["b", "", "no finished episode, no verdict."]
+    assert [verdict.word for verdict in section.boxes] == ["no verdict"]
     assert not any(verdict.made for verdict in found.verdicts)
     assert len(section.tables) == 1
 
@@ -154,17 +184,18 @@ def test_costs_are_told_by_purpose_and_unknown_prices_are_marked(arm):
     assert cost_section([]).tables == []
 
 
-def test_ends_killers_and_causes_have_tables_where_there_are_any(arm):
+def test_ends_killers_and_causes_are_counted_in_one_row_for_each_arm(arm):
     def deaths(run):
         for number in range(MOST_KILLERS + 3):
             run.nethack(number, [{}], death=f"killed by a monster{number:02d}")
 
     killed = arm("a", levels=(), more=deaths)
-    section = ends_section([killed], killed, [])
-    by_heading = {table.headings[0]: len(table.rows) for table in section.tables}
-    assert by_heading == {"ended by": 1, "killed by": MOST_KILLERS, "class of end": 1}
+    (row,) = ends_section([killed], killed, []).tables[0].rows
+    assert row[1:3] == [f"{MOST_KILLERS + 3}", f"died {MOST_KILLERS + 3}"]
+    assert row[3].endswith(f"monster{MOST_KILLERS - 1} 1 and 3 others")
     solved = arm("b", levels=(), more=rooms(True))
-    assert [table.headings[0] for table in ends_section([solved], solved, []).tables] == ["ended by"]
+    table = ends_section([solved], solved, []).tables[0]
+    assert table.filled().headings == ["arm", "n", "ended by"], "no column of empty cells"
 
 
 def test_preventable_ends_are_not_compared_from_a_part_or_of_kinds_without_them(arm):
@@ -237,7 +268,9 @@ def test_links_lead_from_the_report_to_pages_that_exist(arm, tmp_path):
     (run.folder / "view.html").touch()
     assert page_of(run.folder, tmp_path / "out") == "../a%20b/view.html"
     (row,) = episodes_section([ours], tmp_path).tables[0].rows
-    assert row[1] == Link(f"{NETHACK}/00", f"a%20b/view.html#episode={NETHACK}/00")
+    page = f"a%20b/view.html#episode={NETHACK}/00"
+    assert row[1] == Link(NETHACK.partition("/")[2] + "/00", page)
+    assert row[-2] == Link("died", f"{page}&step={ours.episodes[0].steps}"), "a death leads to its step"
 
 
 def test_a_list_of_episodes_is_bounded_and_says_so(arm, tmp_path):
@@ -356,6 +389,58 @@ def test_only_the_body_of_a_figure_takes_the_pages_colours():
     assert 'style="fill: var(--paper); stroke: #0072b2"' in rest
 
 
+def test_text_is_aligned_left_and_numbers_right():
+    cells = [
+        ("3.21", True), ("+0.4", True), ("1,234", True), ("12%", True), ("–", True), ("1.2M", True),
+        (FigureCell("2.0", "[1, 3]"), True), ("exact sign flips", False), ("4a9e1186b861", False),
+        ("2026-11-26", False), ("step limit 8, died 2", False), ("free", True),
+    ]  # fmt: skip
+    table = Table(["name", *["x"] * len(cells)], [["a", *[cell for cell, _ in cells]]])
+    assert table.numeric == [False, *[number for _, number in cells]]
+
+
+def test_a_column_of_empty_cells_is_left_out_but_never_the_names():
+    table = Table(["a", "b", "c"], [["", "", "1"], ["", FigureCell(""), ""]], caption="C")
+    assert (table.filled().headings, table.filled().rows) == (["a", "c"], [["", "1"], ["", ""]])
+    assert table.filled().caption == "C"
+
+
+def test_every_claim_has_its_own_look_in_words_and_sign():
+    boxes = [VerdictBox("a against b", word, f"{word}: +1 points") for word in (*SIGNS, "no verdict")]
+    assert len({box.look for box in boxes}) == len({box.sign for box in boxes}) == 6
+    shown = html.html(ReportPage("t", [Section("s", boxes=boxes)]), {})
+    for box in boxes:
+        assert f'class="verdict {box.look}"' in shown
+        assert f"{box.sign}</span>a against b: <strong>{box.word}</strong>: +1 points" in shown
+        assert f".{box.look}" in shown.partition("</style>")[0], "the look is in the style sheet"
+
+
+def test_the_forest_has_the_arm_and_its_parts_or_as_many_as_fit(arm, monkeypatch):
+    arms = [arm("a", more=rooms(False, False)), arm("b", more=rooms(True, True))]
+    found = content.judge(arms, arms[0])
+    drawn = forest.forest_rows(found.verdicts, found.parts)
+    assert [(row.name, row.depth) for row in drawn] == [("b", 0), ("nle", 1), ("minihack", 1)]
+    figure = forest.forest_figure(drawn, "a")
+    said = [text.get_text() for text in figure.axes[0].texts]
+    assert [each.partition("  ")[0] for each in said] == ["+50.00", "+0.00", "+100.00"]
+    assert "too few episodes to tell" in said[2], "an interval wider than the scale is not drawn as one"
+    monkeypatch.setattr(forest, "MOST_ROWS", 2)
+    assert [row.name for row in forest.forest_rows(found.verdicts, found.parts)] == ["b"]
+    assert forest.forest_figure(forest.forest_rows([], []), "a") is None
+
+
+def test_names_at_curves_do_not_collide_and_stay_near_their_ends():
+    assert panels.spread([0.5, 0.5, 0.5], 0.1) == pytest.approx([0.4, 0.5, 0.6])
+    assert panels.spread([0.9, 0.1], 0.1) == [0.9, 0.1]
+    assert panels.spread([], 0.1) == []
+
+
+def test_what_cannot_be_planned_is_one_sentence(arm):
+    table = content.design_table([arm("a", levels=(1, 1)), arm("b", levels=(2, 2)), arm("c", levels=())])
+    assert [row[4:] for row in table.rows] == [["–", "–"], ["–", "–"], ["", ""]]
+    assert table.note == content.UNPLANNED
+
+
 @pytest.mark.parametrize(("length", "wordy"), [(60, False), (61, True)])
 def test_a_column_is_text_from_its_longest_cell_on(length, wordy):
     table = Table(["a", "b"], [["x", "1"], [Link("y" * 99, "z"), "z" * length]])
@@ -365,4 +450,4 @@ def test_a_column_is_text_from_its_longest_cell_on(length, wordy):
 def test_answers_that_were_cut_or_empty_are_counted_in_the_costs(arm):
     ours = arm("a", levels=(1,))
     ours.runs[0].episodes[0].calls = {"act": Calls(3, repeats=4, empty=1, cut=2, trimmed=3)}
-    assert cost_section([ours]).tables[0].rows[1][-1] == "4 / 1 / 2 / 3"
+    assert cost_section([ours]).tables[0].rows[0][-1] == "4 / 1 / 2 / 3"

@@ -6,6 +6,7 @@ from typing import Any
 
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.report import style
+from balrog_rag.results.report.panels import name_curves, panels
 from balrog_rag.results.scoring import overall_interval
 
 
@@ -17,10 +18,8 @@ def dollars_figure(arms: Sequence[Arm]) -> Any:
     known = [(place, arm) for place, arm in enumerate(arms) if not arm.withheld and _priced(arm)]
     if not any(_dollars(arm) for _, arm in known):
         return None
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    axis = figure.subplots()
+    figure, (axis,) = panels(1, 2.4)
+    ends = []
     for place, arm in known:
         by_env = arm.by_env()
         mean = fmean(fmean(episode.percent for episode in episodes) for episodes in by_env.values())
@@ -31,16 +30,17 @@ def dollars_figure(arms: Sequence[Arm]) -> Any:
             [mean],
             style.mark(place),
             color=style.colour(place),
-            markersize=7,
+            markersize=5,
             linestyle="none",
             fillstyle=style.filling(place),
             label=style.label(arm.name),
         )
+        ends.append((dollars, mean, place, arm.name))
     axis.set_xlabel("dollars per episode")
     axis.set_ylabel("progression, %")
     axis.set_xlim(left=0)
     axis.set_ylim(bottom=0)
-    figure.legend(loc="outside right upper", frameon=False)
+    name_curves(axis, ends)
     return figure
 
 

@@ -1,6 +1,6 @@
 """Sections after the verdict: other protocols, costs, ends, retrieval."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.results.arms import Arm, in_order
@@ -19,10 +19,11 @@ from balrog_rag.results.comparing import comparable
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.leaderboard.others import rules_table, sources_of
 from balrog_rag.results.report.document import Cell, Section, Table
-from balrog_rag.results.terminal_tables import costs, dollars_of, tokens_of
-from balrog_rag.util.wording import short_number
+from balrog_rag.results.terminal_tables import counted, dollars_of, tokens_of
+from balrog_rag.util.wording import many, short_number
 
 MOST_KILLERS = 12
+ENDS = ("arm", "n", "ended by", "killed by", "class of end")
 
 COSTS = (
     "arm",
@@ -85,16 +86,17 @@ def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[list[Episode]]:
 
 
 def cost_section(arms: Sequence[Arm]) -> Section:
-    """Costs by purpose of the call."""
+    """Costs by purpose of the call, and their sum if there are several purposes."""
     rows: list[list[Cell]] = []
     for arm in arms:
-        _, tokens, dollars = costs(arm.episodes)
-        seconds = sum(episode.seconds for episode in arm.episodes)
-        rows.append([arm.name, "all", "", tokens, "", "", dollars, f"{seconds:,.0f}", ""])
-        rows += [
-            [arm.name, purpose, *_call_cells(calls)]
-            for purpose, calls in calls_by_purpose(arm.episodes).items()
-        ]
+        purposes = calls_by_purpose(arm.episodes)
+        if len(purposes) > 1:
+            whole = Calls()
+            for calls in purposes.values():
+                whole.add(calls)
+            seconds = sum(episode.seconds for episode in arm.episodes)
+            rows.append([arm.name, "all", *_call_cells(whole)[:-2], f"{seconds:,.0f}", _faults(whole)])
+        rows += [[arm.name, purpose, *_call_cells(calls)] for purpose, calls in purposes.items()]
     return Section("Costs", tables=[Table(list(COSTS), rows, COST_NOTE)] if rows else [])
 
 
@@ -102,28 +104,43 @@ def _call_cells(calls: Calls) -> list[Cell]:
     return [
         f"{calls.count:,}",
         tokens_of(calls),
-        short_number(calls.cached),
-        short_number(calls.reasoning),
+        short_number(calls.cached) if calls.cached else "",
+        short_number(calls.reasoning) if calls.reasoning else "",
         dollars_of(calls),
         f"{calls.seconds:,.0f}",
-        f"{calls.repeats} / {calls.empty} / {calls.cut} / {calls.trimmed}",
+        _faults(calls),
     ]
+
+
+def _faults(calls: Calls) -> str:
+    counts = (calls.repeats, calls.empty, calls.cut, calls.trimmed)
+    return " / ".join(map(str, counts)) if any(counts) else ""
 
 
 def ends_section(arms: Sequence[Arm], baseline: Arm, figures: list[str]) -> Section:
     """How episodes ended, causes of death, and the share of preventable ends."""
-    everybody = [episode for arm in arms for episode in arm.episodes]
-    tables = [
-        _count_table(arms, "ended by", [kind for kind, _ in outcome_counts(everybody)], outcome_counts),
-        _count_table(
-            arms, "killed by", [kind for kind, _ in killer_counts(everybody)[:MOST_KILLERS]], killer_counts
-        ),
-        _count_table(arms, "class of end", [kind for kind, _ in cause_counts(everybody)], cause_counts),
+    rows: list[list[Cell]] = [
+        [
+            arm.name,
+            f"{len(arm.episodes):,}",
+            counted(outcome_counts(arm.episodes)),
+            _listed(killer_counts(arm.episodes)),
+            _listed(cause_counts(arm.episodes)),
+        ]
+        for arm in arms
+        if arm.episodes
     ]
     others = [arm for arm in arms if arm is not baseline]
     sentences = [sentence for arm in others if (sentence := preventable_sentence(arm, baseline))]
-    shown = [table for table in tables if table.rows]
-    return Section("How episodes ended", sentences, tables=shown, figures=figures)
+    tables = [Table(list(ENDS), rows)] if rows else []
+    return Section("How episodes ended", sentences, tables=tables, figures=figures)
+
+
+def _listed(counts: Sequence[tuple[str, int]]) -> str:
+    """Counts as 'jackal 3, newt 1', the most frequent first."""
+    said = ", ".join(f"{kind} {count}" for kind, count in counts[:MOST_KILLERS])
+    more = len(counts) - MOST_KILLERS
+    return f"{said} and {many(more, 'others')}" if more > 0 else said
 
 
 def preventable_sentence(ours: Arm, theirs: Arm) -> str:
@@ -133,17 +150,6 @@ def preventable_sentence(ours: Arm, theirs: Arm) -> str:
     found = preventable_against(*comparable(ours, theirs))
     names = f"{ours.name} against {theirs.name}"
     return f"{names}, preventable ends: {found.sentence}" if found else ""
-
-
-def _count_table(
-    arms: Sequence[Arm],
-    heading: str,
-    kinds: Sequence[str],
-    count: Callable[[Sequence[Episode]], list[tuple[str, int]]],
-) -> Table:
-    found = [dict(count(arm.episodes)) for arm in arms]
-    rows: list[list[Cell]] = [[kind, *[str(counts.get(kind, 0)) for counts in found]] for kind in kinds]
-    return Table([heading, *[arm.name for arm in arms]], rows)
 
 
 def retrieval_section(arms: Sequence[Arm], figures: list[str]) -> Section:

@@ -6,18 +6,19 @@ from statistics import fmean
 from typing import Any
 
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
 from balrog_rag.results.report import style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
+from balrog_rag.results.report.panels import SHORT, name_curves, panels
 from balrog_rag.results.scoring import PROGRESSION, Scale, count_lacking, interval, measures_of
 from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
 """Maximum number of episodes drawn as points; with more, every n-th is drawn."""
-FEW_ARMS = 5
-"""Maximum number of arms for which the legend fits inside the axes."""
+Curve = Sequence[tuple[float, float]]
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -56,29 +57,19 @@ def saved(figure: Any, kind: str) -> bytes:
     dates = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     out = io.BytesIO()
     with rc_context(style.SETTINGS):
-        figure.savefig(out, format=kind, metadata=dates, dpi=160, bbox_inches="tight")
+        figure.savefig(out, format=kind, metadata=dates, dpi=200)
     return out.getvalue()
-
-
-def _figure(width: float, height: float, columns: int = 1, same: bool = True) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, columns, sharey=same, squeeze=False)
-    return figure, list(axes[0])
 
 
 def scores_figure(arms: Sequence[Arm]) -> Any:
     """Bars with intervals and every episode as a point: progression, and the levels reached."""
-    panels: list[tuple[str, Scale]] = []
+    found: list[tuple[str, Scale]] = []
     for env in in_order(env for arm in arms for env in arm.by_env()):
-        panels += [
-            (env, measure) for measure in measures_of([env]) if measure is PROGRESSION or measure.drawn
-        ]
-    figure, axes = _figure(1.5 + 2.7 * len(panels), 0.9 + 0.5 * len(arms), len(panels))
-    for place, (env, measure) in enumerate(panels):
-        _bars(axes[place], arms, env, measure)
-    _name_arms(axes[0], arms)
+        found += [(env, measure) for measure in measures_of([env]) if measure is PROGRESSION or measure.drawn]
+    figure, axes = panels(len(found), 0.55 + 0.3 * len(arms), columns=3, same=True)
+    for axis, (env, measure) in zip(axes, found, strict=True):
+        _bars(axis, arms, env, measure)
+        _name_arms(axis, arms)
     return figure
 
 
@@ -89,23 +80,22 @@ def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
             continue
         values = [measure.of(episode) for episode in episodes]
         mean, found = fmean(values), NOTHING if arm.withheld else interval(episodes, measure)
-        axis.barh(place, mean, 0.62, color=style.colour(place), hatch=style.hatch(place), edgecolor="#333333",
+        axis.barh(place, mean, 0.62, color=style.colour(place), hatch=style.hatch(place), edgecolor="black",
                   linewidth=0.6, alpha=0.75)  # fmt: skip
-        axis.hlines(place, found.low, found.high, color="black", linewidth=1.4, zorder=4)
-        axis.vlines([found.low, found.high], place - 0.1, place + 0.1, color="black", linewidth=1.4, zorder=4)
+        axis.hlines(place, found.low, found.high, color="black", linewidth=1.2, zorder=4)
+        axis.vlines([found.low, found.high], place - 0.1, place + 0.1, color="black", linewidth=1.2, zorder=4)
         shown = values[:: -(-len(values) // POINTS)]
         heights = [place - 0.24 + 0.48 * ((n * 0.618034) % 1) for n in range(len(shown))]
-        axis.plot(shown, heights, style.mark(place), color="white", markeredgecolor="black", markersize=3.6,
-                  markeredgewidth=0.7, linestyle="none", zorder=5)  # fmt: skip
+        axis.plot(shown, heights, style.mark(place), color="white", markeredgecolor="black", markersize=3.2,
+                  markeredgewidth=0.6, linestyle="none", zorder=5)  # fmt: skip
     unit = "progression, %" if measure is PROGRESSION else measure.title
     axis.set_xlabel(f"{env}: {unit}")
     axis.set_xlim(left=0)
-    axis.tick_params(axis="y", length=0)
     axis.grid(axis="y", visible=False)
 
 
 def _name_arms(axis: Any, arms: Sequence[Arm]) -> None:
-    axis.set_yticks(range(len(arms)), [f"{style.label(arm.name)}" for arm in arms])
+    axis.set_yticks(range(len(arms)), [style.label(arm.name, SHORT) for arm in arms])
     axis.set_ylim(len(arms) - 0.5, -0.5)
     axis.tick_params(axis="y", length=0)
 
@@ -118,48 +108,31 @@ def progress_figure(arms: Sequence[Arm], against: str, title: str) -> Any:
         for env in envs
         for place, arm in enumerate(arms)
     }
-    envs = [
-        env
-        for env in envs
-        if any(curve[-1][0] > 0 for key, curve in curves.items() if key[0] == env and curve)
-    ]
+    envs = [env for env in envs if any(curves[env, place] and curves[env, place][-1][0] > 0
+                                       for place in range(len(arms)))]  # fmt: skip
     if not envs:
         return None
-    figure, axes = _figure(1.0 + 4.0 * len(envs), 3.2, len(envs), same=False)
+    figure, axes = panels(len(envs), 2.2)
     for axis, env in zip(axes, envs, strict=True):
-        for place, arm in enumerate(arms):
-            if curve := curves[env, place]:
-                _curve(axis, curve, place, arm.name)
+        _curves(axis, arms, [curves[env, place] for place in range(len(arms))])
         axis.set_xlabel(f"{env}: {title} of an episode")
-        axis.set_xlim(left=0)
-        axis.set_ylim(bottom=0)
-    axes[0].set_ylabel("mean progression, %")
-    _name_curves(axes, inside=len(arms) <= FEW_ARMS and len(axes) == 1)
+        axis.set_ylabel("mean progression, %")
     return figure
 
 
-def _name_curves(axes: Sequence[Any], inside: bool) -> None:
-    """Draw one legend for all panels, since an arm may be missing from some."""
-    named = {
-        label: line for axis in axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    beside = {} if inside else {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    axes[-1].legend(list(named.values()), list(named), frameon=False, fontsize=8, **beside)
-
-
-def _curve(axis: Any, curve: Sequence[tuple[float, float]], place: int, name: str) -> None:
-    axis.step(
-        *zip(*curve, strict=True),
-        where="post",
-        color=style.colour(place),
-        linestyle=style.line(place),
-        linewidth=1.5,
-        marker=style.mark(place),
-        markevery=0.12,
-        markersize=4.5,
-        fillstyle=style.filling(place),
-        label=style.label(name),
-    )
+def _curves(axis: Any, arms: Sequence[Arm], curves: Sequence[Curve]) -> None:
+    """Draw the arms' curves from zero, each named at its end."""
+    for place, curve in enumerate(curves):
+        if curve:
+            axis.step(
+                *zip(*curve, strict=True), where="post", color=style.colour(place),
+                linestyle=style.line(place), linewidth=1.3, marker=style.mark(place), markevery=0.12,
+                markersize=3.6, fillstyle=style.filling(place),
+            )  # fmt: skip
+    axis.set_xlim(left=0)
+    axis.set_ylim(0, None if any(curve[-1][1] or curve[0][1] for curve in curves if curve) else 1)
+    known = [(place, curve) for place, curve in enumerate(curves) if curve]
+    name_curves(axis, [(*curve[-1], place, arms[place].name) for place, curve in known])
 
 
 def survival_figure(arms: Sequence[Arm]) -> Any:
@@ -169,36 +142,31 @@ def survival_figure(arms: Sequence[Arm]) -> Any:
     ]
     if not envs:
         return None
-    figure, axes = _figure(1.0 + 8.0 * len(envs), 3.2, 2 * len(envs), same=False)
+    columns = 1 if len(envs) == 1 else 2
+    figure, axes = panels(2 * len(envs), 1.9, columns=columns)
     for place, env in enumerate(envs):
         _survival(axes[2 * place : 2 * place + 2], arms, env)
-    _name_curves(axes, inside=False)
     return figure
 
 
 def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
     timeline = kind_of(env).display.timeline
     assert timeline is not None
-    for place, arm in enumerate(arms):
-        episodes = arm.by_env().get(env, [])
-        for axis, curve in zip(
-            axes, (survival_curve(episodes, timeline), height_curve(episodes)), strict=True
-        ):
-            if curve:
-                _curve(axis, curve, place, arm.name)
-    for axis, title in zip(axes, ("alive, % of games", f"mean {timeline.height_title}"), strict=True):
+    played = [arm.by_env().get(env, []) for arm in arms]
+    curves = ([survival_curve(episodes, timeline) for episodes in played], list(map(height_curve, played)))
+    titles = ("alive, % of games", f"mean {timeline.height_title}")
+    for axis, found, title in zip(axes, curves, titles, strict=True):
+        style.wide_scale(axis)
+        _curves(axis, arms, found)
         axis.set_xlabel(f"{env}: {timeline.clock_title}")
         axis.set_ylabel(title)
-        style.wide_scale(axis)
-        axis.set_xlim(left=0)
-        axis.set_ylim(bottom=0)
 
 
 def outcomes_figure(arms: Sequence[Arm]) -> Any:
     """Outcomes of the episodes of each arm, as shares."""
     kinds = [kind for kind, _ in outcome_counts([episode for arm in arms for episode in arm.episodes])]
-    figure, (axis,) = _figure(6.8, 1.1 + 0.42 * len(arms))
-    _stack(axis, arms, kinds, lambda arm: dict(outcome_counts(arm.episodes)))
+    figure, (axis,) = panels(1, 0.85 + 0.3 * len(arms) + 0.13 * -(-len(kinds) // 3))
+    _stack(axis, arms, kinds, lambda arm: dict(outcome_counts(arm.episodes)), in_words)
     axis.set_xlabel("share of episodes, %")
     return figure
 
@@ -208,17 +176,16 @@ def retrieval_figure(arms: Sequence[Arm]) -> Any:
     shares = [retrieval_share(arm.episodes) for arm in arms]
     if not any(shares):
         return None
-    figure, axes = _figure(8.4, 1.4 + 0.5 * len(arms), 2)
+    figure, axes = panels(2, 1.2 + 0.34 * len(arms))
     purposes = sorted({purpose for arm in arms for purpose in calls_by_purpose(arm.episodes)})
     _stack(axes[0], arms, purposes, _tokens_by_purpose)
     axes[0].set_xlabel("share of tokens by purpose of the call, %")
     _shares(axes[1], shares)
     axes[1].set_xlabel("share, %")
     axes[1].set_xlim(0, 100)
-    axes[1].tick_params(axis="y", length=0)
     axes[1].grid(axis="y", visible=False)
-    axes[1].legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    _name_arms(axes[0], arms)
+    axes[1].legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    _name_arms(axes[1], arms)
     return figure
 
 
@@ -235,7 +202,7 @@ def _shares(axis: Any, shares: Sequence[RetrievalShare | None]) -> None:
         for number, (part, title) in enumerate(SHARES.items()):
             value = 100 * getattr(share, part) if share else 0.0
             axis.barh(place - 0.27 + 0.18 * number, value, 0.17, color=style.colour(number),
-                      hatch=style.hatch(number), edgecolor="#333333", linewidth=0.5,
+                      hatch=style.hatch(number), edgecolor="black", linewidth=0.5,
                       label=None if place else title)  # fmt: skip
 
 
@@ -244,8 +211,9 @@ def _tokens_by_purpose(arm: Arm) -> dict[str, float]:
 
 
 def _stack(
-    axis: Any, arms: Sequence[Arm], kinds: Sequence[str], counts: Callable[[Arm], dict[str, Any]]
-) -> None:
+    axis: Any, arms: Sequence[Arm], kinds: Sequence[str], counts: Callable[[Arm], dict[str, Any]],
+    worded: Callable[[str], str] = str,
+) -> None:  # fmt: skip
     """Stacked bars of shares, one part per kind."""
     for place, arm in enumerate(arms):
         found = counts(arm)
@@ -253,10 +221,10 @@ def _stack(
         for number, kind in enumerate(kinds):
             width = 100 * found.get(kind, 0) / whole
             axis.barh(place, width, 0.62, left=left, color=style.colour(number), hatch=style.hatch(number),
-                      edgecolor="#333333", linewidth=0.6,
-                      label=style.label(kind) if place == 0 else None)  # fmt: skip
+                      edgecolor="black", linewidth=0.6,
+                      label=style.label(worded(kind)) if place == 0 else None)  # fmt: skip
             left += width
     axis.set_xlim(0, 100)
     axis.grid(axis="y", visible=False)
-    axis.legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    axis.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     _name_arms(axis, arms)

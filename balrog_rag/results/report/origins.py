@@ -7,7 +7,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.arms import Arm, differences
+from balrog_rag.contracts.outcome import in_words
+from balrog_rag.results.arms import Arm, differences, in_order
 from balrog_rag.results.comparability import short
 from balrog_rag.results.comparing import few
 from balrog_rag.results.episodes import Episode
@@ -20,7 +21,7 @@ MOST_ROWS = 1_000
 """Maximum number of listed episodes; the data files beside the report contain all."""
 PAGE = "view.html"
 """The page of a run, if it was created."""
-EPISODES = ("arm", "episode", "%", "counted", "steps", "dollars", "ended", "in its words")
+ENDED = ("steps", "dollars", "ended", "in the game's words")
 
 
 def settings_section(arms: Sequence[Arm]) -> Section:
@@ -85,20 +86,30 @@ def _left_out(run: LoadedRun) -> list[str]:
 
 
 def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
-    """Every episode, linked to its run's page if that exists."""
-    everything = [
-        (arm.name, run.folder, episode) for arm in arms for run in arm.runs for episode in run.episodes
-    ]
-    rows = [_episode_row(name, run, episode, at) for name, run, episode in everything[:MOST_ROWS]]
-    note = "Names are links to the pages of their runs."
-    if lacking := [run.name for arm in arms for run in arm.runs if not page_of(run.folder, at)]:
+    """Every episode, linked to its run's page if that exists; one table per kind of game."""
+    everything = [(arm.name, run, episode) for arm in arms for run in arm.runs for episode in run.episodes]
+    listed = everything[:MOST_ROWS]
+    tables = []
+    for env in in_order(episode.env for _, _, episode in listed):
+        rows = [_episode_row(*row, at) for row in listed if row[2].env == env]
+        measures = [measure.title for measure in kind_of(env).scoring.measures]
+        tables.append(Table(["arm", "episode", "%", *measures, *ENDED], rows, caption=f"{env}: episodes."))
+    if tables:
+        lacking = [run.name for arm in arms for run in arm.runs if not page_of(run.folder, at)]
+        tables[-1].note = _episodes_note(lacking, len(everything), len(listed))
+    return Section("Episodes", tables=tables)
+
+
+def _episodes_note(lacking: Sequence[str], count: int, shown: int) -> str:
+    note = "Episodes link to their replay, and ends to the last step."
+    if lacking:
         note = (
             f"{note} No page exists for {few(lacking)}: `balrog-rag view RUN` shows its episodes; "
             "after `balrog-rag view RUN --out RUN/view.html` a new report links to them."
         )
-    if len(rows) < len(everything):
-        note += f" The first {len(rows):,} of {len(everything):,} are listed; episodes.csv contains all."
-    return Section("Episodes", tables=[Table(list(EPISODES), rows, note)] if rows else [])
+    if shown < count:
+        note += f" The first {shown:,} of {count:,} are listed; episodes.csv contains all."
+    return note
 
 
 def way_to(run: Path, episode: str, at: Path) -> str:
@@ -119,21 +130,23 @@ def _way(path: Path, at: Path) -> str:
     return quote(os.path.relpath(path.resolve(), at.resolve()))
 
 
-def _measured(episode: Episode) -> str:
-    """The kind's measures of an episode, except those that its journal lacks."""
-    found = {each.name: episode.measured(each) for each in kind_of(episode.env).scoring.measures}
-    return ", ".join(f"{name} {value:,.10g}" for name, value in found.items() if not isnan(value))
+def _measured(episode: Episode) -> list[Cell]:
+    """The kind's measures of an episode; empty where its journal lacks them."""
+    found = [episode.measured(each) for each in kind_of(episode.env).scoring.measures]
+    return ["" if isnan(value) else f"{round(value, 2):,g}" for value in found]
 
 
-def _episode_row(arm: str, run: Path, episode: Episode, at: Path) -> list[Cell]:
-    way = way_to(run, episode.name, at)
+def _episode_row(arm: str, run: LoadedRun, episode: Episode, at: Path) -> list[Cell]:
+    way = way_to(run.folder, episode.name, at)
+    name = episode.name.removeprefix(f"{episode.env}/")
+    ended = in_words(episode.outcome)
     return [
         arm,
-        Link(episode.name, way) if way else episode.name,
+        Link(name, way) if way else name,
         f"{episode.percent:.2f}",
-        _measured(episode),
+        *_measured(episode),
         f"{episode.steps:,}",
-        f"{episode.total.dollars:,.3f}",
-        episode.outcome,
+        f"{episode.total.dollars:,.3f}" if episode.total.dollars else "",
+        Link(ended, f"{way}&step={episode.steps}") if way else ended,
         episode.ended_by,
     ]

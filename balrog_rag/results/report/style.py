@@ -46,12 +46,12 @@ LINE = 34
 """Characters of a name per line."""
 
 
-def label(name: str) -> str:
+def label(name: str, width: int = LINE) -> str:
     """Shorten a name for an axis, on two lines if necessary, without control characters."""
     clean = one_line(name)
-    if len(clean) > 2 * LINE:
-        clean = clean[: 2 * LINE - 1] + "…"
-    if len(clean) <= LINE:
+    if len(clean) > 2 * width:
+        clean = clean[: 2 * width - 1] + "…"
+    if len(clean) <= width:
         return clean
-    cut = max(clean.rfind(sign, 0, LINE) for sign in " _-,") + 1 or LINE
+    cut = max(clean.rfind(sign, 0, width) for sign in " _-,") + 1 or width
     return f"{clean[:cut]}\n{clean[cut:]}"

@@ -14,6 +14,7 @@ from balrog_rag.results.episode_table import csv_text, kinds_of, require_parquet
 from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.document import Section
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
+from balrog_rag.results.report.forest import forest_figure, forest_rows
 from balrog_rag.results.report.html import html
 from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.statistics.comparison import Comparison
@@ -39,7 +40,7 @@ def write_report(
     found = judge(arms, pick(arms, baseline), wanted)
     beside = beside or ReportExtras()
     shown = {"html", "md", *FORMATS} & set(kinds)
-    figures = draw_all(arms) | beside.figures if shown else {}
+    figures = figures_of(found) | beside.figures if shown else {}
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
     files = write_figures(figures, out, pictures)
     made = page(found, title, out, list(figures))
@@ -51,6 +52,12 @@ def write_report(
         run_folder.write_bytes(out / "report.md", markdown(made, files).encode("utf-8", "replace"))
     write_data(found, out, kinds)
     return found
+
+
+def figures_of(found: Findings) -> dict[str, Any]:
+    """Every figure that there are data for, by name."""
+    forest = forest_figure(forest_rows(found.verdicts, found.parts), found.baseline.name)
+    return ({} if forest is None else {"forest": forest}) | draw_all(found.arms)
 
 
 def pick(arms: Sequence[Arm], name: str | None) -> Arm:

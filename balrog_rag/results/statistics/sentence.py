@@ -67,9 +67,15 @@ def between(made: ComparisonFigures) -> str:
     """The interval in words; '–' if there is none."""
     if not made.interval.known:
         return "–"
-    if made.interval.low < -made.scale or made.interval.high > made.scale:
+    if tells_nothing(made):
         return NOT_TO_TELL.format(made.things)
-    return f"{signed(made.interval.low, made)} to {signed(made.interval.high, made)}"
+    low, high = max(made.interval.low, -made.scale), min(made.interval.high, made.scale)
+    return f"{signed(low, made)} to {signed(high, made)}"
+
+
+def tells_nothing(made: ComparisonFigures) -> bool:
+    """Whether the interval is as wide as the scale of scores, so that its ends say nothing."""
+    return not made.clear and made.interval.high - made.interval.low >= made.scale
 
 
 def signed(value: float, made: ComparisonFigures) -> str:
