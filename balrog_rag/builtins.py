@@ -19,6 +19,7 @@ registry.agents.declare(
         "floor_random": "balrog_rag.bots.floor:RandomFloor",
         "floor_rule": "balrog_rag.bots.floor:RuleFloor",
         "code": "balrog_rag.agents.code:Code",
+        "reader": "balrog_rag.agents.literal_reader:LiteralReader",
         "own_class": "balrog_rag.agents.own_class:OwnClass",
         "own_loop": "balrog_rag.agents.own_loop:OwnLoop",
         "human": "balrog_rag.agents.own_loop:Human",
@@ -41,6 +42,7 @@ registry.programs.declare(
         "policy": "balrog_rag.bots.nethack.guests:POLICY",
         "autoascend": "balrog_rag.bots.nethack.guests:AUTOASCEND",
         "checkpoint": "balrog_rag.dataset.learn.checkpoint_player:CHECKPOINT",
+        "follow_rules": "balrog_rag.bots.nethack.reader:FOLLOW_RULES",
         "run_code": "balrog_rag.code_actions.code_program:RUN_CODE",
         "scripted": "balrog_rag.envs.scripted_players:SCRIPTED",
     },
@@ -82,6 +84,7 @@ registry.indexes.declare(
         "ivf_pq": "balrog_rag.knowledge.index.faiss_indexes:IVFPQ",
         "bm25": "balrog_rag.knowledge.index.bm25:BM25",
         "hybrid": "balrog_rag.knowledge.index.hybrid:Hybrid",
+        "by_size": "balrog_rag.knowledge.index.index_by_size:BySize",
     },
 )
 registry.corpora.declare(

@@ -107,6 +107,7 @@ INSIDE: dict[str, set[str]] = {
     "envs/decisions": {*NETHACK, "envs/minihack"},
     "bots/nethack/skills": NETHACK,
     "bots/nethack/delver": {*NETHACK, "bots/nethack/skills"},
+    "bots/nethack/reader": {*NETHACK, "bots/nethack/delver", "bots/nethack/skills"},
     "bots/nethack/minihacker": {*NETHACK, "bots/nethack/skills"},
     "bots/nethack/netplay": {*NETHACK, "envs/minihack", "bots/nethack/skills"},
     "bots/nethack/plan": {

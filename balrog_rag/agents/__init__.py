@@ -1,6 +1,6 @@
 """Language agents: what each asks the model and how it parses the answer, and wrappers for any of them."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -71,6 +71,8 @@ def resolve(config: AgentConfig) -> AgentConfig:
         config = replace(config, options=dict(program_of(config.name).settle(config.options)))
     elif runs_own_file(config.name):
         config = replace(config, options=own_class.settled(config.options))
+    elif (settle := getattr(registry.agents.get(config.name), "settle", None)) is not None:
+        config = replace(config, options=settle(config.options))
     refuse_placeless(config)
     refuse_changing(config)
     if config.name == "few_shot" and not config.demonstrations:
@@ -195,6 +197,16 @@ def asks_model(config: AgentConfig) -> bool:
 def retrieves(config: AgentConfig) -> bool:
     """Whether such an agent ever searches the knowledge base."""
     return needs(config).knowledge
+
+
+def passages_named(config: AgentConfig) -> Mapping[str, Sequence[str]]:
+    """Return the ids of passages that an agent's options name, by what they are for; none for most agents."""
+    if plays(config.name):
+        return {}
+    named: Callable[[Mapping[str, Any]], Mapping[str, Sequence[str]]] | None = getattr(
+        registry.agents.get(config.name), "passages_named", None
+    )
+    return {} if named is None else named(config.options)
 
 
 def _wrapped(agent: Agent, config: AgentConfig, llm: LLM, knowledge: Knowledge) -> Agent:

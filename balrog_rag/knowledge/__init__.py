@@ -1,5 +1,6 @@
 """The knowledge base: corpus -> passages -> vectors -> index -> search. Nothing here plays a game."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,6 +16,24 @@ def resolve(config: "KnowledgeConfig") -> "KnowledgeConfig":
     if config.corpus_digest is not None:
         return config
     return replace(config, corpus_digest=_corpus(config.corpus, config.tokens, config.overlap).digest)
+
+
+def check_named(config: "KnowledgeConfig", named: Mapping[str, Sequence[str]]) -> None:
+    """Refuse ids of passages, by what they are named for, that a corpus does not have."""
+    if not named or config.corpus_digest is not None:  # checked when the run began
+        return
+    from balrog_rag.contracts.errors import KnowledgeError
+    from balrog_rag.contracts.registry import nearest
+
+    corpus = _corpus(config.corpus, config.tokens, config.overlap)
+    known = {passage.id for passage in corpus.passages}
+    for what, ids in named.items():
+        for wanted in ids:
+            if wanted not in known:
+                raise KnowledgeError(
+                    f"{what}: the passage {wanted!r} is not in corpus {corpus.name}{nearest(wanted, known)}; "
+                    "correct the file that names it, or use the corpus that it was written for"
+                )
 
 
 def require_extras(config: "KnowledgeConfig") -> None:

@@ -19,7 +19,9 @@ def switches_of(name: str, wanted: Sequence[str] = ()) -> list[Switch]:
     """Return the switches of a program, or those of these names."""
     known = {each.name: each for each in program_of(name).switches} if plays(name) else {}
     if not known:
-        having = [each for each in registry.programs.names() if program_of(each).switches]
+        having = [
+            each for each in registry.programs.names() if program_of(each).plays and program_of(each).switches
+        ]
         listed = f"; known: {', '.join(having)}" if having else ""
         raise ConfigError(f"agent={name}: has no tactics that can be switched off{listed}")
     for each in wanted:

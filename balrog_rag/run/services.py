@@ -29,12 +29,11 @@ T = TypeVar("T")
 
 def resolved(config: Config) -> Config:
     """Add the content of the files that a configuration names, as a run freezes it."""
-    retrieves = agents.retrieves(config.agent)
-    return replace(
-        config,
-        agent=agents.resolve(config.agent),
-        knowledge=knowledge.resolve(config.knowledge) if retrieves else config.knowledge,
-    )
+    agent = agents.resolve(config.agent)
+    if not agents.retrieves(agent):
+        return replace(config, agent=agent)
+    knowledge.check_named(config.knowledge, agents.passages_named(agent))
+    return replace(config, agent=agent, knowledge=knowledge.resolve(config.knowledge))
 
 
 UNREAD = "unread"
@@ -118,9 +117,10 @@ class LiveServices:
 
     async def warm(self, player: PlayerSpec) -> list[str]:
         """Start slow services; return the notes that the user should see about them."""
-        if not agents.asks_model(thaw(player.agent, AgentConfig)):
+        needs = agents.needs(thaw(player.agent, AgentConfig))
+        if not (needs.model or needs.knowledge):
             return []
-        model = self._bare_model(player)
+        model = self._bare_model(player) if needs.model else None
         await _warm(model)  # before an index build of minutes: a missing key or model must fail first
         retriever = await in_thread(lambda: self.retriever(player))
         await _warm(retriever)

@@ -365,6 +365,24 @@ def test_a_build_that_is_killed_leaves_the_old_index_untouched(
     assert open_searcher(settings(corpus=str(notes), folder=str(folder))).search(["kitten"], 1)[0]
 
 
+def test_two_builds_at_once_make_one_whole_index(notes: Path, some: Path, settings: Settings) -> None:
+    """Two processes: one builds while the other waits for it, and both find the index whole."""
+    text = "A page that two processes index at once."
+    (notes / "twice.md").write_text(f"# Twice\n\n{text}", encoding="utf-8")
+    command = [sys.executable, "-m", "balrog_rag.knowledge", "search", "two processes at once", "-k", "1"]
+    command += [f"knowledge.corpus={notes}", "--json"]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    said = [each.communicate() for each in both]
+    assert [each.returncode for each in both] == [0, 0], said
+    assert all(text in out for out, _ in said)
+    assert sum("indexed" in err for _, err in said) == 1
+    place = build(settings(corpus=str(notes)))
+    assert len(IndexFolder(place).passages()) == 7
+    assert not list(place.parent.glob(f".{place.name}.*[0-9]"))  # nothing half-built is left
+
+
 @pytest.mark.parametrize(
     ("index", "missing"),
     [("bm25", "bm25.title"), ("hybrid", "hybrid.bm25.k1"), ("hybrid", "minilm.precision")],

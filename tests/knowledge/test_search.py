@@ -10,12 +10,13 @@ import pytest
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.knowledge.covering import covering
 from balrog_rag.knowledge.index import best
+from balrog_rag.knowledge.index.index_by_size import EXACT, GRAPH, BySize
 from balrog_rag.knowledge.opening import open_searcher
 from balrog_rag.knowledge.passages import wording
 from balrog_rag.knowledge.search import LONGEST_SEARCHED, searched_words
 
 Settings = Callable[..., KnowledgeConfig]
-INDEXES = ["bm25", "flat_ip", "flat_l2", "hnsw", "hybrid", "ivf_pq"]
+INDEXES = ["bm25", "by_size", "flat_ip", "flat_l2", "hnsw", "hybrid", "ivf_pq"]
 QUERIES = ["how do I open a locked door", "excalibur", "floating eye paralyses", "kitten", "slow ghost"]
 
 
@@ -122,3 +123,25 @@ def test_what_suits_a_part_and_hardly_the_query_is_not_moved_up() -> None:
     assert covering(order, order, [[(4, 0.5), (1, 0.3)]], 0.8) == order
     assert covering(order, order, [[(9, 0.5), (1, 0.3)]], 0.8) == order
     assert [place for place, _ in covering(order, order, [[(4, 0.5), (3, 0.4)]], 0.8)] == [1, 3, 2, 4]
+
+
+def test_the_index_is_chosen_by_the_number_of_passages(
+    tmp_path: Path, notes: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small corpora are searched exactly; a graph and cells begin at the documented numbers."""
+    assert (EXACT, GRAPH) == (30_000, 100_000)
+    rows = np.random.default_rng(0).standard_normal((200, 48), dtype=np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    module = "balrog_rag.knowledge.index.index_by_size"
+    for exact, graph, file in ((200, 300, False), (100, 300, True), (10, 100, True)):
+        monkeypatch.setattr(f"{module}.EXACT", exact)
+        monkeypatch.setattr(f"{module}.GRAPH", graph)
+        folder = tmp_path / f"{exact}-{graph}"
+        folder.mkdir()
+        BySize.build(folder, None, rows, {}, 1)  # type: ignore[arg-type]
+        assert (folder / "index.faiss").exists() == file
+        found = BySize(folder, rows, {}, 1).search([""], rows[7:8], 1)
+        assert found[0][0][0] == 7
+    options = {**settings().options, "hybrid": {**settings().options["hybrid"], "dense": "by_size"}}
+    searcher = open_searcher(settings(corpus=str(notes), index="hybrid", options=options))
+    assert searcher.search(["kitten"], 1)[0][0].title == "Pets"

@@ -12,6 +12,7 @@ from balrog_rag.contracts.measures import Numbers
 from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack import questions
 from balrog_rag.envs.nethack.conditions import CONDITIONS, HUNGER, LOADS
+from balrog_rag.envs.nethack.standing_concerns import standing
 
 DISTANCES = ("adjacent", "very near", "near", "far", "very far")
 """NLE's words for distances, nearest first."""
@@ -35,6 +36,9 @@ class Situation(NamedTuple):
     numbers: Numbers
     prayed: int | None
     """Turn of the last known prayer."""
+    inventory: str = ""
+    done: Mapping[str, int] = {}
+    """Deeds so far, by name, with their turns."""
 
 
 def sights(language: str) -> list[Sight]:
@@ -45,7 +49,7 @@ def sights(language: str) -> list[Sight]:
 
 def concerns(now: Situation) -> list[Concern]:
     """Return what to look up, the most urgent first, each query once."""
-    found = [*_asked(now), *_states(now), *_beside(now), *_news(now), *_things(now)]
+    found = [*_asked(now), *_states(now), *_beside(now), *_standing(now), *_news(now), *_things(now)]
     return list(_merged(found).values())
 
 
@@ -177,6 +181,8 @@ HUNGRY = {
 }
 STARVING = "starving and no prayer left: what may still be eaten"
 LOW = "low hit points in a fight: the order of things to try"
+_LOW, _HURT = 0.5, 0.75
+"""Shares of the hit points that count as low, and as low beside a monster."""
 FATAL = ("Stone", "Slime", "Strngl", "FoodPois", "TermIll")
 """Conditions that kill within a few turns."""
 
@@ -218,7 +224,10 @@ def _states(now: Situation) -> Iterator[Concern]:
         if word in questions.FOR_CONDITIONS and _has(numbers, word):
             yield Concern(questions.FOR_CONDITIONS[word], lasting=True)
     hunger, prayed = _hunger(numbers), _recently_prayed(now)
-    low = numbers.get("max_hp", 0) > 0 and numbers.get("hp", 1) * 2 < numbers["max_hp"]
+    near = _monster_near(now)
+    low = (
+        numbers.get("max_hp", 0) > 0 and numbers.get("hp", 1) < (_HURT if near else _LOW) * numbers["max_hp"]
+    )
     dire = bool(numbers.get("max_hp")) and critically_low(numbers)
     starving = hunger in ("Weak", "Fainting", "Fainted")
     if prayed and (low or dire or starving):
@@ -280,6 +289,17 @@ def _beside(now: Situation) -> Iterator[Concern]:
         yield Concern(STAIRS_OUT, lasting=True)
     elif now.numbers.get("turn", 0) > _LATE and not any(sight.name == "stairs down" for sight in now.sights):
         yield Concern(LOST)
+
+
+def _monster_near(now: Situation) -> bool:
+    names = _monsters(now.numbers)
+    return any(distance <= _NEAR for name, distance in now.sights if name in names)
+
+
+def _standing(now: Situation) -> Iterator[Concern]:
+    names = _monsters(now.numbers)
+    seen = any(name in names for name, _ in now.sights)
+    return standing(now.numbers, now.inventory, now.done, _monster_near(now), seen)
 
 
 # --- news and things ---
@@ -357,4 +377,5 @@ def _things(now: Situation) -> Iterator[Concern]:
             if hungry and distance <= _NEAR:
                 yield Concern(OLD_CORPSE, lasting=True)
         elif distance <= _FAR and name in names and names[name] not in DEADLY:
-            yield Concern(f"{names[name]}: how dangerous, how to fight it")
+            query = f"{names[name]}: how dangerous, how to fight it"
+            yield Concern(query, lasting=distance <= _NEAR)

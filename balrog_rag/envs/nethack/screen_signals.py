@@ -9,6 +9,7 @@ from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack import concerns, questions
 from balrog_rag.envs.nethack.actions import MORE_SIGN, TURNS_PAGES, name_of
 from balrog_rag.envs.nethack.options import nethack_options
+from balrog_rag.envs.nethack.standing_concerns import digs_pit, pit
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
@@ -62,14 +63,18 @@ class NetHackSignals(EnvironmentSignals):
     def concerns(self, seen: Observation, done: Mapping[str, int]) -> list[Concern]:
         """The open question, deadly states, dangers close by, messages and things, nearest first."""
         sights = concerns.sights(seen.text("language observation"))
+        inventory = seen.text("inventory")
         return concerns.concerns(
-            concerns.Situation(self.message(seen), sights, seen.numbers, done.get(PRAYER))
+            concerns.Situation(self.message(seen), sights, seen.numbers, done.get(PRAYER), inventory, done)
         )
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
-        """The turn of a prayer."""
-        turn = self.clock(seen.numbers)
-        return {} if turn is None or "You begin praying" not in self.message(seen) else {PRAYER: turn}
+        """The turn of a prayer, and of a pit dug, with its place."""
+        turn, message = self.clock(seen.numbers), self.message(seen)
+        if turn is None:
+            return {}
+        prayed = {PRAYER: turn} if "You begin praying" in message else {}
+        return prayed | ({pit(seen.numbers): turn} if digs_pit(message) else {})
 
     def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
         """The moment's queries, then whether a prayer is due, then what is wielded, worn and carried."""

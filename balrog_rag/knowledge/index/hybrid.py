@@ -28,7 +28,7 @@ class Hybrid:
     def lasting(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options that the two halves were built with."""
         halves = (str(options["dense"]), "bm25")
-        return {name: registry.indexes.get(name).lasting(options[name]) for name in halves}
+        return {name: registry.indexes.get(name).lasting(_options(options, name)) for name in halves}
 
     @classmethod
     def build(
@@ -38,7 +38,7 @@ class Hybrid:
         for name in (str(options["dense"]), "bm25"):
             half = folder / name
             half.mkdir()
-            registry.indexes.get(name).build(half, texts, vectors, options[name], threads)
+            registry.indexes.get(name).build(half, texts, vectors, _options(options, name), threads)
 
     def __init__(
         self, folder: Path, vectors: Vectors | None, options: Mapping[str, Any], threads: int
@@ -84,8 +84,16 @@ class Hybrid:
 
 
 def _open(name: str, folder: Path, vectors: Vectors, options: Mapping[str, Any], threads: int) -> Index:
-    index: Index = registry.indexes.get(name)(folder / name, vectors, options[name], threads)
+    index: Index = registry.indexes.get(name)(folder / name, vectors, _options(options, name), threads)
     return index
+
+
+def _options(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The options of a half; one that has defaults for all of them needs none."""
+    if name not in options and not getattr(registry.indexes.get(name), "needs_options", True):
+        return {}
+    found: Mapping[str, Any] = options[name]
+    return found
 
 
 def _ordered(scores: Mapping[int, float]) -> Hits:

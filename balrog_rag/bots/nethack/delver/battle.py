@@ -63,7 +63,8 @@ def battle(bot: Bot) -> Did:
         if player.level.watched:  # attacking the wrong one means arrest
             for enemy in seen:
                 enemy.peaceful = None
-        fighting.presume(player, seen)
+        if bot.on.peacefuls:
+            fighting.presume(player, seen)
     enemies = bot.enemies()
     if not enemies:
         bot.waited = 0
@@ -164,7 +165,8 @@ def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
     player = bot.player
     if not bot.on.magic:
         return False
-    if hopeless and player.body.hp < player.body.max_hp / 2 and magic.can_cast(player, magic.HEALING):
+    wounded = hopeless and player.body.hp < player.body.max_hp / 2 and bot.on.healing_spells
+    if wounded and magic.can_cast(player, magic.HEALING):
         yield from magic.cast(player, magic.HEALING, player.here)
         return True
     for enemy in enemies:

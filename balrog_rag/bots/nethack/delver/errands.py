@@ -76,7 +76,7 @@ def _rest(bot: Bot) -> Did:
     until = plan.rest_until if body.hunger < w.WEAK else _STARVED
     if body.hp >= until * body.max_hp or body.hunger >= w.FAINTING:
         bot.resting = False
-    if bot.resting and magic.can_cast(bot.player, magic.HEALING):
+    if bot.resting and bot.on.healing_spells and magic.can_cast(bot.player, magic.HEALING):
         yield from magic.cast(bot.player, magic.HEALING, bot.player.here)
     elif bot.resting:
         yield from _rest_a_while(bot)
@@ -133,6 +133,8 @@ def eat_corpses(bot: Bot) -> Did:
 def _eats(bot: Bot, species: Species) -> bool:
     """Whether a fresh corpse of a kind is eaten; orcs and cavemen may eat dogs and their own kind."""
     player = bot.player
+    if not bot.on.corpse_safety:
+        return True
     if player.race == "orcish" or player.role == "Caveman":
         return species.edible or species.companion
     own = [_OWN_KIND.get(player.race, "\0"), *(_BEASTS if player.feverish else ())]

@@ -1,7 +1,7 @@
 """Urgent needs: mortal danger, sickness, hunger, a guard who wants to be followed."""
 
 from balrog_rag.bots.nethack.delver.retreat import fall
-from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
@@ -26,13 +26,13 @@ def needs(bot: Bot) -> Did:
         if bot.may_pray(desperate=True):
             yield from surviving.pray(player)
             return True
-    if (player.feverish or player.cursed_hands) and not bot.enemies() and bot.may_pray():
+    if (player.feverish or player.cursed_hands) and not bot.enemies() and bot.may_pray(CURSES):
         yield from surviving.pray(player)
         return True
     hungry = bot.on.meals and body.hunger >= w.HUNGRY and not bot.enemies()
     if hungry and (yield from surviving.eat(player)) == Told.ATE:
         return True
-    if body.hunger >= w.WEAK and bot.may_pray(desperate=body.hunger >= w.FAINTING):
+    if body.hunger >= w.WEAK and bot.may_pray(HUNGER, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
         return True
     return False
@@ -42,7 +42,7 @@ def escorted(bot: Bot) -> Did:
     """Leave a vault as its guard demands: without its gold, and behind him."""
     player = bot.player
     guard = next((m for m in player.world.monsters if m.species and m.species.vault_guard), None)
-    if guard is None or not guard.peaceful or bot.digger():
+    if guard is None or not guard.peaceful or bot.digger() or not bot.on.vault_guard:
         return False
     if player.body.gold:
         yield from player.ask(keys.DROP, ("want to drop", "$"))

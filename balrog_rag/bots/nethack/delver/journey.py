@@ -79,7 +79,7 @@ def _dig(bot: Bot) -> Skill:
         return "climbed"
     if (yield from _near_stairs(bot)):
         return "went down"
-    told = yield from digging.dig_down(player, lambda: dig_alarm(bot), bot.on.elbereth)
+    told = yield from digging.dig_down(player, lambda: dig_alarm(bot), lambda: _writes(bot))
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
         told = yield from _by_stairs(bot, True, None)
     return told
@@ -142,6 +142,11 @@ def dig_alarm(bot: Bot) -> bool:
     return bool(while_digging(bot, bot.enemies()))
 
 
+def _writes(bot: Bot) -> bool:
+    """Whether to write Elbereth in a pit."""
+    return bot.on.elbereth and bot.on.elbereth_pit
+
+
 def _climb(bot: Bot) -> Skill:
     told = yield from stairs.go_by_stairs(bot.player, False, None, bot.alarm)
     if told in (moving.NO_WAY, moving.STUCK):
@@ -149,7 +154,7 @@ def _climb(bot: Bot) -> Skill:
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
         if bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > STUCK:
-            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), bot.on.elbereth))
+            return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), lambda: _writes(bot)))
         return (yield from _uncover(bot))
     return told
 

@@ -21,7 +21,7 @@ def make_way(bot: Bot) -> Did:
     player = bot.player
     for enemy in player.hostiles():
         species, name = enemy.species, way(bot, enemy)
-        if not species or not (species.stays or species.never_touch) or not _in_the_way(bot, enemy):
+        if not species or not (species.stays or bot.spares(enemy)) or not _in_the_way(bot, enemy):
             continue
         if player.refusals[name] > _EFFORTS:
             if _alone_with(bot, enemy):

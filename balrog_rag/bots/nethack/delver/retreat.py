@@ -151,15 +151,20 @@ def in_haven(bot: Bot) -> bool:
     return bot.haven == (bot.player.world.place, bot.player.here)
 
 
+def _deterred(bot: Bot, enemy: Monster) -> bool:
+    """Whether Elbereth keeps a monster off, as far as we know."""
+    return enemy.species is None or enemy.species.fears_elbereth or not bot.on.elbereth_kinds
+
+
 def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Write Elbereth and rest on it."""
     player = bot.player
-    if not bot.on.elbereth:
+    if not (bot.on.elbereth and bot.on.elbereth_rest):
         return False
     near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
     if bot.under_fire() and not adjacent(player, enemies):
         return False
-    if not near or not all(enemy.species is None or enemy.species.fears_elbereth for enemy in near):
+    if not near or not all(_deterred(bot, enemy) for enemy in near):
         return False
     unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
     enough = _RESTED if in_haven(bot) else _WORN

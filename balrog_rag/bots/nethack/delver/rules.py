@@ -22,6 +22,7 @@ _IDLE = 5
 def play(bot: Bot) -> Skill:
     """Play to the end of the game."""
     bot.player.world.asks, bot.player.bare_hands = True, False
+    bot.player.unknown = bot.unknown
     yield from prepare(bot)
     yield from follow(bot, RULES, lambda: False)
     return "the game is over"

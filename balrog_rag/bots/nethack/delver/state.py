@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import gear, surviving
+from balrog_rag.bots.nethack.skills import fighting, gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import cost_of
 from balrog_rag.bots.nethack.skills.stairs import MAIN
 from balrog_rag.contracts.errors import ConfigError
@@ -21,6 +21,9 @@ from balrog_rag.envs.nethack.world.routes import Ways
 
 Did: TypeAlias = Generator[int, Any, bool]
 """Presses keys, and at its end says whether there was anything to do."""
+
+LOW, HUNGER, CURSES = "prayer_low", "prayer_hunger", "prayer_curses"
+"""What a prayer is for: the switches for it."""
 
 _STEPS = 15
 """Steps towards a monster in vain after which it is left alone for a while."""
@@ -90,6 +93,17 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
     return Plan(**others, on=Switches(**chosen))
 
 
+class SwitchedOff:
+    """The names of the tactics that are switched off."""
+
+    def __init__(self, switches: Switches) -> None:
+        self._switches = switches
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a tactic is switched off now."""
+        return not getattr(self._switches, str(name))
+
+
 @dataclass
 class Bot:
     """A player with a plan."""
@@ -130,6 +144,11 @@ class Bot:
     chased: Counter[int] = field(default_factory=Counter)
     """How often a step was made towards a monster."""
 
+    @property
+    def unknown(self) -> "SwitchedOff":
+        """The common knowledge that is switched off, which skills ask for."""
+        return SwitchedOff(self.on)
+
     def digger(self) -> Item | None:
         """What we mean to dig down with."""
         return gear.digger(self.player) if self.plan.dig else None
@@ -139,9 +158,15 @@ class Bot:
         """The tactics that are switched on."""
         return self.plan.on
 
-    def may_pray(self, desperate: bool = False) -> bool:
+    def may_pray(self, need: str = LOW, desperate: bool = False) -> bool:
         """Whether a prayer may help, if we pray at all."""
-        return self.on.prayer and surviving.may_pray(self.player, desperate=desperate)
+        if not (self.on.prayer and getattr(self.on, need)):
+            return False
+        return surviving.may_pray(self.player, desperate=desperate) or not self.on.prayer_timing
+
+    def spares(self, monster: Monster) -> bool:
+        """Whether a monster is left alone because hitting it harms."""
+        return monster.species is not None and fighting.untouchable(self.player, monster.species)
 
     def potion(self) -> Item | None:
         """A potion of healing that we would drink."""
@@ -203,7 +228,7 @@ class Bot:
     def _matters(self, monster: Monster) -> bool:
         near = t.distance(monster.place, self.player.here) == 1
         species = monster.species
-        if species and (species.never_touch or (species.stays and not near)):
+        if species and (self.spares(monster) or (species.stays and not near)):
             return False
         if species is None and not near:
             return False  # only felt, perhaps long ago
@@ -226,5 +251,5 @@ class Bot:
         hurt, self.hp = player.body.hp < self.hp, player.body.hp
         if hurt:
             self.ignored.clear()
-        hungry = player.body.hunger >= w.WEAK and self.may_pray()
+        hungry = player.body.hunger >= w.WEAK and self.may_pray(HUNGER)
         return hurt or hungry or player.world.over or bool(self.enemies())

@@ -1,8 +1,10 @@
 """The tactics that can be switched off: `agent.options.NAME=false`, or `balrog-rag ablate agent=delver`.
 
 Switched off, a tactic presses no key and changes nothing that is remembered, as if its code were absent.
-Not switchable: finding the way, following a vault's guard, fighting what stands next to us, throwing missiles
-(a part of the fight), healing spells, and digging down itself, which `agent.options.dig` controls.
+Some switch off common knowledge instead: the bot then does what somebody without it would do, such as
+hitting a floating eye. `prayer` and `elbereth` include the switches whose names begin with theirs.
+Not switchable: finding the way, fighting what stands next to us, and digging down itself, which
+`agent.options.dig` controls.
 """
 
 from dataclasses import dataclass, field, fields
@@ -22,10 +24,18 @@ class Switches:
     """Every tactic is on by default."""
 
     prayer: bool = _tactic("all", "pray in mortal need, for food and against curses")
+    prayer_low: bool = _tactic("all", "pray when few hit points are left, or in a deadly condition")
+    prayer_hunger: bool = _tactic("all", "pray when Weak from hunger")
+    prayer_curses: bool = _tactic("all", "pray against lycanthropy and cursed hands")
+    prayer_timing: bool = _tactic("all", "know when a prayer is too early or too soon after the last one")
     elbereth: bool = _tactic("all", "write Elbereth to rest on it, and in a pit before digging on")
+    elbereth_rest: bool = _tactic("all", "write Elbereth to rest on it")
+    elbereth_pit: bool = _tactic("diving", "write Elbereth in a pit before digging on")
+    elbereth_kinds: bool = _tactic("all", "know which monsters ignore Elbereth")
     potions: bool = _tactic("all", "drink known potions of healing")
     meals: bool = _tactic("all", "eat carried food when hungry")
     corpses: bool = _tactic("all", "eat what was just killed")
+    corpse_safety: bool = _tactic("all", "know which corpses are safe to eat")
     armor: bool = _tactic("all", "put on armour")
     weapons: bool = _tactic("all", "wield the best weapon")
     wands: bool = _tactic("all", "engrave with unknown wands to identify them")
@@ -43,6 +53,14 @@ class Switches:
     falling: bool = _tactic("all", "leave through a hole made with a wand of digging")
     waiting: bool = _tactic("diving", "wait and rest before the first deep levels")
     near_stairs: bool = _tactic("diving", "take stairs that are nearer than a hole")
+    floating_eye: bool = _tactic("all", "never hit a floating eye in melee")
+    gas_spore: bool = _tactic("all", "never hit a gas spore in melee")
+    passives: bool = _tactic("all", "never hit jellies, molds and green slimes in melee")
+    cockatrice: bool = _tactic("all", "never hit a cockatrice without a weapon")
+    peacefuls: bool = _tactic("all", "spare peaceful monsters")
+    vault_guard: bool = _tactic("all", "follow the guard out of a vault")
+    missiles: bool = _tactic("all", "throw and shoot missiles")
+    healing_spells: bool = _tactic("all", "cast spells of healing")
 
 
 def listed() -> tuple[Switch, ...]:

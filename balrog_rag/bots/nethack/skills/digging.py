@@ -4,7 +4,7 @@ The pit erases what was written before it, and a hero in the pit can still write
 most monsters off for the longest part of the work.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
@@ -40,6 +40,11 @@ _GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
 _NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
 
 
+def always() -> bool:
+    """Return True."""
+    return True
+
+
 def diggable(level: Level, place: int) -> bool:
     """Whether a hole can be dug at a square."""
     return level.terrain[place] not in _NO_HOLE and place not in level.boulders
@@ -52,8 +57,8 @@ def wetness(level: Level, place: int) -> int:
     return wet + (level.unknown_near(place) if wet or level.wet else 0)
 
 
-def dig_down(player: Player, alarm: Alarm, elbereth: bool = True) -> Skill:
-    """Dig through the floor, here or where it is possible near by; `elbereth`: protected by it."""
+def dig_down(player: Player, alarm: Alarm, elbereth: Callable[[], bool] = always) -> Skill:
+    """Dig through the floor, here or near by, protected by Elbereth while `elbereth` holds."""
     told: str = TOO_HARD
     for _ in range(_SPOTS):
         told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm, elbereth))
@@ -62,7 +67,7 @@ def dig_down(player: Player, alarm: Alarm, elbereth: bool = True) -> Skill:
     return told
 
 
-def _dig_here(player: Player, alarm: Alarm, elbereth: bool) -> Skill:
+def _dig_here(player: Player, alarm: Alarm, elbereth: Callable[[], bool]) -> Skill:
     level, pit = player.level, _pit(player)
     if not pit.deep and (yield from _on_goods(player)):
         player.refusals[Refusal(Act.DIG, (level.place, player.here))] += 1
@@ -70,7 +75,7 @@ def _dig_here(player: Player, alarm: Alarm, elbereth: bool) -> Skill:
     while player.level is level and player.here == pit.place:
         if alarm() or player.world.swallowed:
             return ALARMED
-        if elbereth and (yield from guard(player, pit)) == MISSPELT:
+        if elbereth() and (yield from guard(player, pit)) == MISSPELT:
             continue  # under attack, digging would be interrupted again and again
         told = yield from _dig(player, pit)
         if told:

@@ -16,6 +16,7 @@ from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import MINES, Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
+from balrog_rag.envs.nethack.world.species import Species
 
 _REACH, _FLIGHT = 9, 13
 """Squares at which we throw, and over which missiles may fly."""
@@ -47,6 +48,7 @@ def attack(player: Player, enemy: Monster) -> Skill:
     With `F` the game does not ask before a peaceful monster is hit; walking into one, it does.
     """
     doubtful = enemy.peaceful is None and enemy.species is not None and not player.body.condition & w.DAZED
+    doubtful &= "peacefuls" not in player.unknown
     if doubtful and t.DARING[player.level.terrain[enemy.place]]:
         yield from player.command(t.heading(player.here, enemy.place))
         enemy.peaceful = player.said("Really attack")
@@ -94,13 +96,22 @@ def _town(player: Player) -> bool:
     return player.level.watched or (player.world.place.branch == MINES and player.body.depth >= _TOWN)
 
 
+def untouchable(player: Player, species: Species) -> bool:
+    """Whether hitting such a monster harms, as far as this player knows."""
+    if not species.never_touch:
+        return False
+    rule = "floating_eye" if species.paralyses else "gas_spore" if species.explodes else "passives"
+    return rule not in player.unknown
+
+
 def touchable(player: Player, enemy: Monster) -> bool:
     """Whether a monster may be hit with what is wielded."""
     species = enemy.species
     if species is None:
         return True
     armed = any(item.wielded for item in player.world.items)
-    return not species.never_touch and (armed or not species.petrifies)
+    stone = species.petrifies and "cockatrice" not in player.unknown
+    return not untouchable(player, species) and (armed or not stone)
 
 
 def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
@@ -220,6 +231,8 @@ def _star(place: int) -> list[int]:
 
 def missile_of(player: Player) -> str | None:
     """The letter of the best item to throw, or to shoot with the wielded launcher."""
+    if "missiles" in player.unknown:
+        return None
     hand = next((item.name for item in player.world.items if item.wielded), "")
     for item in player.world.items:
         words = set(item.name.split())

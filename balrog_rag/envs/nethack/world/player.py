@@ -1,7 +1,7 @@
 """A player: it presses keys and keeps everything it knows of the game."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Container, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -78,6 +78,8 @@ class Player:
         """Whether lycanthropy will turn us into a were-creature."""
         self.bare_hands = True
         """Whether we write with a finger; the key for it is not among BALROG's."""
+        self.unknown: Container[str] = ()
+        """Names of common knowledge that this player does without."""
         self.standstill = 0
         """Key presses since the game's clock last moved."""
         self.alignment = self.race = self.role = ""
