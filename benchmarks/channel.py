@@ -3,8 +3,8 @@
     balrog-rag run +experiment=channel                                  # about half an hour of one core
     PYTHONPATH=. python benchmarks/channel.py results/SWEEP             # its folder, or the arms' run folders
 
-The gain is the difference from the arm `none`, paired by game. The share is the part of the oracle's gain, with
-an interval by drawing games. Detected is the difference that so many pairs show with a power of 80 %, two-sided
+The gain is the difference from the arm `none`, paired by game. The share is the part of the oracle's gain,
+with an interval by drawing games. Detected is what so many pairs show with a power of 80 %, two-sided
 at 5 %.
 """
 
