@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
     from balrog_rag.results.arms import Arm
+    from balrog_rag.results.report.episode_pages import EpisodePages
     from balrog_rag.results.report.write import ReportExtras
 
 
@@ -41,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
         "--db", type=Path, default=Path("ttyrecs.db"), help="database of --beside (default: ttyrecs.db)"
     )
     made.add_argument("--detect", type=float, metavar="POINTS", help="difference to plan episodes for")
+    add_pages_option(made)
     made.add_argument(
         "--formats",
         help="comma-separated list of html, md, png, svg, pdf, csv, parquet "
@@ -54,7 +57,7 @@ def report(options: argparse.Namespace) -> int:
     from balrog_rag.results.arms import load_arms
     from balrog_rag.results.episode_table import has_parquet
     from balrog_rag.results.experiments import of_sweep
-    from balrog_rag.results.report.write import KINDS, write_report
+    from balrog_rag.results.report.write import KINDS, pick, write_report
     from balrog_rag.results.terminal import console, say
 
     usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
@@ -64,6 +67,7 @@ def report(options: argparse.Namespace) -> int:
     name, arms = name_of(options.runs), load_arms(options.runs, partial=options.partial)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     folder_to_write("--out", out)
+    pick(arms, baseline)  # a mistake is reported before pages are written
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:
         order = [arm.name for arm in experiment.arms]
@@ -73,7 +77,8 @@ def report(options: argparse.Namespace) -> int:
             experiment.baseline if experiment.baseline in {arm.plain for arm in arms} else None
         )
     beside = _beside(options, arms) if options.beside else None
-    found = write_report(arms, out, title, baseline, kinds, options.detect, beside)
+    pages = written_pages(arms, out, title, "report.html", options.pages if "html" in kinds else "none")
+    found = write_report(arms, out, title, baseline, kinds, options.detect, beside, pages)
     screen = console()
     for verdict in found.verdicts:
         say(screen, f"{verdict.ours} against {verdict.theirs}: {verdict.sentence}")
@@ -90,6 +95,27 @@ def _beside(options: argparse.Namespace, arms: Sequence["Arm"]) -> "ReportExtras
 
     sets = [*of_arms(arms), *(of_dataset(options.db, name) for name in options.beside)]
     return ReportExtras(sections(sets), figures(sets))
+
+
+def add_pages_option(made: argparse.ArgumentParser) -> None:
+    """Add the option that says for which runs pages are written."""
+    made.add_argument(
+        "--pages", choices=("auto", "all", "none"), default="auto",
+        help="write each run's viewer page beside it, and link every episode (auto: of up to 20,000 steps)",
+    )  # fmt: skip
+
+
+def written_pages(arms: "Sequence[Arm]", out: Path, title: str, name: str, way: str) -> "EpisodePages":
+    """Write the runs' pages into `out`, with links back to the page `name`; print what is missing."""
+    from balrog_rag.results.report.episode_pages import EpisodePages
+    from balrog_rag.viewer.bundle import BackLink
+    from balrog_rag.viewer.linked_pages import write_pages
+
+    runs = [run for arm in arms for run in arm.runs]
+    made = write_pages(runs, out, BackLink(title, f"../{name}"), way)
+    for note in made.notes:
+        print(terminal_safe(f"note: {note}"))
+    return EpisodePages(out, made.written)
 
 
 LONGEST_NAME = 80

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from balrog_rag.util.files import replacing
 from balrog_rag.util.wording import many
 from balrog_rag.viewer.html_page import page
@@ -18,18 +20,28 @@ TIGHT = 9
 """Compression level of a file."""
 
 
-def write(episodes: Sequence[ListedEpisode], out: Path) -> list[str]:
+class BackLink(msgspec.Struct, frozen=True):
+    """A link from a page to the one that it was written for."""
+
+    text: str
+    href: str
+
+
+def write(episodes: Sequence[ListedEpisode], out: Path, back: BackLink | None = None) -> list[str]:
     """Write the page; return one line for each episode that could not be rebuilt."""
     failures: list[str] = []
     with replacing(out) as file:
-        for piece in page(blocks(episodes, failures)):
+        for piece in page(blocks(episodes, failures, back)):
             file.write(piece)
     return failures
 
 
-def blocks(episodes: Sequence[ListedEpisode], failures: list[str]) -> Iterator[tuple[str, bytes]]:
+def blocks(
+    episodes: Sequence[ListedEpisode], failures: list[str], back: BackLink | None = None
+) -> Iterator[tuple[str, bytes]]:
     """Yield every document of the page with its name, episode by episode."""
-    yield "run", packed(overview(episodes), TIGHT)
+    link = {} if back is None else {"back": msgspec.to_builtins(back)}
+    yield "run", packed(overview(episodes) | link, TIGHT)
     traces = TraceLibrary()
     for place, episode in enumerate(episodes):
         if episode.row.get("state") == "damaged":

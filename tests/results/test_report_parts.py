@@ -31,14 +31,13 @@ from balrog_rag.results.report.document import (
     VerdictBox,
     plain_cell,
 )
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.report.origins import (
     MOST_ROWS,
     episodes_section,
-    page_of,
     provenance_section,
     settings_section,
-    way_to,
 )
 from balrog_rag.results.report.write import pick, write_report
 from balrog_rag.results.run_folder import write_json
@@ -261,13 +260,17 @@ def test_versions_are_listed_once_for_the_runs_that_share_them_and_differences_a
 def test_links_lead_from_the_report_to_pages_that_exist(arm, tmp_path):
     ours = arm("a b", levels=(1,))
     (run,) = ours.runs
-    assert page_of(run.folder, tmp_path) == way_to(run.folder, f"{NETHACK}/00", tmp_path) == ""
+    assert (
+        EpisodePages(tmp_path).of(run.folder)
+        == EpisodePages(tmp_path).episode(run.folder, f"{NETHACK}/00")
+        == ""
+    )
     (run.folder / "view.html").mkdir()
-    assert page_of(run.folder, tmp_path) == ""
+    assert EpisodePages(tmp_path).of(run.folder) == ""
     (run.folder / "view.html").rmdir()
     (run.folder / "view.html").touch()
-    assert page_of(run.folder, tmp_path / "out") == "../a%20b/view.html"
-    (row,) = episodes_section([ours], tmp_path).tables[0].rows
+    assert EpisodePages(tmp_path / "out").of(run.folder) == "../a%20b/view.html"
+    (row,) = episodes_section([ours], EpisodePages(tmp_path)).tables[0].rows
     page = f"a%20b/view.html#episode={NETHACK}/00"
     assert row[1] == Link(NETHACK.partition("/")[2] + "/00", page)
     assert row[-2] == Link("died", f"{page}&step={ours.episodes[0].steps}"), "a death leads to its step"
@@ -276,12 +279,12 @@ def test_links_lead_from_the_report_to_pages_that_exist(arm, tmp_path):
 def test_a_list_of_episodes_is_bounded_and_says_so(arm, tmp_path):
     ours = arm("a", levels=(1,))
     ours.runs[0].episodes *= MOST_ROWS + 1
-    (table,) = episodes_section([ours], tmp_path).tables
+    (table,) = episodes_section([ours], EpisodePages(tmp_path)).tables
     assert len(table.rows) == MOST_ROWS
     assert "The first 1,000 of 1,001 are listed; episodes.csv contains all." in table.note
     ours.runs[0].episodes.pop()
-    assert "are listed" not in episodes_section([ours], tmp_path).tables[0].note
-    assert episodes_section([arm("b", levels=())], tmp_path).tables == []
+    assert "are listed" not in episodes_section([ours], EpisodePages(tmp_path)).tables[0].note
+    assert episodes_section([arm("b", levels=())], EpisodePages(tmp_path)).tables == []
 
 
 @pytest.mark.parametrize("name", [None, "b", "b (partial: 4 of 5)"])

@@ -18,7 +18,7 @@ from balrog_rag.results.leaderboard.ranks import Rank, ranks
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.report.document import Cell, Link, ReportPage, Section, Table
-from balrog_rag.results.report.origins import page_of
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
@@ -231,7 +231,10 @@ def _named(entry: BoardRow, pages: Mapping[str, str]) -> Cell:
 
 def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
     """Links from arms to the pages of their runs; of several runs, the first that has a page."""
-    found = {arm.name: next(filter(None, (page_of(run.folder, at) for run in arm.runs)), "") for arm in arms}
+    found = {
+        arm.name: next(filter(None, (EpisodePages(at).of(run.folder) for run in arm.runs)), "")
+        for arm in arms
+    }
     return {name: way for name, way in found.items() if way}
 
 

@@ -1,7 +1,6 @@
 """The content of a report: a summary and verdicts first, then scores and details."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -14,6 +13,7 @@ from balrog_rag.results.report.details import (
     retrieval_section,
 )
 from balrog_rag.results.report.document import Cell, FigureCell, ReportPage, Section, Table, VerdictBox
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.report.floors import floors_section
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
 from balrog_rag.results.report.score_tables import scores_section
@@ -57,8 +57,8 @@ def judge(arms: list[Arm], baseline: Arm, wanted: float | None = None) -> Findin
     return Findings(arms, baseline, against_baseline(arms, baseline, wanted), parts)
 
 
-def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> ReportPage:
-    """Build the whole report for a page in the folder `at`."""
+def page(found: Findings, title: str, pages: EpisodePages, figures: Sequence[str]) -> ReportPage:
+    """Build the whole report, whose episodes link to `pages`."""
     sections = [
         floors_section(found.arms),
         verdict_section(found, [name for name in figures if name == "forest"]),
@@ -69,7 +69,7 @@ def page(found: Findings, title: str, at: Path, figures: Sequence[str]) -> Repor
         retrieval_section(found.arms, [name for name in figures if name == "retrieval"]),
         settings_section(found.arms),
         provenance_section(found.arms),
-        episodes_section(found.arms, at),
+        episodes_section(found.arms, pages),
     ]
     shown = [section for section in sections if not section.empty]
     return ReportPage(title, shown, summary_card(found.arms, found.baseline, found.verdicts))

@@ -57,7 +57,7 @@ def saved(figure: Any, kind: str) -> bytes:
     dates = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     out = io.BytesIO()
     with rc_context(style.SETTINGS):
-        figure.savefig(out, format=kind, metadata=dates, dpi=200)
+        figure.savefig(out, format=kind, metadata=dates, dpi=160)
     return out.getvalue()
 
 

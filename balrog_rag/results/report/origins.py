@@ -1,10 +1,7 @@
 """Sections on the origin of the figures: settings, folders, versions, single episodes."""
 
-import os
 from collections.abc import Sequence
 from math import isnan
-from pathlib import Path
-from urllib.parse import quote
 
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
@@ -14,13 +11,12 @@ from balrog_rag.results.comparing import few
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import different_packages, origin
 from balrog_rag.results.report.document import Cell, Link, Section, Table
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
 
 MOST_ROWS = 1_000
 """Maximum number of listed episodes; the data files beside the report contain all."""
-PAGE = "view.html"
-"""The page of a run, if it was created."""
 ENDED = ("steps", "dollars", "ended", "in the game's words")
 
 
@@ -85,17 +81,17 @@ def _left_out(run: LoadedRun) -> list[str]:
     ]
 
 
-def episodes_section(arms: Sequence[Arm], at: Path) -> Section:
+def episodes_section(arms: Sequence[Arm], pages: EpisodePages) -> Section:
     """Every episode, linked to its run's page if that exists; one table per kind of game."""
     everything = [(arm.name, run, episode) for arm in arms for run in arm.runs for episode in run.episodes]
     listed = everything[:MOST_ROWS]
     tables = []
     for env in in_order(episode.env for _, _, episode in listed):
-        rows = [_episode_row(*row, at) for row in listed if row[2].env == env]
+        rows = [_episode_row(*row, pages) for row in listed if row[2].env == env]
         measures = [measure.title for measure in kind_of(env).scoring.measures]
         tables.append(Table(["arm", "episode", "%", *measures, *ENDED], rows, caption=f"{env}: episodes."))
     if tables:
-        lacking = [run.name for arm in arms for run in arm.runs if not page_of(run.folder, at)]
+        lacking = [run.name for arm in arms for run in arm.runs if not pages.of(run.folder)]
         tables[-1].note = _episodes_note(lacking, len(everything), len(listed))
     return Section("Episodes", tables=tables)
 
@@ -104,30 +100,12 @@ def _episodes_note(lacking: Sequence[str], count: int, shown: int) -> str:
     note = "Episodes link to their replay, and ends to the last step."
     if lacking:
         note = (
-            f"{note} No page exists for {few(lacking)}: `balrog-rag view RUN` shows its episodes; "
-            "after `balrog-rag view RUN --out RUN/view.html` a new report links to them."
+            f"{note} No page exists for {few(lacking)}: `balrog-rag view RUN` shows its episodes, and "
+            "`report --pages all` writes pages for all runs."
         )
     if shown < count:
         note += f" The first {shown:,} of {count:,} are listed; episodes.csv contains all."
     return note
-
-
-def way_to(run: Path, episode: str, at: Path) -> str:
-    """Link from a page in the folder `at` to an episode in the run's own page; empty if that does not exist.
-
-    Journals themselves are not linked: a browser shows them as raw lines.
-    """
-    page = page_of(run, at)
-    return f"{page}#episode={quote(episode)}" if page else ""
-
-
-def page_of(run: Path, at: Path) -> str:
-    """Link from a page in the folder `at` to the run's own page; empty if it does not exist."""
-    return _way(run / PAGE, at) if (run / PAGE).is_file() else ""
-
-
-def _way(path: Path, at: Path) -> str:
-    return quote(os.path.relpath(path.resolve(), at.resolve()))
 
 
 def _measured(episode: Episode) -> list[Cell]:
@@ -136,8 +114,8 @@ def _measured(episode: Episode) -> list[Cell]:
     return ["" if isnan(value) else f"{round(value, 2):,g}" for value in found]
 
 
-def _episode_row(arm: str, run: LoadedRun, episode: Episode, at: Path) -> list[Cell]:
-    way = way_to(run.folder, episode.name, at)
+def _episode_row(arm: str, run: LoadedRun, episode: Episode, pages: EpisodePages) -> list[Cell]:
+    way, end = pages.episode(run.folder, episode.name), pages.end(run.folder, episode)
     name = episode.name.removeprefix(f"{episode.env}/")
     ended = in_words(episode.outcome)
     return [
@@ -147,6 +125,6 @@ def _episode_row(arm: str, run: LoadedRun, episode: Episode, at: Path) -> list[C
         *_measured(episode),
         f"{episode.steps:,}",
         f"{episode.total.dollars:,.3f}" if episode.total.dollars else "",
-        Link(ended, f"{way}&step={episode.steps}") if way else ended,
+        Link(ended, end) if end else ended,
         episode.ended_by,
     ]

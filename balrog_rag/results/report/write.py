@@ -13,6 +13,7 @@ from balrog_rag.results.arms import Arm
 from balrog_rag.results.episode_table import csv_text, kinds_of, require_parquet, row, write_parquet
 from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.document import Section
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.forest import forest_figure, forest_rows
 from balrog_rag.results.report.html import html
@@ -33,6 +34,7 @@ KINDS = ("html", "md", *FORMATS, "csv", "parquet")
 def write_report(
     arms: list[Arm], out: Path, title: str, baseline: str | None = None,
     kinds: Sequence[str] = KINDS, wanted: float | None = None, beside: ReportExtras | None = None,
+    pages: EpisodePages | None = None,
 ) -> Findings:  # fmt: skip
     """Write a report on these arms into the folder `out`; return the findings."""
     if "parquet" in kinds:
@@ -43,7 +45,7 @@ def write_report(
     figures = figures_of(found) | beside.figures if shown else {}
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
     files = write_figures(figures, out, pictures)
-    made = page(found, title, out, list(figures))
+    made = page(found, title, pages or EpisodePages(out), list(figures))
     made.sections += beside.sections
     if "html" in kinds:
         svgs = {name: saved(figure, "svg") for name, figure in figures.items()}

@@ -165,6 +165,7 @@ class App {
     const facts = row ? [row.kind, row.agent, row.model, row.outcome, row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
     fill(document.getElementById("top"),
       h("nav", { "aria-label": "Breadcrumb" },
+        this.run.back ? [h("a", { href: this.run.back.href, class: "back" }, visible(this.run.back.text)), h("span", { class: "soft", "aria-hidden": "true" }, "/")] : null,
         this.single ? h("span", { class: "name", dir: "auto" }, visible(this.run.title)) : h("a", { href: "#" + this.listed, class: "name", dir: "auto" }, visible(this.run.title)),
         row ? [h("span", { class: "soft", "aria-hidden": "true" }, "/"), h("h1", { dir: "auto" }, visible(row.key))] : null),
       h("p", { class: "facts", dir: "auto" }, visible(facts.filter(Boolean).join(" \u00b7 "))),
