@@ -80,6 +80,12 @@ def test_a_person_plays_leaves_and_comes_back(tmp_path: Path) -> None:
     sample = command("balrog_rag", "export", "me", "--to", "sft", "--out", "mine.jsonl", cwd=tmp_path)
     assert sample.returncode == 0, sample.stderr
     assert "west" in (tmp_path / "mine.jsonl").read_text()
+    shown = ("run", "agent=few_shot", "agent.demonstrations=[demo.json]", "model=scripted", *GAMES)
+    played = command("balrog_rag", *shown, "run.name=shown", "run.seed=9", cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    (path,) = (tmp_path / "shown").rglob("*.journal.jsonl")
+    prompt = command("balrog_rag", "show", str(path), "--step", "0", cwd=tmp_path).stdout
+    assert "[assistant]\nwest" in prompt
 
 
 @contextmanager
