@@ -1,18 +1,17 @@
-"""`balrog-rag leaderboard build|submit|verify`: rank runs, prepare a submission, verify one by replay."""
+"""`balrog-rag leaderboard`: rank runs, prepare a submission, verify one by replay, build a site of them."""
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from balrog_rag.cli import board_site
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
-from balrog_rag.contracts.errors import BalrogError, ConfigError
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 if TYPE_CHECKING:
-    from balrog_rag.episode.spec import EpisodeSpec
     from balrog_rag.results.arms import Arm
 
 
@@ -60,7 +59,15 @@ def parser() -> argparse.ArgumentParser:
         "verify", help="replay every journal of run folders or submissions and compare all results"
     )
     verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    verify.add_argument(
+        "--certificates",
+        type=Path,
+        metavar="FOLDER",
+        help="write a certificate of each into this folder",
+    )
+    board_site.add_seed_options(verify)
     verify.set_defaults(run=_verify)
+    board_site.add_commands(commands)
     return top
 
 
@@ -118,69 +125,33 @@ def _unranked(arm: "Arm") -> str:
 
 
 def _submit(options: argparse.Namespace) -> int:
+    from balrog_rag.cli.verification import balrogs_protocol, planned_specs
     from balrog_rag.results.leaderboard.submission import Metadata, submit
 
     folder_to_write("--out", options.out)
     metadata = Metadata(options.name or "", not options.closed, options.site, False, options.date)
     run = options.folder
-    target, messages = submit(run, options.out, metadata, _planned(run), _balrogs(run))
+    target, messages = submit(run, options.out, metadata, planned_specs(run), balrogs_protocol(run))
     print(f"submission: {target}")
     for line in messages:
         print(terminal_safe(line))
     return 0
 
 
-BALROGS = ("naive", "cot", "robust_naive", "robust_cot", "few_shot", "dummy")
-"""BALROG's own agents."""
-
-
-def _balrogs(run: Path) -> dict[str, Any]:
-    """BALROG's stock configuration, with the run's agent if it is one of BALROG's."""
-    from balrog_rag.config.compose import compose
-    from balrog_rag.config.frozen import plain
-    from balrog_rag.results.run_folder import frozen_config
-
-    agent = frozen_config(run).config.get("agent", {}).get("name")
-    return plain(
-        compose(["experiment=balrog", "model=openai", *([f"agent={agent}"] if agent in BALROGS else [])])
-    )
-
-
 def _verify(options: argparse.Namespace) -> int:
-    bad = 0
+    from balrog_rag.cli.verification import verified_folder
+    from balrog_rag.results.leaderboard.certificate import write_certificate
+
+    rule, bad = board_site.seed_rule(options), 0
+    if options.certificates is not None:
+        folder_to_write("--certificates", options.certificates)
     for path in options.folders:
-        wrong = _differences(path)
+        found = verified_folder(path, rule)
+        wrong, certificate = found.wrong, found.certificate
         for line in wrong:
             print(terminal_safe(f"differs: {line}"))
         print(terminal_safe(f"{path}: {many(len(wrong), 'differences') if wrong else 'verified'}"))
+        if certificate is not None and options.certificates is not None:
+            print(terminal_safe(f"certificate: {write_certificate(certificate, options.certificates)}"))
         bad += bool(wrong)
     return 1 if bad else 0
-
-
-def _differences(path: Path) -> list[str]:
-    """All differences in this folder; an unreadable folder counts as a difference."""
-    from balrog_rag.results.leaderboard.verified import verify
-
-    try:
-        return verify(
-            path, _planned(path), _balrogs(path), _play_again, lambda line: print(terminal_safe(line))
-        )
-    except BalrogError as error:
-        return [str(error)]
-
-
-def _planned(run: Path) -> "Sequence[EpisodeSpec]":
-    from balrog_rag.results.stored_run import read_run
-    from balrog_rag.run.resume import specs_of
-
-    return specs_of(read_run(run))
-
-
-def _play_again(journal: Path, into: Path) -> str:
-    import asyncio
-
-    from balrog_rag.run.csv_log import CsvLog
-    from balrog_rag.run.replay import replay
-
-    with CsvLog(into) as trajectory:
-        return asyncio.run(replay(journal, trajectory)).head

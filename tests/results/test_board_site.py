@@ -1,0 +1,388 @@
+"""Certificates, seed rules, seasons and the site of a leaderboard."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+import balrog_rag
+from balrog_rag.cli.leaderboard import main, parser
+from balrog_rag.config.frozen import config_digest
+from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.results import run_folder
+from balrog_rag.results.leaderboard.certificate import read_certificate
+from balrog_rag.results.leaderboard.site_pages import AVERAGE
+from balrog_rag.results.summary import write_all
+from tests.support import edit_journal
+from tests.viewer.support import new_browser
+
+CORRIDOR = "minihack/MiniHack-Corridor-R3-v0"
+WORDS = (
+    "env.episodes=2",
+    "limits.steps=4",
+    "runner.log=none",
+    "env.actions=balrog",
+    f"env.tasks=[{CORRIDOR}]",
+)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs: an agent with a model, and one without."""
+    top = tmp_path_factory.mktemp("board")
+    for agent in ("naive", "random"):
+        balrog_rag.evaluate(*WORDS, "model=scripted", f"agent={agent}", folder=top / agent)
+    return top
+
+
+@pytest.fixture
+def run(played: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(played / "naive", tmp_path / "runs" / "naive")
+
+
+def certified(run: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    out = run.parent.parent / "certificates"
+    shutil.rmtree(out, ignore_errors=True)
+    code = main(["verify", str(run), "--certificates", str(out), *words])
+    (path,) = out.iterdir()
+    read_certificate(path)
+    return code, json.loads(path.read_text())
+
+
+def journals(run: Path) -> list[Path]:
+    return sorted(run.rglob("*.journal.jsonl"))
+
+
+def test_a_certificate_is_named_by_its_digest_and_can_be_recomputed_anywhere(
+    run: Path, tmp_path: Path
+) -> None:
+    other = shutil.copytree(run, tmp_path / "elsewhere" / "naive")
+    made = []
+    for folder in (run, other):
+        out = folder.parent.parent / f"certificates of {folder.parent.name}"
+        assert main(["verify", str(folder), "--certificates", str(out)]) == 0
+        (path,) = out.iterdir()
+        made.append((path.name, path.read_bytes()))
+    assert made[0] == made[1]
+    name, data = made[0]
+    assert name == f"{sha256(data).hexdigest()}.json"
+    found = json.loads(data)
+    assert found["result"] == "verified by replay"
+    assert found["command"] == "balrog-rag leaderboard verify naive"
+    digests = {each["journal"] for each in found["episodes"].values()}
+    assert digests == {sha256(path.read_bytes()).hexdigest() for path in journals(run)}
+    assert {"balrog_rag", "nle", "minihack"} <= found["versions"].keys()
+
+
+def reconfigured(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the configuration, the specs in the journals and everything that follows from them."""
+    config = msgspec.json.decode((run / "config.json").read_bytes())["config"]
+    change(config)
+    digest = config_digest(config)
+    run_folder.write_json(run / "config.json", {"digest": digest, "config": config})
+
+    def retold(header: dict[str, Any]) -> None:
+        header["config_digest"] = digest
+        model = header["spec"]["player"]["model"]
+        model["name"] = config["model"]["name"]
+        header["spec"]["steps"] = config["limits"]["steps"]
+        header["spec_digest"] = msgspec.convert(header["spec"], EpisodeSpec).digest
+
+    for path in journals(run):
+        edit_journal(path, "header", retold)
+    write_all(run, use_index=False)
+
+
+def edit_a_screen(run: Path) -> None:
+    edit_journal(journals(run)[0], "step", lambda step: step.update(obs="0" * 32))
+    write_all(run, use_index=False)
+
+
+def raise_a_score(run: Path) -> None:
+    path = journals(run)[0]
+    record = path.with_name(path.name.replace(".journal.jsonl", ".json"))
+    record.write_text(record.read_text().replace('"progression": 0.0', '"progression": 1.0'))
+
+
+def delete_the_worst(run: Path) -> None:
+    for path in journals(run)[1].parent.glob("*_run_01.*"):
+        path.unlink()
+    write_all(run, use_index=False)
+
+
+def repeat_the_best(run: Path) -> None:
+    one, other = journals(run)
+    shutil.copy(one, other)
+    edit_journal(other, "header", lambda head: head["spec"].update(episode=f"{CORRIDOR}/01"))
+    write_all(run, use_index=False)
+
+
+def play_longer(run: Path) -> None:
+    path = journals(run)[0]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], lines[-2], lines[-1]]))
+    edit_journal(path, "end", lambda end: end.update(steps=5))  # writes a chain that fits
+    write_all(run, use_index=False)
+
+
+def choose_other_seeds(run: Path) -> None:
+    reconfigured(run, lambda config: config["run"].update(seed=5))
+
+
+@pytest.mark.parametrize(
+    ("cheat", "said"),
+    [
+        (delete_the_worst, "01: missing, although the configuration plans it"),
+        (repeat_the_best, "01: its game, seeds, limits, agent, model or knowledge differ"),
+        (raise_a_score, "does not follow from the journals"),
+        (edit_a_screen, "step 0: obs is"),
+        (play_longer, "step"),
+        (choose_other_seeds, "00: its game, seeds, limits, agent, model or knowledge differ"),
+    ],
+)
+def test_cheating_is_certified_as_a_difference_and_is_not_ranked(
+    cheat: Callable[[Path], None], said: str, run: Path, tmp_path: Path
+) -> None:
+    cheat(run)
+    code, found = certified(run)
+    assert (code, found["result"]) == (1, "differs")
+    assert any(re.search(said, line) for line in found["differences"]), found["differences"]
+    assert str(run) not in json.dumps(found)
+    assert site(tmp_path, run) == 0
+    rows = rows_of(tmp_path, "minihack")
+    assert [row for row in rows if row["submission"] == "naive"] == []
+    page = (tmp_path / "site/submissions/naive/index.html").read_text()
+    assert "differs from its journals" in page
+    assert "Not ranked" in page
+
+
+METADATA = "name: {name}\noss: true\nsite: null\nverified: true\ndate: '2026-11-26'\n"
+"""Its `verified: true` counts nothing."""
+
+
+def test_another_model_name_is_shown_with_the_name_that_answered(run: Path, tmp_path: Path) -> None:
+    """Nothing proves which model answered: the page shows what the model called itself."""
+    reconfigured(run, lambda config: config["model"].update(name="openai/better"))
+    (run / "metadata.yaml").write_text(METADATA.format(name="Best of all"))
+    assert site(tmp_path, run, "--no-verify") == 0
+    page = (tmp_path / "site/submissions/naive/index.html").read_text()
+    assert "the answering model called itself scripted" in page
+    assert "its name does not mention the model of its journals, openai/better" in page
+    (row,) = [row for row in rows_of(tmp_path, "minihack") if row["submission"]]
+    assert (row["model"], row["state"]) == (
+        "openai/better",
+        "journals present",
+    )
+
+
+def test_more_steps_in_the_configuration_are_on_the_card_and_ranked_apart(
+    run: Path, played: Path, tmp_path: Path
+) -> None:
+    reconfigured(run, lambda config: config["limits"].update(steps=40))
+    assert site(tmp_path, run, played / "random", "--no-verify") == 0
+    rows = [row for row in rows_of(tmp_path, "minihack") if row["submission"]]
+    assert {row["submission"]: row["group"] for row in rows} == {
+        "naive": "limits.steps=40",
+        "random": "limits.steps=4",
+    }
+    assert "limits.steps" in (tmp_path / "site/submissions/naive/index.html").read_text()
+
+
+def site(place: Path, *words: Path | str) -> int:
+    return main(["site", *map(str, words), "--no-view", "--out", str(place / "site")])
+
+
+def rows_of(place: Path, env: str) -> list[dict[str, Any]]:
+    return [row for row in json.loads((place / "site/data.json").read_text()) if row["by"] == env]
+
+
+def test_a_run_seed_that_the_board_fixes_is_required(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = certified(run, "--run-seed", "0")
+    assert (code, found["seeds"]["violations"]) == (0, [])
+    assert found["command"].endswith("--run-seed 0")
+    code, found = certified(run, "--run-seed", "3")
+    assert (code, found["result"]) == (
+        1,
+        "verified by replay",
+    )  # only the seeds are not the board's
+    assert found["seeds"]["violations"] == ["run.seed is 0; the board's is 3, so the seeds were chosen"]
+    assert "differs: " in capsys.readouterr().out
+
+
+def played_with(place: Path, *words: str) -> Path:
+    return balrog_rag.evaluate(*WORDS, "agent=random", *words, folder=place / "listed").folder
+
+
+def test_seeds_of_a_list_are_the_submitters_choice_and_repeated_games_are_named(tmp_path: Path) -> None:
+    run = played_with(tmp_path, "env.seeding=list", "env.seeds=[7,7]")
+    assert certified(run)[0] == 0
+    code, found = certified(run, "--run-seed", "0")
+    assert code == 1
+    assert found["seeds"]["violations"] == [
+        "env.seeding=list: the seeds were chosen; the board's follow from run.seed",
+        f"{CORRIDOR}: 2 episodes play one game",
+    ]
+    assert site(tmp_path, run) == 0
+    page = (tmp_path / "site/submissions/listed/index.html").read_text()
+    assert "games chosen by the submitter (env.seeding=list)" in page
+    assert "2 episodes play one game" in page
+
+
+def test_a_season_commits_to_seeds_and_is_checked_after_it_is_revealed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret, public, revealed = (
+        tmp_path / name for name in ("secret.json", "winter.json", "winter.revealed.json")
+    )
+    season = ["--secret", str(secret), "--out", str(public)]
+    assert main(["season", "commit", "winter", "--count", "2", *season]) == 0
+    announced = json.loads(public.read_text())
+    seeds = json.loads(secret.read_text())["seeds"]
+    assert len(set(seeds)) == 2
+    assert not any(str(seed) in public.read_text() for seed in seeds)
+    assert secret.stat().st_mode & 0o077 == 0
+    assert main(["season", "commit", "winter", "--count", "2", *season]) == 2
+    assert "a season's seeds are drawn once" in capsys.readouterr().err
+    assert (
+        main(["season", "reveal", "--secret", str(secret), "--season", str(public), "--out", str(revealed)])
+        == 0
+    )
+    words = capsys.readouterr().out.splitlines()[-1].split()
+    run = played_with(tmp_path, *words)
+    both = ("--season", str(public), "--revealed", str(revealed))
+    code, found = certified(run, *both)
+    assert (code, found["seeds"]["violations"]) == (0, [])
+    assert announced["commitment"] in found["seeds"]["chosen by"]
+    assert site(tmp_path, run, *both) == 0
+    assert announced["commitment"] in (tmp_path / "site/index.html").read_text()
+
+    shown = json.loads(revealed.read_text())
+    revealed.write_text(json.dumps({**shown, "seeds": [shown["seeds"][0], 12345]}))
+    assert main(["verify", str(run), *both]) == 2
+    assert "its seeds and salt have the digest" in capsys.readouterr().err
+    # An organiser who announces again, to seeds drawn later, has another commitment than the one published.
+    forged = shown | {"seeds": [1, 2], "commitment": announced["commitment"]}
+    revealed.write_text(json.dumps(forged))
+    assert main(["verify", str(run), *both]) == 2
+    assert main(["verify", str(run), "--season", str(public)]) == 2
+    assert "--season and --revealed: pass both" in capsys.readouterr().err
+
+
+def test_games_that_a_season_does_not_have_are_found(run: Path, tmp_path: Path) -> None:
+    secret, public, revealed = (tmp_path / name for name in ("s.json", "p.json", "r.json"))
+    main(["season", "commit", "spring", "--count", "2", "--secret", str(secret), "--out", str(public)])
+    main(["season", "reveal", "--secret", str(secret), "--season", str(public), "--out", str(revealed)])
+    code, found = certified(run, "--season", str(public), "--revealed", str(revealed))
+    assert code == 1
+    assert found["seeds"]["violations"] == ["env.seeds: not the seeds of season spring in its order"]
+
+
+def test_a_site_ranks_by_environment_beside_published_figures(
+    run: Path, played: Path, tmp_path: Path
+) -> None:
+    numbers = tmp_path / "20260101_naive_other"
+    numbers.mkdir()
+    summary = {
+        "environments": {
+            "minihack": {"progression_percentage": 50.0, "standard_error": 8.0, "episodes_played": 40}
+        },
+        "agent": {"type": "naive"},
+        "client": {"model_id": "other"},
+    }
+    (numbers / "summary.json").write_text(json.dumps(summary))
+    (numbers / "metadata.yaml").write_text(METADATA.format(name="<b>Other</b>"))
+    assert site(tmp_path, run, played / "random", numbers) == 0
+    rows = rows_of(tmp_path, "minihack")
+    own = {row["submission"]: row for row in rows if row["group"] == ""}
+    assert {name: (row["rank"], row["episodes"], row["state"]) for name, row in own.items()} == {
+        "naive": ("1 to 2", 2, "verified by replay"),
+        "random": ("1 to 2", 2, "verified by replay"),
+    }
+    quoted = [row for row in rows if row["group"] == "not ranked: numbers only"]
+    assert all((row["rank"], row["state"]) == ("", "numbers only") for row in quoted)
+    assert ("<b>Other</b>", 50.0, "") in [(row["name"], row["mean"], row["source"]) for row in quoted]
+    assert {row["source"] for row in quoted} >= {"board", ""}
+    assert [
+        row for row in json.loads((tmp_path / "site/data.json").read_text()) if row["by"] == AVERAGE
+    ] == []
+    index = (tmp_path / "site/index.html").read_text()
+    assert "&lt;b&gt;Other&lt;/b&gt;" in index
+    assert "<b>Other" not in index
+    for row in own.values():
+        assert (tmp_path / "site/certificates" / row["certificate"]).exists()
+        assert f'href="certificates/{row["certificate"]}"' in index
+    card = (tmp_path / "site/submissions/naive/index.html").read_text()
+    for said in ("limits.steps", "Harness card", "nle 1.3", "run.seed=0, which the submitter chose"):
+        assert said in card
+
+
+def test_one_journal_in_two_submissions_is_ranked_once(run: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(run, tmp_path / "again")
+    assert site(tmp_path, run, copied, "--no-verify") == 0
+    assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
+    assert "its journal is also in naive" in (tmp_path / "site/index.html").read_text()
+
+
+def test_an_unreadable_submission_keeps_no_other_from_the_site(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert site(tmp_path, empty, run, "--no-verify") == 1
+    assert f"left out: {empty}: neither config.json nor BALROG's summary.json" in capsys.readouterr().out
+    assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
+
+
+@pytest.mark.slow
+def test_the_site_works_in_a_browser_without_a_server(run: Path, played: Path, tmp_path: Path) -> None:
+    assert main(["site", str(run), str(played / "random"), "--out", str(tmp_path / "site")]) == 0
+    browser = new_browser()
+    try:
+        check_filters(browser, tmp_path / "site")
+    finally:
+        browser.close()
+
+
+def check_filters(browser: Any, site: Path) -> None:
+    driver = browser.driver
+    driver.get((site / "index.html").as_uri())
+
+    def shown() -> list[str]:
+        rows = driver.find_elements("css selector", 'section[data-by="minihack"] table tr[data-state]')
+        return [row.find_element("css selector", "th").text for row in rows if row.is_displayed()]
+
+    assert {"naive", "random"} <= set(shown())
+    driver.execute_script(
+        "const s = document.querySelector('[name=tools]'); s.value = 'without';"
+        "s.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    assert "naive" in shown()
+    assert "random" not in shown()  # a program that plays
+    browser.size(400)
+    assert browser.js("document.documentElement.scrollWidth <= window.innerWidth")
+    driver.find_element("link text", "naive").click()
+    driver.find_element("link text", f"{CORRIDOR}/01").click()
+    browser.wait("location.hash.startsWith('#episode=') && document.querySelector('.screen pre') !== null")
+    assert [line for line in driver.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
+WORKFLOW = Path(__file__).parents[2] / "examples/leaderboard/publish.yml"
+
+
+def test_the_workflow_that_publishes_a_site_uses_commands_that_exist() -> None:
+    steps = [step for job in yaml.safe_load(WORKFLOW.read_text())["jobs"].values() for step in job["steps"]]
+    lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
+    commands = [line.split() for line in lines if line.startswith("balrog-rag leaderboard")]
+    assert [words[2] for words in commands] == ["site"]
+    for words in commands:
+        found = parser().parse_args([word.strip('"') for word in words[2:]])
+        assert found.out == Path("site")
+    (uploaded,) = [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")]
+    assert uploaded == "site"
