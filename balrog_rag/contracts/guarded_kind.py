@@ -275,11 +275,11 @@ def _concerns(value: Any, who: str, what: str) -> list[Concern]:
     ]
 
 
-def _square(value: Any, who: str, what: str) -> tuple[int, int]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise validation.fault(who, what, value, "return (row, column) or None")
-    row, column = (validation.integer(each, who, what) for each in value)
-    return row, column
+def _square(value: Any, who: str, what: str) -> tuple[str, int, int]:
+    if not isinstance(value, tuple) or len(value) != 3:
+        raise validation.fault(who, what, value, "return (level, row, column) or None")
+    row, column = (validation.integer(each, who, what) for each in value[1:])
+    return validation.text(value[0], who, what), row, column
 
 
 SIGNALS: dict[str, Check[Any]] = {

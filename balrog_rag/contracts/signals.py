@@ -94,8 +94,11 @@ class EnvironmentSignals:
         """Return the level or room; a change of it is a reason to look up again. None if unknown."""
         return None
 
-    def square(self, numbers: Numbers) -> tuple[int, int] | None:
-        """Return the player's row and column on the displayed screen; None if unknown or without a map."""
+    def square(self, numbers: Numbers) -> tuple[str, int, int] | None:
+        """Return the level's name, and the player's row and column on the displayed screen.
+
+        None if they are unknown, or if the game has no map.
+        """
         return None
 
     def moved(self, before: Numbers, now: Numbers) -> bool:

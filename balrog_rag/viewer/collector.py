@@ -11,6 +11,7 @@ from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched,
 from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
 from balrog_rag.contracts.painting import ColouredText, Painting
 from balrog_rag.contracts.tool_calls import calls_text
+from balrog_rag.viewer.drawn_moments import DrawnLookups, RepeatedScreens, VisitedSquares, inventory_of
 from balrog_rag.viewer.marks import Curves, Mark, Marker
 from balrog_rag.viewer.packing import (
     CHUNK,
@@ -26,6 +27,9 @@ from balrog_rag.viewer.traces import Actions, EpisodeTrace, PassageSets, drawn_p
 
 SPENT = ("step", "purpose", "input", "output", "cached", "reasoning", "dollars", "seconds")
 """Columns of the costs of calls."""
+
+TABLES = ("messages", "passages", "pictures", "inventories")
+"""Tables of texts and images that many moments share."""
 
 BASE_SIZE, STEP_SIZE = 100_000, 1_000
 """Approximate memory in bytes of an episode and of a step, besides chunks: curves, costs, digests."""
@@ -49,7 +53,7 @@ class Collector:
         self._moments, self._search_seconds = moments, search_seconds
         self._kind, self._progress = kind, progress
         self._marker, self._curves = Marker(kind), Curves(kind)
-        self._tables = {name: NumberedValues() for name in ("messages", "passages", "pictures")}
+        self._tables = {name: NumberedValues() for name in TABLES}
         self._closed: list[bytes] = []
         self._packed = 0
         self._open = _Chunk(0)
@@ -61,6 +65,7 @@ class Collector:
         self._marks: list[Mark] = []
         self._end: Ended | None = None
         self._passages, self._decisions = PassageSets(), 0
+        self._loops, self._squares, self._lookups = RepeatedScreens(), VisitedSquares(kind), DrawnLookups()
         self._lock = Lock()
 
     def see(self, event: Event) -> None:
@@ -107,6 +112,10 @@ class Collector:
                 "actions": {"names": names, "of": [numbers[action] for action in self._actions]},
                 "marks": [list(mark) for mark in self._marks],
                 "curves": self._curves.document(),
+                "constant": self._curves.constant(),
+                "loops": self._loops.document(len(self._actions)),
+                "squares": self._squares.document(),
+                "lookups": self._lookups.document(),
                 "clock": self._curves.clock(),
                 "spent": {name: list(values) for name, values in self._spent.items()},
                 "firsts": {name: list(table.firsts) for name, table in self._tables.items()},
@@ -177,7 +186,9 @@ class Collector:
 
     def _searched(self, event: Searched) -> None:
         self._passages.searched(event.passages)
-        found = [[self._passage(passage), round(passage.score, 4)] for passage in event.passages]
+        numbers = [self._passage(passage) for passage in event.passages]
+        found = [[n, round(passage.score, 4)] for n, passage in zip(numbers, event.passages, strict=True)]
+        self._lookups.see(self.count, numbers, event.passages)
         seconds = self._search_seconds()
         self._said.append({"query": event.query, "found": found, "seconds": round(seconds, 4)})
         self._spend(event.step, "search", (0, 0, 0, 0, 0.0), seconds)
@@ -235,9 +246,19 @@ class Collector:
         chunk.lines.append(
             "" if self._kind.display.blank(seen.numbers) else self._kind.display.headline(seen.numbers)
         )
+        chunk.messages.append("" if observation is None else self._kind.hints.signals.message(observation))
+        chunk.carried.append(-1 if observation is None else self._carried(observation))
+        if observation is not None:
+            self._loops.see(at, self._kind.hints.signals.screen(observation))
+        self._squares.see({} if self._kind.display.blank(seen.numbers) else seen.numbers)
         progress = value_of(self._progress, self._kind)
         self._curves.see(seen.numbers, progress)
         self._marks += self._marker.moment(at, seen.numbers, observation, progress)
+
+    def _carried(self, observation: Observation) -> int:
+        """The number of the inventory's text; -1 if the game shows none."""
+        text = inventory_of(observation)
+        return self._tables["inventories"].number(text, text) if text else -1
 
     def _progress_sees(self, seen: PaintedMoment, after: Transition | None = None) -> None:
         if not self._kind.display.blank(seen.numbers):
@@ -282,9 +303,12 @@ class _Chunk:
         self.at = at
         self.screens: list[Any] = []
         self.lines: list[str] = []
+        self.messages: list[str] = []
+        self.carried: list[int] = []
         self.steps: list[dict[str, Any]] = []
 
     def document(self) -> dict[str, Any]:
         """The chunk's content so far."""
-        parts = {"screens": self.screens, "lines": self.lines, "steps": self.steps}
+        parts: dict[str, list[Any]] = {"screens": self.screens, "lines": self.lines, "steps": self.steps}
+        parts |= {"heard": self.messages, "carried": self.carried}
         return {"at": self.at} | {name: list(part) for name, part in parts.items()}

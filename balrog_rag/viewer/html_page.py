@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 SCRIPTS = (
-    "text", "data", "screen", "marks", "curves", "difference", "reading", "search", "notes",
+    "text", "data", "screen", "marks", "curves", "levelmap", "difference", "reading", "search", "notes",
     "exports", "episode", "compare", "runhead", "runmap", "glances", "run", "main",
 )  # fmt: skip
 """The page's scripts, in order."""

@@ -159,6 +159,11 @@ class Curves:
         measures = [each for each in self._kind.scoring.measures if each.number and not each.counted]
         return {"progression": self._progress} | {each.name: self._measures[each.name] for each in measures}
 
+    def constant(self) -> dict[str, float]:
+        """The value of each curve that is constant and therefore not drawn."""
+        named: dict[str, Sequence[float]] = {"health": self.health, **self._measures}
+        return {name: values[0] for name, values in named.items() if values and len(set(values)) == 1}
+
     def document(self) -> list[dict[str, Any]]:
         """The curves that are not constant, progression first."""
         downwards = {measure.name for measure in self._kind.scoring.measures if measure.downwards}

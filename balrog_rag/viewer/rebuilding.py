@@ -10,6 +10,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Header, Recording
+from balrog_rag.results.run_folder import home_of
 from balrog_rag.run.replay import replay
 from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.following import FollowedJournal
@@ -74,10 +75,17 @@ class RebuiltEpisode:
             "settled": self.settled,
             "done": self.done,
             "failure": self.failure,
+            "journal": self._place,
         }
         if (names := kind_of(spec.game.env).hints.renaming(spec.game)) is not None:
             document["names"] = names.originals
         return document | self.collector.head()
+
+    @property
+    def _place(self) -> str:
+        """The journal's path from the folder that contains its run: enough for a command, and no more."""
+        home = home_of(self._path)
+        return self._path.name if home is None else str(self._path.resolve().relative_to(home.parent))
 
     def trace(self, names: dict[str, int]) -> EpisodeTrace:
         """How it went so far, for the page of its run."""

@@ -36,6 +36,11 @@ _MENU = re.compile(r"\((?:end|\d+ of \d+)\)")
 _NOUN = re.compile(r"^(.+?) (?:very )?(?:far|near|adjacent)\b", re.MULTILINE)
 
 
+BRANCHES = {1: " in Gehennom", 2: " in the Mines", 3: " of the Quest", 4: " of Sokoban", 5: " in Fort Ludios",
+            6: " of Vlad's Tower", 7: " of the Planes"}  # fmt: skip
+"""NetHack's dungeons other than the main one, by their numbers in dungeon.def."""
+
+
 class NetHackSignals(EnvironmentSignals):
     """Extracts signals from the parts and numbers of NetHack's observations."""
 
@@ -128,11 +133,12 @@ class NetHackSignals(EnvironmentSignals):
         """The depth."""
         return numbers.get("depth")
 
-    def square(self, numbers: Numbers) -> tuple[int, int] | None:
+    def square(self, numbers: Numbers) -> tuple[str, int, int] | None:
         """The hero's place on the terminal, whose first row is the message line."""
         if "x" not in numbers or "y" not in numbers:
             return None
-        return numbers["y"] + 1, numbers["x"]
+        branch = BRANCHES.get(numbers.get("branch", 0), "")
+        return f"{numbers.get('depth', '?')}{branch}", numbers["y"] + 1, numbers["x"]
 
     def time(self, numbers: Numbers) -> str:
         """The turn."""

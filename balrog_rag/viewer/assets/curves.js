@@ -1,6 +1,7 @@
 // The timeline: a strip of marks and one row per curve, with a common cursor.
 
 const STRIP = 26;
+const LOOKUPS_ROW = 22;
 const ROW = 30;
 const NAMES = 118; // width of the column of names
 const SCALE = 52; // width of the column of scales
@@ -11,6 +12,8 @@ class Timeline {
     this.seek = seek;
     this.at = 0;
     this.marks = [];
+    this.lookups = [];
+    this.changed = new Set(); // steps at which retrieval changed the action
     this.canvas = h("canvas", { class: "timeline", "aria-hidden": "true" });
     this.tip = h("p", { class: "tip", hidden: true });
     this.element = h("div", { class: "timeline-box" }, this.canvas, this.tip);
@@ -35,6 +38,7 @@ class Timeline {
 
   get curves() {
     const { head, spending, last } = this.episode;
+    this.lookups = this.episode.lookups;
     const made = head.curves.map((curve) => ({ ...curve, words: (value) => `${short(value)} ${curve.unit}`.replace(" %", "%") }));
     if (spending.tokens[last]) made.push({ title: "tokens", values: spending.tokens, words: short });
     if (spending.dollars[last]) made.push({ title: "dollars", values: spending.dollars, words: (value) => dollars(value, spending.unknown) });
@@ -56,6 +60,10 @@ class Timeline {
     if (this.dragging) this.seek(at);
     const near = this.marks.filter((mark) => Math.abs(this.x(mark[0]) - this.x(at)) < 5).slice(0, 4);
     const said = near.map(([step, , words]) => `step ${step}: ${visible(words)}`);
+    const found = this.lookups.find(({ step }) => Math.abs(this.x(step) - this.x(at)) < 3);
+    if (found) said.push(`look-up at step ${found.step}: ${plural(found.passages.length, "passage")}, ${found.fresh} new, ${short(found.tokens)} tokens`);
+    const loop = (this.episode.head.loops || []).find(([first, last]) => first <= at && at <= last);
+    if (loop) said.push(`the same screens again and again, steps ${loop[0]} to ${loop[1]}`);
     fill(this.tip, ...(said.length ? said : [`step ${at}`]).map((line) => h("span", {}, line)));
     this.tip.hidden = false;
     this.tip.style.left = Math.min(this.x(at) + 8, Math.max(0, this.width - 260)) + "px";
@@ -66,7 +74,8 @@ class Timeline {
     this.drawn = this.episode.head;
     const scale = window.devicePixelRatio || 1;
     this.width = this.element.clientWidth;
-    const height = STRIP + curves.length * ROW + 4;
+    this.top = STRIP + (this.lookups.length ? LOOKUPS_ROW : 0);
+    const height = this.top + curves.length * ROW + 4;
     if (!this.width) return;
     // the static layer is drawn once and copied under the cursor at every step
     this.layer = h("canvas", { width: this.width * scale, height: height * scale });
@@ -76,9 +85,11 @@ class Timeline {
     const paint = this.layer.getContext("2d");
     paint.scale(scale, scale);
     const style = getComputedStyle(this.element);
-    this.ink = { faint: style.getPropertyValue("--line"), text: style.getPropertyValue("--soft"), strong: style.getPropertyValue("--ink"), curve: style.getPropertyValue("--accent"), face: style.fontFamily };
+    this.ink = { faint: style.getPropertyValue("--line"), text: style.getPropertyValue("--soft"), strong: style.getPropertyValue("--ink"), curve: style.getPropertyValue("--accent"), bad: style.getPropertyValue("--bad"), loop: style.getPropertyValue("--loop"), face: style.fontFamily };
+    this.drawLoops(paint, height);
     this.drawStrip(paint);
-    curves.forEach((curve, place) => this.drawCurve(paint, curve, STRIP + place * ROW));
+    if (this.lookups.length) this.drawLookups(paint);
+    curves.forEach((curve, place) => this.drawCurve(paint, curve, this.top + place * ROW));
     this.drawCursor();
   }
 
@@ -92,7 +103,7 @@ class Timeline {
     paint.scale(scale, scale);
     this.shown.forEach((curve, place) => {
       const now = curve.values[Math.min(this.at, curve.values.length - 1)];
-      this.words(paint, curve.words(now), 0, STRIP + place * ROW + ROW / 2 + 7, "left", true);
+      this.words(paint, curve.words(now), 0, this.top + place * ROW + ROW / 2 + 7, "left", true);
     });
     const x = Math.round(this.x(this.at)) + 0.5;
     paint.strokeStyle = this.ink.strong;
@@ -115,11 +126,12 @@ class Timeline {
 
   drawCurve(paint, curve, top) {
     const values = curve.values;
-    const [low, high] = curve.range || rangeOf(values);
+    const [low, high] = curve.range || (curve.down ? depthsOf(values) : rangeOf(values));
     const share = (value) => Math.min(1, Math.max(0, (value - low) / (high - low || 1)));
-    const place = (value) => top + ROW - 5 - share(value) * (ROW - 10);
-    if (high > low) this.words(paint, curve.words(high), this.width, top + 8, "right");
-    this.words(paint, curve.words(low), this.width, top + ROW - 8, "right");
+    const place = (value) => (curve.down ? top + 5 + share(value) * (ROW - 10) : top + ROW - 5 - share(value) * (ROW - 10));
+    const [above, below] = curve.down ? [low, high] : [high, low];
+    if (high > low) this.words(paint, scaled(curve, above), this.width, top + 8, "right");
+    this.words(paint, scaled(curve, below), this.width, top + ROW - 8, "right");
     paint.strokeStyle = this.ink.faint;
     paint.lineWidth = 1;
     paint.beginPath();
@@ -143,6 +155,37 @@ class Timeline {
     }
     paint.stroke();
     this.words(paint, curve.title, 0, top + ROW / 2 - 6, "left");
+    if (isDeath({ outcome: this.episode.head.outcome, cause: this.episode.row.cause }) && (curve.name === "health" || curve.down)) this.drawDeath(paint, place(values[values.length - 1]));
+  }
+
+  drawDeath(paint, y) {
+    const x = this.x(this.episode.last);
+    paint.strokeStyle = this.ink.bad;
+    paint.lineWidth = 2;
+    paint.beginPath();
+    for (const [dx, dy] of [[4, 4], [4, -4]]) { paint.moveTo(x - dx, y - dy); paint.lineTo(x + dx, y + dy); }
+    paint.stroke();
+  }
+
+  // Stretches in which the same screens come again and again are shaded.
+  drawLoops(paint, height) {
+    paint.fillStyle = this.ink.loop;
+    for (const [first, last] of this.episode.head.loops || []) paint.fillRect(this.x(first), 2, Math.max(2, this.x(last) - this.x(first)), height - 4);
+  }
+
+  // A tick per look-up: its height is its tokens, filled if a passage is new, coloured if it changed the action.
+  drawLookups(paint) {
+    const most = Math.max(1, ...this.lookups.map(({ tokens }) => tokens));
+    const bottom = this.top - 3;
+    this.words(paint, "look-ups", 0, bottom - 8, "left");
+    this.words(paint, `${short(most)} tok`, this.width, bottom - 8, "right");
+    for (const { step, tokens, fresh } of this.lookups) {
+      const size = 3 + (tokens / most) * (LOOKUPS_ROW - 8);
+      paint.fillStyle = paint.strokeStyle = this.changed.has(step) ? "#CC79A7" : this.ink.curve;
+      paint.lineWidth = 1;
+      if (fresh) paint.fillRect(this.x(step) - 1.5, bottom - size, 3, size);
+      else paint.strokeRect(this.x(step) - 1, bottom - size, 2, size);
+    }
   }
 
   words(paint, text, x, y, align, strong) {
@@ -153,6 +196,18 @@ class Timeline {
     paint.textBaseline = "middle";
     paint.fillText(visible(text), x, y, most);
   }
+}
+
+// A value at the end of a scale, without its unit where that is long.
+function scaled(curve, value) {
+  const words = curve.words(value);
+  return words.length > 9 ? short(value) : words;
+}
+
+// Depths begin at the least one, which is drawn at the top.
+function depthsOf(values) {
+  const known = values.filter((value) => value > 0);
+  return known.length ? [known.reduce((least, value) => Math.min(least, value)), known.reduce((most, value) => Math.max(most, value))] : [0, 0];
 }
 
 // The range of values, extended to 0 unless the minimum is close to the maximum.

@@ -67,6 +67,30 @@ class Episode {
     return this.head.outcome ? "" : "has not ended";
   }
 
+  // Each look-up: step, tokens, and since when its passages are known.
+  get lookups() {
+    const seen = new Map();
+    return (this.head.lookups || []).map(([step, tokens, passages]) => {
+      const fresh = passages.filter((passage) => !seen.has(passage));
+      for (const passage of passages) if (!seen.has(passage)) seen.set(passage, step);
+      return { step, tokens, passages, fresh: fresh.length, first: new Map(passages.map((passage) => [passage, seen.get(passage)])) };
+    });
+  }
+
+  // The step of the first look-up that found a passage.
+  firstSeen(number) {
+    return this.lookups.map(({ first }) => first.get(number)).find((step) => step !== undefined);
+  }
+
+  // How many steps took no time of the game, of those with a known time.
+  get free() {
+    const { clock } = this.head;
+    if (!clock) return null;
+    let still = 0;
+    for (let at = 1; at < clock.length; at++) still += clock[at] === clock[at - 1];
+    return [still, clock.length - 1];
+  }
+
   // Distinct steps with a look-up, in order.
   get searches() {
     const { step, purpose } = this.head.spent;
@@ -102,6 +126,8 @@ class Episode {
       at,
       screen: chunk.looks[place] || chunk.looks[chunk.looks.length - 1],
       line: chunk.lines[place] || "",
+      message: (chunk.heard || [])[place] || "",
+      carried: carriedAt(chunk, place),
       step: chunk.steps[place] || null,
       said: chunk.steps[place] ? chunk.steps[place].said || [] : chunk.open || [],
     };
@@ -135,6 +161,13 @@ class Episode {
       return { id, title, text, url, source, licence, score };
     }));
   }
+}
+
+// The number of the inventory at a moment; between the presses of a program it is that of the last screen.
+function carriedAt(chunk, place) {
+  const known = chunk.carried || [];
+  for (let at = Math.min(place, known.length - 1); at >= 0; at--) if (known[at] >= 0) return known[at];
+  return -1;
 }
 
 // Every screen of a chunk, rebuilt from the first one and the changes; unchanged rows are shared.

@@ -1,7 +1,7 @@
 // The page of an episode: screen, controls and timeline, beside the model's input and output.
 
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
-const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["notes", "Notes"], ["settings", "Settings"]];
+const TABS = [["step", "Step"], ["prompt", "Prompt"], ["costs", "Costs"], ["marks", "Marks"], ["notes", "Notes"], ["settings", "Settings"], ["map", "Map"]];
 
 class EpisodePage {
   constructor(episode, app) {
@@ -16,6 +16,8 @@ class EpisodePage {
     this.shownKinds = new Set(Object.keys(MARKS).filter((kind) => !OFF_AT_FIRST.has(kind)));
     this.retrieval = app.askedAt(episode.key);
     this.timeline = new Timeline(episode, (at) => this.seek(at));
+    this.levelmap = new LevelMap(episode, (at) => this.seek(at));
+    for (const [step, one] of this.retrieval) if (one.without !== one.action) this.timeline.changed.add(step);
     this.build();
   }
 
@@ -36,14 +38,66 @@ class EpisodePage {
       button("]", "Next mark", () => this.jump(1), "]"),
       this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
       button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
-      button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"));
+      button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"), this.more());
     this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
     this.live = h("p", { class: "live", hidden: true });
     this.element = h("div", { class: "episode" },
-      h("div", { class: "watch" }, this.live, this.screen, this.line, controls, this.timeline.element),
+      h("div", { class: "watch" }, this.beside(), this.live, this.screen, this.line, controls, this.timeline.element, this.pace),
       h("div", { class: "read" }, this.tabs, this.panel));
+  }
+
+  // The episodes before and after this one in the list.
+  beside() {
+    this.pace = h("p", { class: "soft pace" });
+    if (this.app.single) return null;
+    const rows = this.app.ordered();
+    const at = rows.findIndex((row) => row.key === this.episode.key);
+    const way = (row, words, key) => row ? h("a", { href: "#" + this.app.hash({ episode: row.key }), title: `${words} (${key})`, dir: "auto" }, `${words}: `, visible(row.key)) : null;
+    return h("nav", { class: "beside", "aria-label": "Other episodes" }, way(rows[at - 1], "previous", "<"), way(rows[at + 1], "next", ">"));
+  }
+
+  goBeside(by) {
+    const rows = this.app.ordered();
+    const row = rows[rows.findIndex((each) => each.key === this.episode.key) + by];
+    if (row) this.app.go(row.key);
+    else say(`No ${by > 0 ? "next" : "previous"} episode`);
+  }
+
+  // What is copied or downloaded besides links and Markdown.
+  more() {
+    const name = this.episode.key.replace(/[^\w.-]+/g, "_");
+    const call = () => this.moment.said.filter((said) => said.ask)[this.call || 0] || this.moment.said.find((said) => said.ask);
+    const request = async (made, what) => (call() ? copy(await made(this.episode, this.at, call()), what) : say("No model was asked at this step"));
+    const acts = {
+      curl: ["Call as curl", () => request(callAsCurl, "Call as curl")],
+      python: ["Call as Python", () => request(callAsPython, "Call as Python")],
+      fork: ["Command: fork here", () => copy(forkCommand(this.episode, this.at), "Command")],
+      json: ["Download JSON", async () => save(`${name}.json`, [JSON.stringify(await episodeAsJson(this.episode), null, 1)], "application/json")],
+      atif: ["Download ATIF", async () => save(`${name}.atif.json`, [JSON.stringify(await episodeAsAtif(this.episode))], "application/json")],
+    };
+    const box = h("select", { class: "more-acts", "aria-label": "Copy or download", onchange: () => { const act = acts[box.value]; box.value = ""; if (act) act[1](); } },
+      h("option", { value: "" }, "More \u2026"), Object.entries(acts).map(([value, [words]]) => h("option", { value }, words)));
+    return box;
+  }
+
+  // The status line, with what is new in it.
+  async drawLine(moment) {
+    const before = moment.at ? (await this.episode.moment(moment.at - 1)).line.split(" ") : [];
+    if (this.at !== moment.at) return;
+    const words = moment.line.split(" ");
+    const like = words.length === before.length;
+    fill(this.line, words.map((word, place) => [place ? " " : "", like && word !== before[place] ? h("span", { class: "new", title: `before: ${visible(before[place])}` }, visible(word)) : visible(word)]));
+  }
+
+  drawPace() {
+    const free = this.episode.free;
+    const { spending, last, head } = this.episode;
+    const turns = head.clock ? head.clock[head.clock.length - 1] : 0;
+    const loops = (head.loops || []).reduce((sum, [first, end]) => sum + end - first + 1, 0);
+    const facts = [free && free[1] ? `${Math.round((100 * free[0]) / free[1])} % of steps took no game time` : "", loops ? `${count(loops)} steps in loops (shaded)` : "", turns && spending.dollars[last] ? `${dollars(spending.dollars[last] / turns, spending.unknown)} per turn` : "", turns && spending.tokens[last] ? `${short(spending.tokens[last] / turns)} tokens per turn` : ""];
+    this.pace.textContent = facts.filter(Boolean).join(" \u00b7 ");
   }
 
   // The visible marks, in order; the same array as long as they do not change.
@@ -71,7 +125,7 @@ class EpisodePage {
     if (this.at !== at) return;
     this.moment = moment;
     drawScreen(this.screen, moment, this.episode);
-    this.line.textContent = visible(moment.line);
+    this.drawLine(moment);
     this.measure();
     this.range.setAttribute("aria-valuetext", `step ${at}, ${moment.step ? moment.step.do : "the end"}`);
     this.call = null;
@@ -85,6 +139,7 @@ class EpisodePage {
     this.range.value = this.number.value = this.at;
     this.total.textContent = ` of ${count(this.episode.last)}`;
     this.timeline.show(this.at, this.marks);
+    this.drawPace();
   }
 
   redraw() {
@@ -96,6 +151,7 @@ class EpisodePage {
     if (this.tab === "marks") return this.drawMarks();
     if (this.tab === "notes") return this.app.notes.draw(this.panel, this);
     if (this.tab === "settings") return this.drawSettings();
+    if (this.tab === "map") return this.drawMap();
     return drawStep(this.panel, this.episode, this.moment, this);
   }
 
@@ -111,6 +167,11 @@ class EpisodePage {
     this.open("prompt");
   }
 
+  drawMap() {
+    if (!this.episode.head.squares) return fill(this.panel, h("p", { class: "soft" }, "This kind of game declares no squares."));
+    return this.levelmap.draw(this.panel, this.at);
+  }
+
   drawMarks() {
     const kinds = this.app.run.titles;
     const listed = this.marks;
@@ -123,7 +184,7 @@ class EpisodePage {
         this.drawMarks();
       } }), markIcon(kind), ` ${kinds[kind] || kind}`)));
     const rows = listed.slice(0, 2000).map(([at, kind, words]) => h("li", { class: at === this.at ? "here" : "" },
-      h("button", { type: "button", class: "link", onclick: () => this.seek(at) }, markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, visible(words)))));
+      h("button", { type: "button", class: "link", onclick: () => this.app.go(this.episode.key, at, "marks") }, markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, visible(words)))));
     fill(this.panel, choose, rows.length ? h("ol", { class: "marks" }, rows) : h("p", { class: "soft" }, "No marks of these kinds."));
   }
 
@@ -227,7 +288,7 @@ class EpisodePage {
     const by = event.shiftKey ? 10 : 1;
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
-      e: () => this.app.go(this.episode.key, Math.max(0, this.episode.last - BEFORE_THE_END)), Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
+      "<": () => this.goBeside(-1), ">": () => this.goBeside(1), e: () => this.app.go(this.episode.key, Math.max(0, this.episode.last - BEFORE_THE_END)), Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
       "[": () => this.jump(-1), "]": () => this.jump(1), s: () => this.jump(1, "search"), S: () => this.jump(-1, "search"), p: () => this.jump(-1, "deed"), P: () => this.jump(1, "deed"), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),

@@ -2,7 +2,7 @@
 
 const KEYS = [
   ["\u2190 \u2192", "one step back or forward; with Shift ten"], ["Home End", "first moment, last moment"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["e", "20 steps before the end"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 6", "step, prompt, costs, marks, notes, settings"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["< >", "previous episode, next episode of the list"], ["e", "20 steps before the end"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 7", "step, prompt, costs, marks, notes, settings, map"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
   ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: first different action"], ["r", "list of episodes"], ["t", "theme: light, dark, system"], ["?", "show these keys"],
 ];
 
@@ -58,6 +58,11 @@ class App {
 
   askedAt(key) {
     return new Map(this.run.retrieval.flatMap((found) => found.asked.filter((one) => one.key === key).map((one) => [one.step, one])));
+  }
+
+  // The rows of the list in its last order, as filtered.
+  ordered() {
+    return this.order || this.run.episodes;
   }
 
   // Go to a step with a new history entry, so that the browser's Back returns.

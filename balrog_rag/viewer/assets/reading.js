@@ -20,11 +20,21 @@ function section(title, ...children) {
 
 // The decision, then the calls and searches that led to it, in order.
 async function drawStep(box, episode, moment, state) {
-  const passages = await Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null)));
+  const [passages, carried] = await Promise.all([Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null))), drawCarried(episode, moment)]);
   if (state.at !== moment.at) return;
-  const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place]) : drawCall(said, place, state)));
-  fill(box, drawDecision(episode, moment, state), calls, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."),
+  const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place], episode, moment, state) : drawCall(said, place, state)));
+  fill(box, drawDecision(episode, moment, state), calls, carried, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."),
     moment.step ? null : drawLasts(state), moment.said.length ? null : drawAround(episode, moment.at, state));
+}
+
+// The inventory, as the difference from the previous step, and in full.
+async function drawCarried(episode, moment) {
+  if (moment.carried < 0) return null;
+  const before = moment.at ? (await episode.moment(moment.at - 1)).carried : moment.carried;
+  const now = await episode.entry("inventories", moment.carried);
+  const lines = before >= 0 && before !== moment.carried ? lineDifference(await episode.entry("inventories", before), now).filter(([sign]) => sign !== " ") : [];
+  const block = h("pre", { class: "text lines", dir: "auto" }, lines.map(([sign, line]) => h("span", { class: sign === "+" ? "added" : "gone" }, `${sign} ${visible(line)}\n`)));
+  return section("Inventory", lines.length ? block : null, h("details", { class: "carried" }, h("summary", {}, lines.length ? "All of it" : "Unchanged: show it"), textBlock(now)));
 }
 
 const BESIDE = 14; // steps before and after
@@ -118,10 +128,11 @@ function drawCall(call, place, state) {
     "cost" in call ? chips(facts) : null, prompt);
 }
 
-function drawSearch(search, passages) {
-  const rows = passages.map((passage) => h("li", {},
-    h("details", {},
-      h("summary", {}, h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)),
+function drawSearch(search, passages, episode, moment, state) {
+  const best = Math.max(...passages.map((passage) => passage.score), 0);
+  const rows = passages.map((passage, place) => h("li", {},
+    h("details", { open: place === 0 },
+      h("summary", {}, scoreBar(passage.score, best), h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)), " ", seenBefore(episode.firstSeen(search.found[place][0]), moment, state),
         h("span", { class: "soft" }, " ", visible([passage.source, passage.id].filter(Boolean).join(" \u00b7 ")))),
       textBlock(passage.text, "passage"),
       h("p", { class: "soft" }, passage.url ? address(passage.url) : null, passage.licence ? ` licence: ${visible(passage.licence)}` : null))));
@@ -129,6 +140,19 @@ function drawSearch(search, passages) {
     h("p", { class: "query" }, h("q", { dir: "auto" }, visible(search.query))),
     rows.length ? h("ol", { class: "passages" }, rows) : h("p", { class: "soft" }, "No passages found."),
     chips([search.seconds ? seconds(search.seconds) : null]));
+}
+
+function scoreBar(score, best) {
+  const bar = h("span", { class: "bar-score", "aria-hidden": "true" });
+  bar.style.width = `${best > 0 ? Math.max(2, Math.round((60 * score) / best)) : 2}px`;
+  return bar;
+}
+
+// Whether the model could have read a passage before.
+function seenBefore(first, moment, state) {
+  if (first === undefined || first >= moment.at) return h("span", { class: "old" }, "new ");
+  if (!state.app) return h("span", { class: "old" }, `seen at step ${count(first)} `);
+  return h("button", { type: "button", class: "link old", onclick: () => state.app.go(state.episode.key, first) }, `seen at step ${count(first)}`);
 }
 
 // The prompt of one call, in full or compared with the previous one for the same purpose.

@@ -128,7 +128,7 @@ class RunPage {
 
   drawList() {
     const columns = this.columns;
-    const rows = this.rows();
+    const rows = (this.app.order = this.rows());
     const heads = columns.map(([name, , words]) => h("th", { scope: "col", class: words ? "words" : "", "aria-sort": this.sort === name ? (this.down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", "data-of": `sort ${name}`, onclick: () => this.sortBy(name) }, name, this.sort === name ? (this.down ? " \u25be" : " \u25b4") : "")));
     const body = rows.slice(0, SHOWN_ROWS).map((row) => h("tr", {}, columns.map(([name, value, words, told]) => {
