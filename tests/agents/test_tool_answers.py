@@ -24,8 +24,10 @@ from balrog_rag.contracts.data import (
 )
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models.tool_turns import paired
+from balrog_rag.workers.host import HostedGame
 from tests.agents.support import VIEW, Guide, agent_config, moment, perform
 from tests.agents.support import Script as TextModel
+from tests.envs.support import nethack
 
 Answers = Sequence[Sequence[tuple[str, dict[str, object]]]]
 
@@ -122,6 +124,23 @@ def test_several_calls_are_a_list_that_danger_stops() -> None:
     assert "search" in last[-1].text  # what was dropped
     assert list(paired(last)) == list(last)  # every call has its result
     assert [each.results for each in last if each.results] == [("0-0",), ("0-1", "0-2")]
+
+
+def test_several_skills_of_netplay_are_a_list_too() -> None:
+    game = HostedGame(nethack(5, actions="skills"))
+    press = ("press_key", {"key": "s"})
+    model = Caller([press, press, ("kick", {"x": "here"})], [press])
+    config = agent_config("netplay", "agent.answers=tools")
+    agent, seen, decisions = (
+        build(config, game.view, model, Guide()),
+        game.start.observation,
+        list[Decision](),
+    )
+    for _ in range(3):
+        decisions += perform(agent, [seen])
+        seen = game.step(decisions[-1].action).observation
+    assert [each.action for each in decisions] == ["press_key s"] * 3
+    assert len(model.requests) == 2  # the wrong call ends the list, and the next answer follows
 
 
 def test_a_list_is_bounded() -> None:
