@@ -28,7 +28,7 @@ POWER = 1.96 + 0.84
 NONE, ORACLE = "none", "oracle"
 HELD = "held"
 COLUMNS = (
-    *("arm", "progression, %", "gain over none", "share of the oracle's gain", "held, %"),
+    *("arm", "games", "progression, %", "gain over none", "share of the oracle's gain", "held, %"),
     *("preventable deaths", "look-ups", "tokens"),
 )
 """Look-ups in a hundred steps, tokens of reference text in a prompt."""
@@ -45,10 +45,10 @@ class ArmOutcome(NamedTuple):
         return np.array([self.episodes[game].percent for game in games])
 
 
-def outcome(folder: Path) -> ArmOutcome:
-    """Read a run."""
-    episodes = {each.game_name: each for each in load(folder).episodes}
-    tokens = sum(map(shown, folder.rglob("*.journal.jsonl")))
+def outcome(folders: Sequence[Path]) -> ArmOutcome:
+    """Read the runs of an arm."""
+    episodes = {each.game_name: each for folder in folders for each in load(folder).episodes}
+    tokens = sum(shown(journal) for folder in folders for journal in folder.rglob("*.journal.jsonl"))
     return ArmOutcome(episodes, tokens)
 
 
@@ -67,28 +67,42 @@ def share(gain: NDArray[np.float64], most: NDArray[np.float64]) -> tuple[float, 
 
 
 def lines(arms: Mapping[str, ArmOutcome]) -> Iterator[str]:
-    """Return the table's rows."""
-    games = sorted(set.intersection(*(set(arm.episodes) for arm in arms.values())))
-    none, oracle = arms[NONE].scores(games), arms[ORACLE].scores(games)
+    """Return the table's rows, each over the games that the arm shares with `none` and the oracle."""
     yield f"| {' | '.join(COLUMNS)} |"
     yield "| --- " * len(COLUMNS) + "|"
+    shows = []
     for name, arm in arms.items():
-        scores, episodes = arm.scores(games), [arm.episodes[game] for game in games]
-        gained = verdict(scores, none, paired=True)
-        part, low, high = share(scores - none, oracle - none)
-        steps = sum(each.steps for each in arm.episodes.values())
-        held = np.mean([held_of(each) for each in episodes])
-        gain = f"{gained.difference:+.1f} [{gained.interval.low:.1f}, {gained.interval.high:.1f}]"
-        yield (
-            f"| {name} | {scores.mean():.1f} | {'' if name == NONE else gain} | "
-            f"{'' if name in (NONE, ORACLE) else f'{part:.0%} [{low:.0%}, {high:.0%}]'} | {held:.1f} | "
-            f"{sum(each.preventable for each in episodes)} | "
-            f"{100 * sum(each.lookups.steps for each in arm.episodes.values()) / steps:.1f} | "
-            f"{arm.tokens / steps:.0f} |"
-        )
-    spread = {name: np.std(arm.scores(games) - none, ddof=1) for name, arm in arms.items() if name != NONE}
-    shows = ", ".join(f"{name} {POWER * each / sqrt(len(games)):.1f}" for name, each in spread.items())
-    yield f"\n{len(games)} games in every arm; against none, {len(games)} pairs detect (points): {shows}"
+        games = sorted(set.intersection(*(set(arms[each].episodes) for each in (name, NONE, ORACLE))))
+        none, oracle, scores = (arms[each].scores(games) for each in (NONE, ORACLE, name))
+        yield f"| {name} | {len(games)} | {' | '.join(cells(name, arm, games, none, oracle))} |"
+        if name != NONE:
+            shows.append(f"{name} {POWER * np.std(scores - none, ddof=1) / sqrt(len(games)):.1f}")
+    yield f"\nDetected against none, in points: {', '.join(shows)}"
+
+
+def cells(
+    name: str,
+    arm: ArmOutcome,
+    games: Sequence[str],
+    none: NDArray[np.float64],
+    oracle: NDArray[np.float64],
+) -> Iterator[str]:
+    """Return the cells of an arm's row."""
+    scores, episodes = arm.scores(games), [arm.episodes[game] for game in games]
+    gained = verdict(scores, none, paired=True)
+    part, low, high = share(scores - none, oracle - none)
+    steps = sum(each.steps for each in arm.episodes.values())
+    yield f"{scores.mean():.1f}"
+    yield (
+        ""
+        if name == NONE
+        else (f"{gained.difference:+.1f} [{gained.interval.low:.1f}, {gained.interval.high:.1f}]")
+    )
+    yield "" if name in (NONE, ORACLE) else f"{part:.0%} [{low:.0%}, {high:.0%}]"
+    yield f"{np.mean([held_of(each) for each in episodes]):.1f}"
+    yield f"{sum(each.preventable for each in episodes) / len(episodes):.0%}"
+    yield f"{100 * sum(each.lookups.steps for each in arm.episodes.values()) / steps:.1f}"
+    yield f"{arm.tokens / steps:.0f}"
 
 
 def held_of(episode: Episode) -> float:
@@ -97,19 +111,19 @@ def held_of(episode: Episode) -> float:
     return float("nan") if value is None else value
 
 
-def arm_folders(given: Iterable[Path]) -> dict[str, Path]:
-    """Return the run folders by arm, of sweeps and of runs."""
-    found = {}
+def arm_folders(given: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return the run folders by arm, of sweeps and of runs; `NAME+2` holds more games of NAME."""
+    found: dict[str, list[Path]] = {}
     for folder in given:
         inner = sorted(path.parent for path in folder.glob("*/config.json"))
         for run in [folder] if (folder / "config.json").exists() else inner:
-            found[run.name.rpartition("-")[2]] = run
+            found.setdefault(run.name.rpartition("-")[2].partition("+")[0], []).append(run)
     return found
 
 
 def main() -> None:
     """Print the table."""
-    arms = {name: outcome(folder) for name, folder in arm_folders(map(Path, sys.argv[1:])).items()}
+    arms = {name: outcome(folders) for name, folders in arm_folders(map(Path, sys.argv[1:])).items()}
     missing = [name for name in (NONE, ORACLE) if name not in arms]
     if missing:
         sys.exit(

@@ -1,7 +1,8 @@
 """What bears on the next decision in NetHack: the open question, what can kill now, then what is new in view.
 
 Written from NetHack's rules. The order is what an answer could cost: first the question that the game asks,
-then states that kill, then dangers next to the hero, then news, then the rest, nearest first.
+then what kills through the hero's own next blow or step, then states that kill, then news, then the rest,
+nearest first.
 """
 
 import re
@@ -12,7 +13,7 @@ from balrog_rag.contracts.measures import Numbers
 from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack import questions
 from balrog_rag.envs.nethack.conditions import CONDITIONS, HUNGER, LOADS
-from balrog_rag.envs.nethack.standing_concerns import standing
+from balrog_rag.envs.nethack.standing_concerns import digging, standing
 
 DISTANCES = ("adjacent", "very near", "near", "far", "very far")
 """NLE's words for distances, nearest first."""
@@ -49,7 +50,11 @@ def sights(language: str) -> list[Sight]:
 
 def concerns(now: Situation) -> list[Concern]:
     """Return what to look up, the most urgent first, each query once."""
-    found = [*_asked(now), *_states(now), *_beside(now), *_standing(now), *_news(now), *_things(now)]
+    digs = digging(now.numbers, now.done)
+    found = [
+        *(*_asked(now), *digs, *_beside(now), *_states(now)),
+        *(*_standing(now), *_news(now), *_things(now)),
+    ]
     return list(_merged(found).values())
 
 

@@ -6,10 +6,9 @@ from collections.abc import Hashable, Mapping
 from balrog_rag.contracts.data import GameSpec, Observation, TaskView
 from balrog_rag.contracts.kinds import EnvironmentSignals, Numbers
 from balrog_rag.contracts.signals import Concern
-from balrog_rag.envs.nethack import concerns, questions
+from balrog_rag.envs.nethack import concerns, questions, standing_concerns
 from balrog_rag.envs.nethack.actions import MORE_SIGN, TURNS_PAGES, name_of
 from balrog_rag.envs.nethack.options import nethack_options
-from balrog_rag.envs.nethack.standing_concerns import digs_pit, pit
 
 _NOUNS = (
     *("dark area", "vertical wall", "horizontal wall", "northwest room corner", "northeast room corner"),
@@ -74,12 +73,12 @@ class NetHackSignals(EnvironmentSignals):
         )
 
     def deeds(self, seen: Observation) -> Mapping[str, int]:
-        """The turn of a prayer, and of a pit dug, with its place."""
+        """The turns of a prayer, of digging and of a kill."""
         turn, message = self.clock(seen.numbers), self.message(seen)
         if turn is None:
             return {}
         prayed = {PRAYER: turn} if "You begin praying" in message else {}
-        return prayed | ({pit(seen.numbers): turn} if digs_pit(message) else {})
+        return prayed | standing_concerns.deeds(message, turn)
 
     def truth(self, seen: Observation, done: Mapping[str, int]) -> list[str]:
         """The moment's queries, then whether a prayer is due, then what is wielded, worn and carried."""

@@ -1,6 +1,6 @@
 """What bears on the next decision although the game says nothing of it now.
 
-A pit that the hero has dug, wounds after a fight, and things in the pack that are not put to use.
+A way down that is being dug, wounds after a fight, fresh corpses, and unused things in the pack.
 """
 
 import re
@@ -10,14 +10,22 @@ from balrog_rag.contracts.measures import Numbers
 from balrog_rag.contracts.signals import Concern
 from balrog_rag.envs.nethack.world.items import Item, read_item
 
-IN_A_PIT = "dug a pit while digging down: Elbereth in the pit before digging on"
+DIGGING = "dug a pit while digging down: Elbereth in the pit before digging on"
+FRESH = "which corpses are safe to eat fresh"
 WOUNDED = "wounded and nothing near: resting between fights"
 ARMOR = "better armour on the first levels: what to wear"
 WANDS = "identify wands by engraving"
 UNARMED = "no weapon in hand"
 MISSILES = "use missiles before contact: daggers"
 
-_DUG = re.compile(r"\bdig a pit\b")
+DUG, KILLED = "dug", "killed"
+"""Names of deeds."""
+_DEEDS = (
+    (DUG, re.compile(r"digging downward|\bdig a (?:pit|hole)\b")),
+    (KILLED, re.compile(r"\bYou kill\b")),
+)
+_DIG, _KEEPS = 20, 30
+"""Turns for which digging goes on after the last message about it, and for which a corpse is surely fresh."""
 _REST = 0.9
 """Share of the hit points below which a hero with nothing near should rest."""
 _UNKNOWN_WAND = re.compile(r"\bwands?\b(?! (?:of|called))")
@@ -28,30 +36,35 @@ _WEAPON = re.compile(
 )
 
 
-def pit(numbers: Numbers) -> str:
-    """Return the name of the deed of digging a pit where the hero stands."""
-    return "dug a pit at " + " ".join(str(numbers.get(name, "?")) for name in ("branch", "depth", "x", "y"))
+def deeds(message: str, turn: int) -> dict[str, int]:
+    """Return what a message says that the hero has just done, with the turn."""
+    return {name: turn for name, pattern in _DEEDS if pattern.search(message)}
 
 
-def digs_pit(message: str) -> bool:
-    """Whether a message says that the hero has just dug a pit."""
-    return bool(_DUG.search(message))
+def digging(numbers: Numbers, done: Mapping[str, int]) -> Iterator[Concern]:
+    """Yield how to dig on, while a way down is being dug."""
+    if _lately(DUG, _DIG, numbers, done):
+        yield Concern(DIGGING, lasting=True)
 
 
 def standing(
     numbers: Numbers, inventory: str, done: Mapping[str, int], near: bool, seen: bool
 ) -> Iterator[Concern]:
-    """Yield the standing concerns; `near`: a monster is close, `seen`: one is in view."""
-    if pit(numbers) in done:
-        yield Concern(IN_A_PIT, lasting=True)
+    """Yield the other standing concerns; `near`: a monster is close, `seen`: one is in view."""
     items = carried(inventory)
     if seen and any(_MISSILE.search(each.name) and not each.wielded for each in items):
         yield Concern(MISSILES, lasting=True)
     if near:
         return
+    if numbers.get("hunger", 0) > 0 and _lately(KILLED, _KEEPS, numbers, done):
+        yield Concern(FRESH, lasting=True)
     if _wounded(numbers):
         yield Concern(WOUNDED, lasting=True)
     yield from _unused(items)
+
+
+def _lately(deed: str, turns: int, numbers: Numbers, done: Mapping[str, int]) -> bool:
+    return deed in done and numbers.get("turn", 0) - done[deed] <= turns
 
 
 def _wounded(numbers: Numbers) -> bool:
