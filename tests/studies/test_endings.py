@@ -115,7 +115,7 @@ def test_concerns_begin_with_the_open_question_and_end_with_the_farthest_thing()
     seen = f"{seen}\nnewt statue near east"
     queries = [each.query.split(":")[0] for each in asked_at("In what direction?", seen)]
     assert queries == ["gas spore", "newt", "jackal"]
-    assert [each.lasting for each in asked_at("", seen)] == [True, False, False]
+    assert [each.lasting for each in asked_at("", seen)] == [True, True, False]
     assert asked_at("Core dumped.") == asked_at("You swap places with Slasher.") == []
     assert asked_at("", "floating eye near west", signs="Hallu")[0].query.startswith("Hallucinating")
     assert len(asked_at("", "floating eye near west", signs="Hallu")) == 1

@@ -31,8 +31,8 @@ _REST = 0.9
 _UNKNOWN_WAND = re.compile(r"\bwands?\b(?! (?:of|called))")
 _MISSILE = re.compile(r"\b(?:daggers?|darts?|shurikens?|arrows?|javelins?|spears?)\b")
 _WEAPON = re.compile(
-    r"\b(?:sword|sabers?|scimitar|katana|axe|mace|club|flail|hammer|spear|trident|dagger|knife|staff|quarterstaff|mattock"
-    r"|pick-axe|aklys|lance|scalpel)\b"
+    r"\b(?:sword|sabers?|scimitar|katana|axe|mace|club|flail|hammer|spear|trident|dagger|knife|staff|quarterstaff"
+    r"|aklys|lance|scalpel)\b"
 )
 
 
