@@ -31,7 +31,7 @@ _REST = 0.9
 _UNKNOWN_WAND = re.compile(r"\bwands?\b(?! (?:of|called))")
 _MISSILE = re.compile(r"\b(?:daggers?|darts?|shurikens?|arrows?|javelins?|spears?)\b")
 _WEAPON = re.compile(
-    r"\b(?:sword|sabers?|scimitar|katana|axe|mace|club|flail|hammer|spear|trident|dagger|knife|staff|quarterstaff"
+    r"\b(?:sword|sabers?|scimitar|katana|(?<!-)axe|mace|club|flail|hammer|spear|trident|dagger|knife|staff|quarterstaff"
     r"|aklys|lance|scalpel)\b"
 )
 
