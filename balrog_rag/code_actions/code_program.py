@@ -36,7 +36,7 @@ class CodeGame:
     """The game as code sees it; everything that is done is recorded."""
 
     def __init__(self, begin: Begin) -> None:
-        self._begin, self._screen = begin, begin.screen
+        self._begin, self._screen, self._names = begin, begin.screen, begin.names
         self._programs = {name: kind for name, kind in begin.programs.items() if name != NAME}
 
     def command(self, text: str) -> Run:
@@ -57,7 +57,15 @@ class CodeGame:
 
     def _seen(self) -> dict[str, Any]:
         seen = self._begin.look()
-        return {**{part.name: part.text for part in seen.parts}, "numbers": dict(seen.numbers)}
+        return {**{part.name: self._shown(part.text) for part in seen.parts}, "numbers": dict(seen.numbers)}
+
+    def _shown(self, text: str) -> str:
+        """Return a text of the game in the player's names."""
+        return text if self._names is None else self._names.rename(text)
+
+    def _meant(self, value: Any) -> Any:
+        """Return what code passes to the game in the game's own names."""
+        return self._names.restore(value) if self._names is not None and isinstance(value, str) else value
 
     def _skill(self, kind: ProgramKind, call: Call) -> Run:
         begin = self._begin
@@ -83,7 +91,7 @@ class CodeGame:
         def press(given: Sequence[Any], named: Mapping[str, Any]) -> Run:
             if len(given) != 1 or named or not isinstance(given[0], str):
                 raise CodeRefused("press takes one action of the game, as in press('north')")
-            return (yield from self.command(given[0]))
+            return self._shown((yield from self.command(self._meant(given[0]))))
 
         def observe(given: Sequence[Any], named: Mapping[str, Any]) -> Run:
             if given or named:
@@ -100,11 +108,13 @@ class CodeGame:
             return list(found.get(str(given[0]) if given else "", ()))
 
         api = {"press": press, "observe": observe, "memory": memory, "search": search}
-        return {**{name: self._called(kind) for name, kind in self._programs.items()}, **api}
+        return {**{self._shown(name): self._called(kind) for name, kind in self._programs.items()}, **api}
 
     def _called(self, kind: ProgramKind) -> Any:
         def call(given: Sequence[Any], named: Mapping[str, Any]) -> Run:
-            return (yield from self.command(written(kind, given, named)))
+            arguments = [self._meant(each) for each in given]
+            by_name = {name: self._meant(each) for name, each in named.items()}
+            return self._shown((yield from self.command(written(kind, arguments, by_name))))
 
         return call
 

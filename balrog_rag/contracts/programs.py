@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import Action, Call, GameSpec, Observation, Parameter, TaskView
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.renaming import Renaming
 
 Press: TypeAlias = int | str
 Program: TypeAlias = Generator[Press, Any, str]
@@ -73,6 +74,8 @@ class Begin:
     """What the agent sent along with the call."""
     repeated: tuple[str, ...] | None = None
     """What a program with `records` is to do again, as it was recorded."""
+    names: Renaming | None = None
+    """The names that the player knows, in a renamed world; set for a program with `records`."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class EpisodeContext:
             view = renamed_view(view, names)
         with self._blaming(player, "cannot be made with (config, view, llm, knowledge):"):
             agent = self.services.agent(player, view, llm, knowledge, seed, since)
-        return agent if names is None else RenamedAgent(agent, names)
+        return agent if names is None else RenamedAgent(agent, names, view)
 
     async def decide(self, agent: Agent, observation: Observation) -> Decision:
         """Return the agent's decision; any error of agent code becomes one line."""

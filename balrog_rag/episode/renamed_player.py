@@ -64,8 +64,14 @@ class RenamedKnowledge:
 class RenamedAgent:
     """Shows an agent renamed observations, and puts the names in its decisions back."""
 
-    def __init__(self, agent: Agent, names: Renaming) -> None:
+    def __init__(self, agent: Agent, names: Renaming, view: TaskView) -> None:
         self._agent, self._names = agent, names
+        self._code = {
+            each.name
+            for each in view.programs
+            if any(parameter.kind == "code" for parameter in each.parameters)
+        }
+        """Actions whose code stays as it was written: it meets the renamed world where it runs."""
 
     def __getattr__(self, name: str) -> Any:
         """Return what the agent itself has, such as its own words for a notice."""
@@ -76,11 +82,17 @@ class RenamedAgent:
         decision = await self._agent.act(renamed_observation(observation, self._names))
         if not isinstance(getattr(decision, "action", None), str):
             return decision  # refused where decisions are checked
-        return self._restored(decision)
+        return decision if self._is_code(decision.action) else self._restored(decision)
+
+    def _is_code(self, action: str) -> bool:
+        return action.partition(" ")[0] in self._code
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""
-        renamed = replace(decision, action=self._names.rename(decision.action), call=None)
+        action = decision.action
+        renamed = replace(
+            decision, action=action if self._is_code(action) else self._names.rename(action), call=None
+        )
         self._agent.recall(renamed_observation(observation, self._names), renamed)
 
     def _restored(self, decision: Decision) -> Decision:

@@ -55,7 +55,7 @@ class RunningRollout:
         self.status = "waiting"
         self.steps = 0
         self.task: asyncio.Task[None] | None = None
-        self._events: deque[ProgressEvent] = deque(maxlen=MOST_EVENTS)
+        self._events: deque[ProgressEvent] | None = deque(maxlen=MOST_EVENTS)
         self._readers: set[asyncio.Queue[ProgressEvent | None]] = set()
 
     def see(self, event: Event) -> None:
@@ -75,20 +75,22 @@ class RunningRollout:
     def finish(self, result: RolloutResult) -> None:
         """Set the result and end every stream."""
         self.result, self.status = result, "failed" if result.failed else "finished"
-        self._events.clear()
+        # The newest results stay in memory, so nothing that only a running one needs stays with them.
+        self._events = self.task = None
         for reader in self._readers:
             _put(reader, None)
 
     def _send(self, name: str, data: dict[str, Any]) -> None:
         event = ProgressEvent(name, data)
-        self._events.append(event)
+        if self._events is not None:
+            self._events.append(event)
         for reader in self._readers:
             _put(reader, event)
 
     async def progress(self) -> AsyncIterator[ProgressEvent]:
         """Yield the newest events, further ones as they come, and the result last."""
         unread: asyncio.Queue[ProgressEvent | None] = asyncio.Queue(MOST_UNREAD)
-        for event in self._events:
+        for event in self._events or ():
             unread.put_nowait(event)
         self._readers.add(unread)
         try:

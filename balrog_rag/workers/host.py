@@ -199,6 +199,8 @@ class HostedGame:
         # Every call gets its own seed, derived from the game's, so that a replay repeats its choices.
         begin = self._beginning(kind.takes(call), self._spec.seeds.core + self._calls, {})
         begin = replace(begin, commands=commands, attached=call.attached, repeated=call.repeated)
+        if kind.records:
+            begin = replace(begin, names=self._kind.hints.renaming(self._spec))
         self._driving = self._driver(kind.name, self._made(kind, begin))
         transition = self._driving.call(kind.interruptible, heartbeat)
         if not kind.records:

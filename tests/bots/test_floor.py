@@ -65,15 +65,12 @@ def test_the_earlier_name_of_the_experiment_still_works() -> None:
 
 @pytest.mark.slow
 def test_the_report_says_what_the_model_adds(tmp_path: Path) -> None:
-    folder = tmp_path / "sweep"
-    bounds = ["env.episodes=3", "limits.steps=4", "runner.log=none", "runner.workers=1", "model=scripted"]
-    game = "env.tasks=[nle/NetHackChallenge-v0]"
-    arms = {"plan_rule": "agent=floor_rule", "plan_random": "agent=floor_random", "plan": "agent=naive"}
-    for name, agent in arms.items():
-        where = [f"run.folder={folder}", f"run.name={name}", "env.actions=plan"]
-        named = "run.experiment=skills_and_knowledge"
-        assert main(["run", agent, game, *bounds, *where, named]) == 0
-    assert main(["report", str(folder), "--out", str(tmp_path / "report")]) == 0
+    bounds = ["env.episodes=2", "limits.steps=2", "runner.log=none", "runner.workers=1", "model=scripted"]
+    for agent in ("floor_random", "floor_rule", "robust_cot"):
+        where = [f"run.folder={tmp_path}", f"run.name={agent}", "env=nethack", f"agent={agent}"]
+        assert main(["run", "+experiment=skills_and_knowledge", *where, *bounds]) == 0
+    sweeps = [str(tmp_path / agent) for agent in ("floor_random", "floor_rule", "robust_cot")]
+    assert main(["report", *sweeps, "--out", str(tmp_path / "report")]) == 0
     written = (tmp_path / "report" / "report.md").read_text()
     assert "What the model adds" in written
     assert "The plan alone reach" in written

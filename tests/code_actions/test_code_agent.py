@@ -1,18 +1,25 @@
 """agent=code on real games: what it is told, what is journaled, and that a replay runs no code."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from balrog_rag.cli.verbs import main
 from balrog_rag.code_actions import code_program
 from balrog_rag.code_actions.code_interpreter import Interpreter
+from balrog_rag.code_actions.code_program import NAME
+from balrog_rag.contracts.data import Call
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.models.serving.testserver import TestServer
 from balrog_rag.util.loop_thread import LoopThread
+from balrog_rag.workers.host import HostedGame
+from tests.envs.support import nethack
 
 PROGRAMS = [
     """I look first.
@@ -127,3 +134,29 @@ def test_code_comes_as_a_native_tool_call(tmp_path: Path) -> None:
     assert main(["run", *game, *bounds, "agent.answers=tools", f"run.folder={tmp_path}"]) == 0
     assert all(step.action.startswith("run_code ") for step in steps(tmp_path))
     assert main(["verify", str(tmp_path / "run")]) == 0
+
+
+APART = """words = observe()["inventory"].split()
+print(words, "{invented}" in words)
+type_text(text="{invented}")
+"""
+
+
+def test_code_meets_the_world_as_it_is_renamed() -> None:
+    """Names that code takes apart are found no more, so it must never have had them."""
+    kind = kind_of("nle")
+    spec = replace(nethack(3, "arc-dwa-law-fem", actions="plan", renamed=7), programs=(NAME,))
+    names = kind.hints.renaming(spec)
+    assert names is not None
+    game = HostedGame(spec)
+    inventory = game.start.observation.text("inventory").lower()
+    assert "leather jacket" in inventory
+    code = APART.format(invented=names.words["jacket"])
+    done = game.step(Call(NAME, (code,)))
+    printed = done.stopped.lower()
+    assert "true" in printed.splitlines()[1]
+    assert not {"leather", "jacket"} & set(re.findall("[a-z]+", printed))
+    # The game is told in its own words, and so is the journal.
+    assert done.commands is not None
+    assert "type_text jacket" in done.commands
+    game.close()

@@ -125,7 +125,11 @@ OFFERED = (
         Parameter("deal", "word", choices=plan_shops.DEALS),
         ITEM,
     ),
-    plan_skill(plan_puzzles.sokoban_step, ACTS, "make the next push of a solution, if one is found"),
+    plan_skill(
+        plan_puzzles.sokoban_step,
+        ACTS,
+        "push one boulder on, as a solution of this level does, if one is known or found",
+    ),
     plan_skill(plan_puzzles.cross_water, WALKS, "make a way over water or lava with cold or a boulder"),
     plan_skill(
         plan_puzzles.recall,

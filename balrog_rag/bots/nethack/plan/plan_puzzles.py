@@ -8,11 +8,14 @@ from balrog_rag.bots.nethack.minihacker.sokoban import Level as BoxLevel
 from balrog_rag.bots.nethack.minihacker.sokoban import solve
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame
 from balrog_rag.bots.nethack.plan.plan_shops import TESTED
+from balrog_rag.bots.nethack.plan.sokoban_solutions import SokobanStep, next_steps
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
+from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.level_memory import level_line
-from balrog_rag.envs.nethack.world.player import Player, Skill
+from balrog_rag.envs.nethack.world.player import Keys, Player, Skill
+from balrog_rag.util.wording import many
 
 _STRAIGHT = (1, -1, t.WIDTH, -t.WIDTH)
 _MOST_STATES = 60_000
@@ -24,21 +27,65 @@ _FROZEN = 12
 
 
 def sokoban_step(game: PlanGame) -> Skill:
-    """Make the next push of a solution: boulders onto fountains, or one boulder into a hole."""
+    """Push one boulder: as a known solution of the level does next, onto fountains, or into a hole."""
     player, level = game.player, game.level
     if not level.boulders:
         raise ProgramFailed("no boulder is known on this level")
+    for step in next_steps(_boulders(player), frozenset(level.spots(_HOLES))):
+        if _way(player, step.boulder - step.moves[0]) is not None:
+            yield from _follow(player, step)
+            left = many(len(level.spots(_HOLES)), "holes")
+            return f"pushed a boulder as a known solution does; open: {left}"
+    return (yield from _searched(game))
+
+
+def _follow(player: Player, step: SokobanStep) -> Keys:
+    """Walk behind the boulder and push it, around its corners, for as long as it moves."""
+    boulder = step.boulder
+    for move in step.moves:
+        way = _way(player, boulder - move)
+        if way is None:
+            raise ProgramFailed("there is no way to the boulder that has to be pushed next")
+        for walk in (*way, move):
+            yield from _moved(player, walk)
+        boulder += move
+
+
+def _way(player: Player, end: int) -> list[int] | None:
+    """The moves that lead there without a push, not over holes and not aslant; None if none do."""
+    boulders = _boulders(player)
+    floor = (_floor(player.level) | {player.here}).difference(player.level.spots(_HOLES))
+    ways = BoxLevel(floor, frozenset(), _STRAIGHT)
+    return ways.way(player.here, end, boulders) if end in ways.walks(player.here, boulders) else None
+
+
+def _boulders(player: Player) -> frozenset[int]:
+    """The boulders of the level; what was under the hero is seen when the hero leaves."""
+    return frozenset(player.level.boulders) - {player.here}
+
+
+def _moved(player: Player, move: int) -> Keys:
+    place = player.here
+    yield from player.command(t.heading(place, place + move))
+    if player.here != place + move:
+        raise ProgramFailed(f"the way is blocked: {' '.join(player.heard)[-80:]}")
+
+
+def _searched(game: PlanGame) -> Skill:
+    """Make the next push of a solution that a search finds."""
+    player, level = game.player, game.level
     state = (level.place, player.here, frozenset(level.boulders))
     planned: dict[object, list[int]] = game.kept.setdefault(_PUSHES, {})
-    moves = planned.pop(state, None) or _solution(player, _goals(game))
+    goals = _goals(game)
+    if not goals and not level.spots(_HOLES):
+        raise ProgramFailed("no hole or fountain is known on this level")
+    moves = planned.pop(state, None) or _solution(player, goals)
     if not moves:
         raise ProgramFailed("no solution was found from here; explore what is unseen first")
     pushed = 0
     for number, move in enumerate(moves):
-        place, pushes = player.here, player.here + move in level.boulders
-        yield from player.command(t.heading(place, place + move))
-        if player.here != place + move:
-            raise ProgramFailed(f"the way is blocked: {' '.join(player.heard)[-80:]}")
+        pushes = player.here + move in level.boulders
+        yield from _moved(player, move)
         pushed += pushes
         after = moves[number + 1 :]
         if pushes and after:
@@ -48,6 +95,11 @@ def sokoban_step(game: PlanGame) -> Skill:
             break
     left = len(moves) - number - 1
     return f"pushed; {left} moves are left" if left else "pushed; this was the last move"
+
+
+def _floor(level: Level) -> frozenset[int]:
+    """The squares that can be walked on."""
+    return frozenset(at for at in range(t.SIZE) if t.CAREFUL[level.terrain[at]])
 
 
 def _goals(game: PlanGame) -> frozenset[int]:
@@ -60,7 +112,7 @@ def _goals(game: PlanGame) -> frozenset[int]:
 def _solution(player: Player, goals: frozenset[int]) -> list[int] | None:
     """The moves that solve a level whose goals are fountains, or that bring one boulder into a hole."""
     ground = player.level
-    floor = frozenset(at for at in range(t.SIZE) if t.CAREFUL[ground.terrain[at]])
+    floor = _floor(ground)
     boulders = frozenset(ground.boulders)
     if goals and len(boulders) <= len(goals):
         return solve(BoxLevel(floor, goals, _STRAIGHT), player.here, boulders, _MOST_STATES)
@@ -122,7 +174,7 @@ def _freezes(item: Item, tested: Mapping[str, str]) -> bool:
 def _fill(player: Player, wet: set[int]) -> list[int] | None:
     """The moves that push a boulder into the nearest water."""
     ground = player.level
-    floor = frozenset(at for at in range(t.SIZE) if t.CAREFUL[ground.terrain[at]])
+    floor = _floor(ground)
     shore = [at for at in wet if any(near in floor for near in t.NEAR[at])]
     found = list(_single(player.here, floor, frozenset(ground.boulders), shore)) if ground.boulders else []
     return min(found, key=len) if found else None
