@@ -57,6 +57,7 @@ PLACES = {
     r"^JOURNAL$": ["results/A/nle/NetHackChallenge-v0/NetHackChallenge-v0_run_00.journal.jsonl"],
     r"^(FOLDER|results/\.\.\.)$": ["results/RUN"],
     r"^my_notes/$": ["my_notes"],
+    r"^submissions/": ["results/RUN"],
 }
 """Words that stand for folders and files, and what they are here."""
 EARLIER = {
