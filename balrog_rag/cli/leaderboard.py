@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from balrog_rag.cli import board_site
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
+from balrog_rag.cli.report import add_pages_option, written_pages
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
@@ -40,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--partial", action="store_true", help="also rank runs with open or missing episodes, marked as such"
     )
+    add_pages_option(build)
     build.set_defaults(run=_build)
     submit = commands.add_parser(
         "submit", help="create and check the folder that BALROG's leaderboard requires"
@@ -74,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
 def _build(options: argparse.Namespace) -> int:
     from balrog_rag.results import run_folder
     from balrog_rag.results.arms import departures, load_arms
-    from balrog_rag.results.leaderboard.board_page import build, lacking, orders, page
+    from balrog_rag.results.leaderboard.board_page import build, lacking, orders, page, with_columns
     from balrog_rag.results.report.figures import drawn_against_dollars, saved
     from balrog_rag.results.report.html import html
     from balrog_rag.results.report.markdown import markdown
@@ -100,11 +102,12 @@ def _build(options: argparse.Namespace) -> int:
     notes += filter(None, [served_difference(everybody)])
     for note in [*notes, *left_out, *departures(everybody)]:
         print(terminal_safe(f"note: {note}"))
-    entries = build(arms, by)
+    entries = with_columns(build(arms, by), arms, by)
     for name in dict.fromkeys(entry.group for entry in entries if entry.group):
         names = [entry.name for entry in entries if entry.group == name]
         print(terminal_safe(f"note: ranked apart from the others: {', '.join(names)} ({name})"))
-    made = page(entries, arms, by, "Leaderboard", options.out, [*notes, *left_out])
+    pages = written_pages(arms, options.out, "Leaderboard", "leaderboard.html", options.pages)
+    made = page(entries, arms, by, "Leaderboard", pages, [*notes, *left_out])
     run_folder.write_bytes(options.out / "leaderboard.md", markdown(made, {}).encode("utf-8", "replace"))
     svgs = {name: saved(figure, "svg") for name, figure in drawn_against_dollars(arms).items()}
     made.sections[0].figures = [*svgs]

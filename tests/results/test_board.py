@@ -1,5 +1,7 @@
 """The leaderboard's rows: who is ranked with whom, by which measure, beside which published figures."""
 
+from math import nan
+
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError
@@ -7,6 +9,13 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.leaderboard import published as published_file
+from balrog_rag.results.leaderboard.board_columns import (
+    SIX,
+    ColumnScore,
+    own_columns,
+    quoted_columns,
+    quoted_ranks,
+)
 from balrog_rag.results.leaderboard.board_groups import groups
 from balrog_rag.results.leaderboard.board_page import (
     AVERAGE,
@@ -25,11 +34,12 @@ from balrog_rag.results.leaderboard.board_page import (
     ranked_sections,
     reference_entry,
     ways,
+    with_columns,
 )
 from balrog_rag.results.leaderboard.others import rules_table
 from balrog_rag.results.leaderboard.published import Reference, published
-from balrog_rag.results.leaderboard.ranks import Rank
-from balrog_rag.results.report.document import Link
+from balrog_rag.results.report.document import Link, plain_cell
+from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.run_folder import write_json
 from tests.results.conftest import NETHACK
 
@@ -107,7 +117,7 @@ def test_rows_are_ranked_within_their_group_best_first_and_unranked_rows_follow(
     ]
     quoted = [entry for entry in entries if not entry.own]
     assert [entry.own for entry in entries] == [True] * 3 + [False] * len(quoted)
-    assert {entry.rank for entry in quoted} == {""}
+    assert all(entry.rank for entry in quoted), "each is ranked, among the published rows"
     assert [entry.sort for entry in quoted] == sorted((entry.sort for entry in quoted), reverse=True)
 
 
@@ -128,13 +138,13 @@ def test_what_a_row_says(arm, tmp_path):
     ours = arm("a", [1, 2], rooms=[True, False, False, False])
     for folder, started in ((ours.runs[0].folder, "2026-11-21T09:00:00Z"),):
         write_json(folder / "run.json", {"attempts": [{"started": started}]})
-    entry = own_entry(ours, Rank(1, 3), RowOrder(AVERAGE))
+    entry = own_entry(ours, "1 to 3", RowOrder(AVERAGE))
     assert (entry.rank, entry.agent, entry.model, entry.date) == ("1 to 3", "a_rag", "scripted", "2026-11-21")
     assert entry.figures["minihack"].startswith("25.00 [")
     assert entry.figures["minihack"].endswith(" n=4")
     assert entry.sort == pytest.approx((25.0 + float(entry.figures["nle"].split()[0])) / 2, abs=0.01)
     assert entry.dollars == "0.001"  # 2 games of 3 calls at 0.001 over 6 episodes
-    assert own_entry(ours, Rank(1, 1), RowOrder("minihack")).sort == 25.0
+    assert own_entry(ours, "1", RowOrder("minihack")).sort == 25.0
     assert (entry.verified, entry.answered_by) == ("no", "")
 
 
@@ -142,12 +152,12 @@ def test_money_of_unknown_price_is_marked_and_programs_have_no_model(arm):
     def more(run):
         run.nethack(7, [{}], cost=None)
 
-    assert own_entry(arm("a", more=more), Rank(1, 1), NLE).dollars.endswith("+?")
+    assert own_entry(arm("a", more=more), "1", NLE).dollars.endswith("+?")
 
     def pressed(run):
         run.write(f"{NETHACK}/00", [Step(0, "north", "north", "o"), End("died", 1)])
 
-    entry = own_entry(arm("b", levels=(), more=pressed), Rank(1, 1), NLE)
+    entry = own_entry(arm("b", levels=(), more=pressed), "1", NLE)
     assert (entry.model, entry.dollars) == ("no model", "0.000")
 
 
@@ -164,22 +174,65 @@ def test_money_of_unknown_price_is_marked_and_programs_have_no_model(arm):
 )
 def test_a_published_row_is_quoted_where_it_has_the_figure(by, row, sort):
     made = Reference("m", "agent", "2025", "paper", note="said so", **row)
-    entry = reference_entry(made, by)
+    entry = reference_entry(made, by, quoted_columns([made])[0])
     if sort is None:
         assert entry is None
         return
-    assert (entry.sort, entry.own, entry.rank) == (sort, False, "")
+    assert (entry.sort, entry.own, entry.rank) == (sort, False, "1")
     assert entry.verified == "published: paper (said so)"
     assert all("SE" in figure for figure in entry.figures.values())
 
 
 def test_the_column_that_orders_is_first_and_those_of_no_registered_kind_are_last(arm):
-    entries = [own_entry(arm("a", rooms=[True, True]), Rank(1, 1), RowOrder("minihack"))]
-    entries.append(reference_entry(Reference("m", "x", "d", "s", scored={"chess": (1, 1, 1)}), "chess"))
+    ours = arm("a", rooms=[True, True])
+    by = RowOrder("minihack")
+    (own,) = (entry for entry in with_columns(build([ours], by), [ours], by) if entry.own)
+    quoted = Reference("m", "x", "d", "s", scored={"chess": (1, 1, 1)})
+    entries = [own, reference_entry(quoted, "chess", quoted_columns([quoted])[0])]
     table = board_table(entries, "minihack", {}, "note")
-    assert table.headings[:6] == ["agent / model", "rank", "minihack", AVERAGE, "nle", "chess"]
-    assert table.rows[1][2:6] == ["", "", "", "1.00 ± 1.00 SE n=1"]
-    assert table.marked == [True, False]
+    average = "average of nle, minihack"
+    assert table.headings[:6] == ["agent / model", "rank", "minihack", average, "nle", "chess"]
+    assert [plain_cell(cell) for cell in table.rows[1][2:6]] == [
+        "",
+        "",
+        "",
+        "1.00 ± 1.00 SE, n = 1, rank 1 of 1",
+    ]
+
+
+def test_every_column_ranks_only_what_was_played_alike_and_an_average_only_equal_sets(arm):
+    both = [arm("a", [1, 2] * 6, rooms=[True] * 6), arm("b", [5, 6] * 6, rooms=[True] * 6)]
+    arms = [*both, arm("c", [1, 2] * 6), arm("d", [3, 3], limits={"steps": 3})]
+    found = own_columns(arms)
+    ranked = {name: {column: score.rank for column, score in row.items()} for name, row in found.items()}
+    average = "average of nle, minihack"
+    assert ranked["a"] == {"nle": "2 to 3 of 3", "minihack": "1 to 2 of 2", average: "2 of 2"}
+    assert ranked["b"][average] == "1 of 2"
+    assert ranked["c"] == {"nle": "2 to 3 of 3"}, "a run on one environment has no average"
+    assert ranked["d"] == {"nle": ""}, "alone under its conditions"
+    by = RowOrder(AVERAGE)
+    entries = [entry for entry in with_columns(build(arms, by), arms, by) if entry.own]
+    assert {entry.name: entry.columns for entry in entries} == found, "ranks that are known are the same"
+    firsts = {entry.name: entry.first for entry in entries}
+    assert firsts == {"a": average, "b": average, "c": "nle", "d": "nle"}
+
+
+def test_published_rows_are_ranked_by_what_is_published():
+    far = [(60.0, 2.0, 0), (20.0, 2.0, 0), (21.0, 2.0, 0), (0.0, 0.0, 5)]
+    assert [rank.text for rank in quoted_ranks(far)] == ["1", "2 to 3", "2 to 3", "4"]
+    assert [rank.text for rank in quoted_ranks([(0.0, 0.0, 5), (0.3, 0.0, 5)])] == ["1 to 2", "1 to 2"]
+    assert [rank.text for rank in quoted_ranks([(8.0, 2.7, 2), (0.5, 0.4, 2)])] == ["1 to 2", "1 to 2"], "few"
+    known = quoted_columns(published().rows)
+    best = max(known, key=lambda row: row[SIX].mean if SIX in row else 0.0)
+    assert best[SIX].rank.startswith("1 ")
+
+
+def test_a_score_has_a_bar_on_the_scale_and_its_interval():
+    cell = ColumnScore(25.0, 10.0, 120.0, 4, rank="1 to 2 of 2").cell()
+    assert cell.bar == (0.1, 0.25, 1.0)
+    assert cell.plain == "25.00 [10.00, 120.00], n = 4, rank 1 to 2 of 2"
+    alone = ColumnScore(0.0, nan, nan).cell()
+    assert (alone.plain, alone.bar) == ("0.00", (0.0, 0.0, 0.0))
 
 
 def test_names_link_to_the_first_page_among_their_runs(new_run, tmp_path):
@@ -189,27 +242,27 @@ def test_names_link_to_the_first_page_among_their_runs(new_run, tmp_path):
         if place:
             (run.path / "view.html").touch()
     arms = load_arms([tmp_path / "runs"])
-    assert ways(arms, tmp_path / "out") == {"a scripted": "../runs/r1/view.html"}
+    assert ways(arms, EpisodePages(tmp_path / "out")) == {"a scripted": "../runs/r1/view.html"}
     entries = build(arms, NLE)
-    (section,) = ranked_sections(entries, arms, NLE, tmp_path / "out", [])
+    (section,) = ranked_sections(entries, arms, NLE, EpisodePages(tmp_path / "out"), [])
     assert section.tables[0].rows[0][0] == Link("a_rag / scripted (a scripted)", "../runs/r1/view.html")
 
 
 def test_notes_are_on_the_first_table_only_and_several_groups_are_explained(arm, tmp_path):
     arms = [arm("a"), arm("b", limits={"steps": 3})]
-    sections = ranked_sections(build(arms, NLE), arms, NLE, tmp_path, ["a note."])
+    sections = ranked_sections(build(arms, NLE), arms, NLE, EpisodePages(tmp_path), ["a note."])
     assert [len(section.sentences) for section in sections] == [2, 0]
     assert sections[0].sentences[0].startswith("Rows are ranked only among rows that played the same tasks")
     assert [section.tables[0].note for section in sections] == [OWN_NOTE, ""]
-    (alone,) = ranked_sections(build(arms[:1], NLE), arms[:1], NLE, tmp_path, ["a note."])
+    (alone,) = ranked_sections(build(arms[:1], NLE), arms[:1], NLE, EpisodePages(tmp_path), ["a note."])
     assert alone.sentences == ["a note."]
 
 
 def test_a_board_without_rows_is_a_page_all_the_same(tmp_path):
-    made = page([], [], NLE, "Board", tmp_path, ["nobody"])
+    made = page([], [], NLE, "Board", EpisodePages(tmp_path), ["nobody"])
     assert [section.title for section in made.sections] == ["Ranked by nle", "Sources"]
     assert made.sections[0].tables[0].rows == []
-    quoted = page(build([], NLE), [], NLE, "Board", tmp_path)
+    quoted = page(build([], NLE), [], NLE, "Board", EpisodePages(tmp_path))
     assert [section.tables[0].note for section in quoted.sections if "elsewhere" in section.title] == [QUOTED]
 
 

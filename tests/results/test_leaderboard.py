@@ -12,7 +12,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder, runs
 from balrog_rag.results.arms import load_arms
 from balrog_rag.results.leaderboard import verified
-from balrog_rag.results.leaderboard.board_page import against_published
+from balrog_rag.results.leaderboard.against_published import against_published
 from balrog_rag.results.leaderboard.published import published
 from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.runs import load
@@ -66,7 +66,7 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
         for number, level in enumerate(levels):
             run.nethack(number, [{"experience_level": level}])
     (tmp_path / "runs/better/view.html").touch()
-    assert main(["build", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
+    assert main(["build", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--pages", "none"]) == 0
     rows = msgspec.json.decode((tmp_path / "out/leaderboard.json").read_bytes())
     own = [(row["name"], row["rank"], row["verified"]) for row in rows if row["own"]]
     assert own == [("better", "1", "no"), ("plain", "2", "no")]
@@ -77,7 +77,7 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     assert "Gemini-2.0-Flash †" in page
     assert "better_rag / scripted" in page
     assert "plain/view.html" not in page
-    assert page.count('href="../runs/better/view.html"') == 1
+    assert page.count('href="../runs/better/view.html"') == 2, "its name and its score"
     page = (tmp_path / "out/leaderboard.md").read_text()
     assert "NetPlay unguided / GPT-4 †" in page
     assert "| APPO + BC / NLD-AA, random characters † | 10240 | 1,282.00 ± 275.00 |" in page

@@ -1,24 +1,32 @@
 """The leaderboard page: own runs ranked, published rows beside them, measures of other benchmarks."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 
 import msgspec
 
-from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm, departures, in_order
 from balrog_rag.results.comparing import all_comparable
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
+from balrog_rag.results.leaderboard.against_published import against_section
+from balrog_rag.results.leaderboard.board_columns import (
+    SIX,
+    ColumnScore,
+    average_column,
+    columns_of,
+    own_columns,
+    quoted_columns,
+)
 from balrog_rag.results.leaderboard.board_groups import groups
 from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.leaderboard.published import Reference, published
-from balrog_rag.results.leaderboard.ranks import Rank, ranks
+from balrog_rag.results.leaderboard.ranks import ranks
 from balrog_rag.results.leaderboard.verified import is_verified
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.report.document import Cell, Link, ReportPage, Section, Table
 from balrog_rag.results.report.episode_pages import EpisodePages
+from balrog_rag.results.report.origins import episodes_section
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
@@ -28,8 +36,7 @@ from balrog_rag.results.scoring import (
     overall_interval,
     scores,
 )
-from balrog_rag.results.statistics.units import Bounds, Score, independent
-from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
+from balrog_rag.results.statistics.units import Score
 from balrog_rag.results.summary import overall_summary
 
 AVERAGE = "average"
@@ -87,6 +94,12 @@ class BoardRow(msgspec.Struct, frozen=True):
     """The ranking group (tasks and conditions), if there are several."""
     departures: list[str] = []
     """How it departs from the experiment it is named after."""
+    columns: dict[str, ColumnScore] = {}
+    """Its scores by column, each with its rank there."""
+    first: str = ""
+    """The column that sorts its table."""
+    measure: str = ""
+    """The measure that sorts it, if that is not progression."""
 
 
 def build(arms: Sequence[Arm], by: RowOrder) -> list[BoardRow]:
@@ -95,12 +108,44 @@ def build(arms: Sequence[Arm], by: RowOrder) -> list[BoardRow]:
     entries = []
     for group in groups(played, "" if by.env == AVERAGE else by.env):
         placed = ranks([_by(by, episodes) for episodes in all_comparable(group.arms)])
-        rows = [own_entry(arm, rank, by, group.title) for arm, rank in zip(group.arms, placed, strict=True)]
+        rows = [
+            own_entry(arm, rank.text, by, group.title) for arm, rank in zip(group.arms, placed, strict=True)
+        ]
         entries += sorted(rows, key=_best_first)
     if by.measure is not PROGRESSION:
         return entries
-    quoted = [entry for row in published().rows if (entry := reference_entry(row, by.env))]
+    references = published().rows
+    quoted = [
+        entry
+        for row, scores in zip(references, quoted_columns(references), strict=True)
+        if (entry := reference_entry(row, by.env, scores))
+    ]
     return entries + sorted(quoted, key=_best_first)
+
+
+def with_columns(entries: Sequence[BoardRow], arms: Sequence[Arm], by: RowOrder) -> list[BoardRow]:
+    """The rows with their scores in every column; ranks that the rows have already are not computed again."""
+    firsts = {arm.name: column_of(by, arm) for arm in arms}
+    known: dict[str, dict[frozenset[str], dict[str, str]]] = {}
+    own = [entry for entry in entries if entry.own]
+    for entry in own if by.measure is PROGRESSION else ():
+        group = {each.name: each.rank for each in own if each.group == entry.group}
+        known.setdefault(firsts[entry.name], {})[frozenset(group)] = group
+    columns, measure = own_columns(arms, known), "" if by.measure is PROGRESSION else by.name
+    return [
+        msgspec.structs.replace(entry, columns=columns[entry.name], first=firsts[entry.name], measure=measure)
+        if entry.own
+        else entry
+        for entry in entries
+    ]
+
+
+def column_of(by: RowOrder, arm: Arm) -> str:
+    """The column that sorts an arm's table."""
+    if by.measure is not PROGRESSION:
+        return by.title
+    envs = list(arm.by_env())
+    return by.env if by.env != AVERAGE else envs[0] if len(envs) == 1 else average_column(envs)
 
 
 def _best_first(entry: BoardRow) -> tuple[float, str]:
@@ -124,7 +169,7 @@ def _by(by: RowOrder, episodes: Sequence[Episode]) -> list[Score]:
     return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
-def own_entry(arm: Arm, rank: Rank, by: RowOrder, group: str = "") -> BoardRow:
+def own_entry(arm: Arm, rank: str, by: RowOrder, group: str = "") -> BoardRow:
     """The row of an arm."""
     by_env = arm.by_env()
     overall, whole = overall_summary(by_env), overall_interval(by_env)
@@ -144,7 +189,7 @@ def own_entry(arm: Arm, rank: Rank, by: RowOrder, group: str = "") -> BoardRow:
     unknown = any(total.unpriced for total in totals)
     return BoardRow(
         arm.name,
-        rank.text,
+        rank,
         first.agent_name,
         first.model_name if any_asked(arm.episodes) else NO_MODEL,
         figures,
@@ -162,8 +207,8 @@ def _figure(mean: float, low: float, high: float, count: int) -> str:
     return f"{mean:.2f} [{low:.2f}, {high:.2f}] n={count}"
 
 
-def reference_entry(row: Reference, by: str) -> BoardRow | None:
-    """A published row; None if it has no value for the sort criterion."""
+def reference_entry(row: Reference, by: str, columns: Mapping[str, ColumnScore]) -> BoardRow | None:
+    """A published row with its scores; None if it has no value for the sort criterion."""
     figures = {env: _published_figure(*known) for env, known in row.scored.items()}
     if row.average:
         figures[AVERAGE] = f"{row.average[0]:.2f} ± {row.average[1]:.2f} SE"
@@ -175,7 +220,7 @@ def reference_entry(row: Reference, by: str) -> BoardRow | None:
     note = f" ({row.note})" if row.note else ""
     return BoardRow(
         row.folder,
-        "",
+        columns[SIX if by == AVERAGE else by].rank.partition(" of ")[0],
         row.agent,
         row.name,
         figures,
@@ -184,6 +229,8 @@ def reference_entry(row: Reference, by: str) -> BoardRow | None:
         f"published: {row.source}{note}",
         row.date,
         own=False,
+        columns=dict(columns),
+        first=SIX if by == AVERAGE else by,
     )
 
 
@@ -196,10 +243,10 @@ def page(
     arms: Sequence[Arm],
     by: RowOrder,
     title: str,
-    at: Path,
+    pages: EpisodePages,
     notes: Sequence[str] = (),
 ) -> ReportPage:
-    """Build the page for the folder `at`; `notes` explain which arms are missing."""
+    """Build the page, whose rows link to `pages`; `notes` explain which arms are missing."""
     sources = published().sources
     quoted = [
         f"Published rows ({name}) are quoted, not replayed: {where}." for name, where in sources.items()
@@ -207,18 +254,19 @@ def page(
     caveats = [f"{note}." for note in notes]
     caveats += [f"{departed}." for departed in departures(arms)]
     sections = [
-        *ranked_sections(entries, arms, by, at, caveats),
+        *ranked_sections(entries, arms, by, pages, caveats),
         published_section(entries, by),
         against_section(arms, by.env) if by.measure is PROGRESSION else Section(""),
         measures_section(arms),
         *rules_sections(arms),
+        episodes_section(arms, pages),
     ]
     sections.append(Section("Sources", quoted))
-    return ReportPage(title, [section for section in sections if section.tables or section.sentences])
+    return ReportPage(title, [section for section in sections if not section.empty])
 
 
 def _title(entry: BoardRow) -> str:
-    title = f"{entry.agent} / {entry.model}"
+    title = entry.agent if entry.model == NO_MODEL else f"{entry.agent} / {entry.model}"
     if not entry.own:
         return f"{title} †"
     return title if entry.name in (title, entry.agent) else f"{title} ({entry.name})"
@@ -229,29 +277,28 @@ def _named(entry: BoardRow, pages: Mapping[str, str]) -> Cell:
     return Link(_title(entry), way) if way else _title(entry)
 
 
-def ways(arms: Sequence[Arm], at: Path) -> dict[str, str]:
+def ways(arms: Sequence[Arm], pages: EpisodePages) -> dict[str, str]:
     """Links from arms to the pages of their runs; of several runs, the first that has a page."""
-    found = {
-        arm.name: next(filter(None, (EpisodePages(at).of(run.folder) for run in arm.runs)), "")
-        for arm in arms
-    }
+    found = {arm.name: next(filter(None, (pages.of(run.folder) for run in arm.runs)), "") for arm in arms}
     return {name: way for name, way in found.items() if way}
 
 
 def ranked_sections(
-    entries: Sequence[BoardRow], arms: Sequence[Arm], by: RowOrder, at: Path, caveats: list[str]
+    entries: Sequence[BoardRow], arms: Sequence[Arm], by: RowOrder, pages: EpisodePages, caveats: list[str]
 ) -> list[Section]:
     """One table of own rows per group; the first one carries the notes."""
     names = list(dict.fromkeys(entry.group for entry in entries if entry.own))
     if len(names) > 1:
         caveats = [APART, *caveats]
-    pages = ways(arms, at)
+    links = ways(arms, pages)
     sections: list[Section] = []
     for name in names or [""]:
         own = [entry for entry in entries if entry.own and entry.group == name]
-        title = f"Ranked by {by.title}" + (f": {name}" if name else "")
+        first = own[0].first if own else by.title
+        title = f"Ranked by {first}" + (f": {name}" if name else "")
         note = "" if sections else OWN_NOTE
-        sections.append(Section(title, [] if sections else caveats, [board_table(own, by.name, pages, note)]))
+        table = board_table(own, first, links, note)
+        sections.append(Section(title, [] if sections else caveats, [table]))
     return sections
 
 
@@ -260,45 +307,56 @@ APART = (
     "characters and other options of the games); each group has its own table."
 )
 OWN_NOTE = (
-    "Rank 2 to 4: one row is significantly better, and all rows ranked lower are worse. Rows that cannot "
-    "be distinguished share ranks (permutation tests with Holm's correction over all pairs, and bootstrap of "
-    "the greatest t of all pairs). Brackets: 95 % intervals. Replayed: verified on the machine that created "
-    "this page. Answered by: the name that the model reported, if it differs from the configured "
-    "one. An average is over the environments shown. Names link to the page that `balrog-rag view RUN "
-    "--out RUN/view.html` has written (of several runs, the first that has one)."
+    "Every column has a ranking of its own, among the rows that played its tasks under the same conditions. "
+    "Rank 2 to 4: one row is significantly better, and all rows ranked lower are worse. Rows that cannot be "
+    "distinguished share ranks (permutation tests with Holm's correction over all pairs, and bootstrap of "
+    "the greatest t of all pairs). Bars: means on a scale of 0 to 100 %, with their 95 % intervals. "
+    "Replayed: verified on the machine that created this page. Answered by: the name that the model "
+    "reported, if it differs from the configured one."
 )
 
 
 def published_section(entries: Sequence[BoardRow], by: RowOrder) -> Section:
-    """The published rows, best first, unranked."""
+    """The published rows, best first, ranked among each other."""
     quoted = [entry for entry in entries if not entry.own]
     if not quoted:
         return Section("")
-    return Section(f"Published elsewhere, by {by.title}", tables=[board_table(quoted, by.name, {}, QUOTED)])
+    first = quoted[0].first
+    return Section(f"Published elsewhere, by {first}", tables=[board_table(quoted, first, {}, QUOTED)])
 
 
 QUOTED = (
-    "† published elsewhere: different games and versions, not replayed, therefore unranked. ± SE is as "
-    "BALROG reports it. An average is over all of BALROG's environments."
+    "† published elsewhere: different games and versions, not replayed, therefore ranked apart from own "
+    "rows: by Welch's t from the published means and standard errors, with Holm's correction over all pairs "
+    "in a column. Bars: ± 1.96 standard errors, as BALROG reports them. An average is over all of BALROG's "
+    "environments."
 )
 
 
-def board_table(entries: Sequence[BoardRow], by: str, pages: Mapping[str, str], note: str) -> Table:
-    """The rows as a table; own rows link to their pages."""
-    named = {env for entry in entries for env in entry.figures}
-    envs = [AVERAGE, *in_order(named & set(environments.names())), *named - {AVERAGE, *environments.names()}]
-    envs.sort(key=lambda env: env != by)
+def board_table(entries: Sequence[BoardRow], first: str, links: Mapping[str, str], note: str) -> Table:
+    """The rows as a table; own rows and their scores link to their pages."""
+    columns = columns_of([entry.columns for entry in entries], first, in_order(environments.names()))
+    measure = [first] if first not in columns and entries else []
     rows: list[list[Cell]] = [
-        [_named(entry, pages), entry.rank, *[entry.figures.get(env, "") for env in envs],
-         entry.dollars, entry.verified, entry.answered_by, entry.date]
+        [
+            _named(entry, links),
+            entry.rank,
+            *[entry.figures.get(entry.measure, "") for _ in measure],
+            *[_score(entry, column, links) for column in columns],
+            *(entry.dollars, entry.verified, entry.answered_by, entry.date),
+        ]
         for entry in entries
-    ]  # fmt: skip
-    return Table(
-        ["agent / model", "rank", *envs, "dollars per episode", "verified", "answered by", "date"],
-        rows,
-        note,
-        [entry.own for entry in entries],
-    )
+    ]
+    headings = ["agent / model", "rank", *measure, *columns]
+    return Table([*headings, "dollars per episode", "verified", "answered by", "date"], rows, note)
+
+
+def _score(entry: BoardRow, column: str, links: Mapping[str, str]) -> Cell:
+    """A score with its bar and its rank in this column."""
+    score = entry.columns.get(column)
+    if score is None:
+        return ""
+    return msgspec.structs.replace(score.cell(), href=links.get(entry.name, "") if entry.own else "")
 
 
 def measures_section(arms: Sequence[Arm]) -> Section:
@@ -328,32 +386,3 @@ def measured(episodes: Sequence[Episode], measure: Scale) -> str:
         return f"unknown for {count:,} of {len(episodes):,}"
     found, mean = interval(episodes, measure), fmean(measure.of(episode) for episode in episodes)
     return f"{mean:,.2f} [{found.low:,.2f}, {found.high:,.2f}]" if found.known else f"{mean:,.2f}"
-
-
-def against_section(arms: Sequence[Arm], env: str) -> Section:
-    """Compare own arms with published rows whose single episodes are known for this environment."""
-    rows: list[list[Cell]] = [
-        [made.ours, made.theirs, made.sentence] for made in against_published(arms, env)
-    ]
-    if not rows:
-        return Section("")
-    headings = [f"{kind_of(env).title}: own arm", "published episodes of", "verdict"]
-    return Section("Against published episodes", tables=[Table(headings, rows)])
-
-
-def against_published(arms: Sequence[Arm], env: str) -> list[Comparison]:
-    """Compare each complete own arm with each of those rows, as one family of tests."""
-    known = [row for row in published().rows if row.episodes.get(env)]
-    own = [arm for arm in arms if env in arm.by_env() and not arm.partial]
-    pairs = [(arm, row) for arm in own for row in known]
-    return adjust([_against(arm, row, env, len(pairs)) for arm, row in pairs])
-
-
-def _against(arm: Arm, row: Reference, env: str, family: int) -> Comparison:
-    names = (arm.name, f"{row.agent} / {row.name} †")
-    return compare(_anonymous(arm, env), row.scores(env), names, bounds={env: Bounds()}, family=family)
-
-
-def _anonymous(arm: Arm, env: str) -> list[Score]:
-    """Scores without task names, which published episodes lack; each game counts once."""
-    return [Score(score.value, env) for score in independent(scores(arm.by_env()[env]))]
