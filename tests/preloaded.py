@@ -30,6 +30,8 @@ LARGEST = 64_000
 """Bytes of an order; the socket takes more."""
 READ_BY_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC", "OMP_", "OPENBLAS")
 """Beginnings of environment variables that Python reads at its start, or libraries while they load."""
+OF_A_SITE = ("sitecustomize", "usercustomize")
+"""Modules that Python runs at its start."""
 ENVIRONMENT = dict(os.environ)
 
 
@@ -48,13 +50,13 @@ class Server:
                 env=ENVIRONMENT,
             )
 
-    def run(self, order: bytes, out: IO[bytes], errors: IO[bytes]) -> int:
-        """Run a command and return its exit code; negative for a signal, as in subprocess."""
+    def run(self, order: bytes, out: IO[bytes], errors: IO[bytes]) -> int | None:
+        """Run a command and return its exit code, negative for a signal as in subprocess; None if refused."""
         child = None
         try:
             socket.send_fds(self._socket, [order], [out.fileno(), errors.fileno()])
-            child = int(self._socket.recv(64))
-            return int(self._socket.recv(64))
+            child = int(self._socket.recv(64)) or None
+            return int(self._socket.recv(64)) if child else None
         except BaseException:  # e.g. a test's timeout, while the command hangs
             if child is not None:
                 with suppress(ProcessLookupError):
@@ -90,6 +92,8 @@ def run(
             except BaseException:
                 _server = None
                 raise
+            if code is None:
+                return None
             return subprocess.CompletedProcess([module, *words], code, _text(out), _text(errors))
 
 
@@ -99,7 +103,15 @@ def _text(stream: IO[bytes]) -> str:
 
 
 def _read_by_python(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith(READ_BY_PYTHON)}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(READ_BY_PYTHON) and name != "PYTHONPATH"
+    }
+
+
+def _path(environment: Mapping[str, str]) -> list[str]:
+    return [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
 
 
 # --- in the process of the server ---
@@ -125,19 +137,30 @@ def _forked(orders: socket.socket) -> list[Any] | None:
         order, descriptors, *_ = socket.recv_fds(orders, LARGEST, 2)
         if not order:
             return None
-        assert threading.active_count() == 1, "a thread would be missing in the forks"
-        child = os.fork()
-        if not child:
-            orders.close()
-            for number, descriptor in zip((1, 2), descriptors, strict=True):
-                os.dup2(descriptor, number)
-                os.close(descriptor)
-            return list(json.loads(order))
+        asked = list(json.loads(order))
+        if _replaces_imported(asked[-1]):
+            orders.send(b"0")
+        else:
+            assert threading.active_count() == 1, "a thread would be missing in the forks"
+            child = os.fork()
+            if not child:
+                orders.close()
+                for number, descriptor in zip((1, 2), descriptors, strict=True):
+                    os.dup2(descriptor, number)
+                    os.close(descriptor)
+                return asked
+            orders.send(b"%d" % child)
+            _, status = os.waitpid(child, 0)
+            orders.send(b"%d" % os.waitstatus_to_exitcode(status))
         for descriptor in descriptors:
             os.close(descriptor)
-        orders.send(b"%d" % child)
-        _, status = os.waitpid(child, 0)
-        orders.send(b"%d" % os.waitstatus_to_exitcode(status))
+
+
+def _replaces_imported(environment: Mapping[str, str]) -> bool:
+    """Whether PYTHONPATH has a module that is imported already, or one that Python runs at its start."""
+    imported = {name.partition(".")[0] for name in sys.modules} | set(OF_A_SITE)
+    folders = (folder for folder in _path(environment) if folder not in sys.path and os.path.isdir(folder))
+    return any(name.partition(".")[0] in imported for folder in folders for name in os.listdir(folder))
 
 
 def _become(module: str, words: list[str], cwd: str, environment: dict[str, str]) -> str:
@@ -145,7 +168,7 @@ def _become(module: str, words: list[str], cwd: str, environment: dict[str, str]
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
-    sys.path[0] = os.getcwd()
+    sys.path[:1] = [os.getcwd(), *(folder for folder in _path(environment) if folder not in sys.path)]
     sys.argv = ["-m", *words]
     sys.orig_argv = [sys.executable, "-m", module, *words]
     importlib.invalidate_caches()

@@ -2,10 +2,12 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,24 @@ def own_cache(cache: Path) -> Path:
     cache.mkdir(exist_ok=True)
     (cache / "files").symlink_to(fetched)
     return cache
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Let files of this process and its children grow to `size` bytes only.
+
+    Modules compiled meanwhile are not cached: Python would store the beginning of a larger one as the whole.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    caching, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = caching
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
 
 
 def plug_in(site: Path, group: str, name: str, code: str) -> str:
@@ -70,8 +90,8 @@ def command(module: str, *words: str, cwd: Path, **environment: str) -> subproce
 
 
 def evaluate(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`python -m balrog_rag.eval words...` with the scripted model."""
-    return command("balrog_rag.eval", "model=scripted", *words, cwd=cwd, **environment)
+    """`python -m balrog_rag.eval words...` with the scripted model, and one process for the games."""
+    return command("balrog_rag.eval", "model=scripted", "runner.workers=1", *words, cwd=cwd, **environment)
 
 
 def edit_journal(path: Path, kind: str, change: Callable[[dict[str, Any]], object], at: int = 0) -> None:

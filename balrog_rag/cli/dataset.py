@@ -260,10 +260,10 @@ def _write_page(sections: "list[Section]", sets: "list[Games]", out: Path) -> No
     from balrog_rag.results.report.document import ReportPage
     from balrog_rag.results.report.figures import saved
     from balrog_rag.results.report.html import html
-    from balrog_rag.results.report.write import write_figures
+    from balrog_rag.results.report.write import encode, write_figures
 
     drawn = figures(sets)
-    write_figures(drawn, out, ["png"])
+    write_figures({name: encode(figure, ["png"]) for name, figure in drawn.items()}, out, ["png"])
     svgs = {name: saved(figure, "svg") for name, figure in drawn.items()}
     page = ReportPage(", ".join(games.name for games in sets), sections)
     run_folder.write_bytes(out / "games.html", html(page, svgs).encode("utf-8", "replace"))

@@ -5,7 +5,6 @@ from typing import Any
 
 from balrog_rag import __version__
 from balrog_rag.config import user_presets
-from balrog_rag.config.compose import as_hydra_wants, compose
 from balrog_rag.config.groups import group_options, register_schema
 from balrog_rag.config.schema import documented_keys
 from balrog_rag.contracts.errors import ConfigError
@@ -57,12 +56,12 @@ def with_flags(words: list[str]) -> int:
 
 
 def _refuse_keys_as_flags(words: list[str]) -> None:
-    """Reject `--agent naive`, `--episodes 3`: keys, or their last parts, written as flags."""
+    """Reject `--agent naive`, `-episodes 3`: keys, or their last parts, written as flags."""
     keys = [*group_options(), *(key for key, _ in documented_keys())]
     for word, after in zip(words, [*words[1:], ""], strict=True):
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("-", "_")
-        if not word.startswith("--") or f"--{name}" in FLAGS:
+        if not word.startswith("-") or word in FLAGS or f"--{name}" in FLAGS:
             continue
         meant = [name] if name in keys else [key for key in keys if key.endswith(f".{name}")]
         given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
@@ -91,6 +90,8 @@ def _log_format(words: list[str]) -> list[str]:
 def _hydra_says(words: list[str]) -> int:
     """Let Hydra answer, with our configuration; invalid overrides are still one line."""
     import hydra
+
+    from balrog_rag.config.compose import as_hydra_wants, compose
 
     given = [word for word in words if word.startswith(f"{user_presets.KEY}=")]
     folder, words = user_presets.split(words)

@@ -1,12 +1,13 @@
 """`--help`: usage, the groups to choose from, and every key with its default and description."""
 
+from dataclasses import asdict
 from typing import Any
 
 from balrog_rag.config import user_presets
-from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import plain, value_at
+from balrog_rag.config.default_values import default_values
+from balrog_rag.config.frozen import value_at
 from balrog_rag.config.groups import group_options
-from balrog_rag.config.schema import documented_keys
+from balrog_rag.config.schema import Config, documented_keys
 
 USAGE = """\
 usage: balrog-rag run [GROUP=OPTION ...] [KEY=VALUE ...]
@@ -35,7 +36,7 @@ flags:
 
 def text(words: list[str]) -> str:
     """Return the whole help; it shows the values that result from these overrides."""
-    values = plain(compose(words))
+    values = asdict(_composed(words) if words else default_values())
     with user_presets.found_in(user_presets.split(words)[0]):
         found = group_options()
     groups = [f"  {name + '=':<12} {' '.join(options)}" for name, options in found.items() if options]
@@ -43,6 +44,12 @@ def text(words: list[str]) -> str:
     return "\n".join(
         [USAGE, "groups (folders in conf/):", *groups, "", "keys, with their current values:", *keys]
     )
+
+
+def _composed(words: list[str]) -> Config:
+    from balrog_rag.config.compose import compose
+
+    return compose(words)
 
 
 def _short(value: Any) -> str:

@@ -52,6 +52,8 @@ def check_together(config: Any) -> None:
             f"env.seeds: env.seeding={env.seeding} does not use seeds; add env.seeding=list or fixed, "
             "or set run.seed instead"
         )
+    if not config.model.name.rpartition("/")[2].strip():
+        raise ConfigError("model.name: empty; set model.name=NAME")
     _check_pictures(env, agent)
 
 

@@ -5,9 +5,8 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 import msgspec
-from omegaconf import MISSING
 
-from balrog_rag.config.schema_keys import leaves
+from balrog_rag.config.schema_keys import MISSING, leaves
 from balrog_rag.contracts.data import CONNECTION_KEYS, digest
 from balrog_rag.contracts.errors import ConfigError
 

@@ -46,9 +46,12 @@ class one_line_errors:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         from hydra.errors import HydraException
         from omegaconf.errors import OmegaConfBaseException
+        from yaml import YAMLError
 
         if isinstance(error, HydraException | OmegaConfBaseException):
             raise ConfigError(explain(error, self.overrides)) from error
+        if isinstance(error, YAMLError):
+            raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from error
 
 
 SEVERAL = re.compile(r"(?:Ambiguous value for argument|Sweep parameters) '(.+?)'(?= 1\.| requires)")
@@ -63,6 +66,10 @@ def explain(error: BaseException, overrides: list[str]) -> str:
         return _several(found.group(1).lstrip("+").replace("env.options.", "env.", 1))
     if isinstance(error, OverrideParseException):
         return f"{error.override}: cannot be parsed; close the bracket or quote, or put the value in quotes"
+    if found := re.search(r"In '([^']+)': Could not load '([^']+)'", text):
+        group, _, name = found[2].partition("/")
+        known = group_options().get(group, [])
+        return f"{found[1]}.yaml: its defaults name {name}: no such {group}{nearest(name, known)}"
     if found := re.search(r"Could not find '([^']+)'", text):
         return _unknown_option(*found.group(1).split("/", 1))
     if found := re.search(r"(?:full_key|Full key): (\S+)", text):
@@ -102,6 +109,8 @@ def _wrong_value(key: str, reason: str, overrides: Sequence[str]) -> str:
     if below:
         return f"{key}: a section, not a key; write e.g. {below[0]}=VALUE, or see --help"
     wanted = next((f"must be {wanted}" for sign, wanted in WANTED.items() if sign in reason), reason)
+    if not given and (found := re.match("Value '([^']*)' of type", reason)):  # in a preset
+        given, value = [found[1]], found[1]
     return f"{key}={value}: {wanted}" if given and wanted != reason else f"{key}: {wanted}"
 
 
@@ -136,6 +145,9 @@ def _wrong_word(word: str, groups: Mapping[str, Sequence[str]]) -> str:
 def _no_value(word: str, groups: Mapping[str, Sequence[str]]) -> str:
     """Describe a bare word: an option without its group, or a key without its value."""
     meant = [f"{group}={word}" for group, options in groups.items() if word in options]
+    name, colon, value = word.partition(":")
+    if colon and name in groups:
+        meant = [f"{name}={value}"]
     if meant:
         return f"{word}: not KEY=VALUE; write {' or '.join(meant)}"
     return f"{word}: not KEY=VALUE; write {word}=VALUE, without spaces around =, or see --help"
@@ -168,6 +180,8 @@ def _unknown_option(group: str, option: str = "") -> str:
     names = group_options().get(group, [])
     if group == "model" and option:
         return _unknown_model(option, names)
+    if group == "agent" and option.endswith(".py"):
+        return f"agent={option}: name a class or function of the file; write agent={option}:NAME"
     if group == "env" and "/" in option:
         return f"env={option}: a task, not a preset; write env.tasks=[{option}]"
     if group == "env" and option in registry.environments.names():

@@ -2,8 +2,6 @@
 
 from functools import cache
 
-from omegaconf import OmegaConf
-
 from balrog_rag.config.schema import ModelConfig
 from balrog_rag.util.litellm_loading import load
 from balrog_rag.util.paths import data
@@ -50,5 +48,7 @@ def _declared() -> frozenset[str]:
 
 @cache
 def _declared_name(preset: str) -> str:
+    from omegaconf import OmegaConf
+
     path = data("conf") / "model" / f"{preset}.yaml"
     return str(OmegaConf.select(OmegaConf.load(path), "name")) if path.is_file() else ""

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import Field, field, fields, is_dataclass
 from typing import Any
 
-from omegaconf import MISSING
-
 from balrog_rag.contracts import registry
+
+MISSING: Any = "???"
+"""OmegaConf's sign of a value that must be set; its import would make `--help` slower."""
 
 
 def key(

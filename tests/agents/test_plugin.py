@@ -1,13 +1,12 @@
 """An agent from another package, installed with pip, plays without a change to this repository."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE
+from tests.support import command
 
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
 
@@ -33,11 +32,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [sys.executable, "-m", *arguments]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    return command(arguments[0], *arguments[1:], cwd=Path.cwd(), PYTHONPATH=str(installed))
 
 
 def test_a_plugged_in_agent_shows_its_own_words(installed: Path) -> None:

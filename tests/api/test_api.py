@@ -34,6 +34,7 @@ SHORT = (
     "agent=naive",
     "env=corridor",
     "env.episodes=2",
+    "runner.workers=1",
     "limits.steps=6",
     "runner.log=none",
 )

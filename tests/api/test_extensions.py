@@ -1,6 +1,5 @@
 """The six examples of extensions: each runs as a script, and installed from a package."""
 
-import os
 import runpy
 import subprocess
 import sys
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE
+from tests.support import command
 
 TOP = Path(__file__).parents[2]
 
@@ -82,10 +81,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def commanded(installed: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run `balrog-rag` where that package is installed."""
-    return subprocess.run(
-        [sys.executable, "-m", "balrog_rag", *words], capture_output=True, text=True, cwd=installed,
-        env={**os.environ, "PYTHONPATH": str(installed)}, timeout=PATIENCE,
-    )  # fmt: skip
+    return command("balrog_rag", *words, cwd=installed, PYTHONPATH=str(installed))
 
 
 def test_installed_commands_are_listed_and_run(installed: Path) -> None:

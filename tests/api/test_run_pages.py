@@ -11,7 +11,10 @@ from balrog_rag.api.run_pages import HtmlPage
 from balrog_rag.contracts.errors import ConfigError
 from tests.support import edit_journal
 
-SHORT = ("model=scripted", "env=corridor", "env.episodes=2", "limits.steps=4", "runner.log=none")
+SHORT = (
+    *("model=scripted", "env=corridor", "env.episodes=2"),
+    *("limits.steps=4", "runner.workers=1", "runner.log=none"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from balrog_rag.run.user_watchers import Patience
 
 SHORT = (
     *("model=scripted", "agent=naive", "env=corridor"),
-    *("env.episodes=2", "limits.steps=4", "runner.log=none"),
+    *("env.episodes=2", "limits.steps=4", "runner.workers=1", "runner.log=none"),
 )
 
 

@@ -41,7 +41,7 @@ def test_the_arms_of_an_experiment_are_told_apart(capsys):
     lines = said(capsys, "+experiment=quickstart", "env.episodes=2")
     assert [line.split()[0] for line in lines[3:8]] == [*FREE, "embedded"]
     assert sum(line.startswith(f"{', '.join(FREE)}: 2 episodes of nle/") for line in lines) == 1
-    assert "embedded: limits.steps=3" in lines
+    assert "embedded: limits.steps=2" in lines
 
 
 def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):

@@ -46,6 +46,8 @@ PACKAGE = Path(__file__).parents[2] / "balrog_rag"
             "agent.retrieval: a section, not a key; write e.g. agent.retrieval.enable",
         ),
         ("agent = cot", "agent: not KEY=VALUE; write agent=VALUE, without spaces around ="),
+        ("agent:cot", "agent:cot: not KEY=VALUE; write agent=cot"),
+        ("agent=play.py", "agent=play.py: name a class or function of the file; write agent=play.py:NAME"),
         ("agent= cot", "agent=: agent missing; write agent=VALUE without spaces around ="),
         ("model=gpt-4o", "model=gpt-4o: model= takes the provider; write model=openai model.name=gpt-4o"),
         ("model=openai/o9", "model= takes the provider; write model=openai model.name=openai/o9"),
@@ -89,6 +91,26 @@ def test_what_an_option_of_a_game_takes_is_said_in_words(word: str, says: str) -
     with pytest.raises(ConfigError) as raised:
         resolved_options(kind, compose([word]).env.options, [kind])
     assert str(raised.value) == says
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("-agent naive", "-agent: a key, not a flag; write agent=naive"),
+        ("-episodes 3", "-episodes: a key, not a flag; write env.episodes=3"),
+        ("-agnet naive", "-agnet: no such flag"),
+    ],
+)
+def test_a_key_is_not_a_flag_with_one_dash_either(
+    words: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err.startswith(f"error: {says}")
+
+
+def test_a_model_without_a_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^model\.name: empty; set model\.name=NAME$"):
+        check_together(compose(["model=openai", "model.name="]))
 
 
 def test_a_limit_for_an_environment_that_is_none_is_refused() -> None:

@@ -85,6 +85,26 @@ def test_a_wrong_key_in_a_preset_is_one_line(folder: Path) -> None:
         compose([f"conf_dir={folder}", "agent=mine"])
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: [\n", r"not YAML: .* in \".*agent/mine\.yaml\", line 2, column 1"),
+        (
+            "defaults: [cto, _self_]\n",
+            r"agent/mine\.yaml: its defaults name cto: no such agent; did you mean cot",
+        ),
+        (
+            "defaults: [cot, _self_]\nmax_text_history: many\n",
+            r"agent\.max_text_history=many: must be a whole",
+        ),
+    ],
+)
+def test_a_preset_that_cannot_be_read_is_one_line(folder: Path, text: str, line: str) -> None:
+    (folder / "agent/mine.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=f"^{line}[^\n]*$"):
+        compose([f"conf_dir={folder}", "agent=mine"])
+
+
 def test_help_lists_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"conf_dir={folder}", "agent=mine", "--help"]) == 0
     agents = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  agent= "))

@@ -19,7 +19,14 @@ from balrog_rag.run.merging import merge
 from balrog_rag.util.files import lock
 from tests.support import CLEAN, PATIENCE, edit_journal, evaluate, timeless, until
 
-RUN = ["model=scripted", "agent=naive", "env=corridor", "limits.steps=4", "runner.log=none"]
+RUN = [
+    "model=scripted",
+    "agent=naive",
+    "env=corridor",
+    "limits.steps=4",
+    "runner.workers=1",
+    "runner.log=none",
+]
 
 
 def play(place: Path, *words: str) -> balrog_rag.Run:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import PATIENCE, until
+from tests.support import command, until
 
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
 ORCHARD = ("env.tasks=[orchard/small-v0]", "model=scripted")
@@ -29,14 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(site: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *words],
-        env=environment(site),
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return command(words[0], *words[1:], cwd=cwd, PYTHONPATH=str(site))
 
 
 def environment(site: Path) -> dict[str, str]:

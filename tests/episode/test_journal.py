@@ -114,6 +114,7 @@ from balrog_rag.episode.journal_writer import Writer
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
 keep = path.stat().st_size
+sys.dont_write_bytecode = True  # the cache of a module compiled now would be its beginning
 resource.setrlimit(resource.RLIMIT_FSIZE, (keep + 250, keep + 250))
 writer = Writer(path, keep)
 for n in range(100):

@@ -12,7 +12,10 @@ import balrog_rag
 from balrog_rag.cli.episode import main
 from balrog_rag.results.runs import load
 
-WORDS = ("model=scripted", "env=corridor", "env.episodes=2", "limits.steps=3", "runner.log=none")
+WORDS = (
+    *("model=scripted", "env=corridor", "env.episodes=2"),
+    *("limits.steps=3", "runner.workers=1", "runner.log=none"),
+)
 RAG = ("agent=robust_star_rag", "knowledge.index=bm25")
 
 

@@ -16,7 +16,7 @@ from balrog_rag.results.run_folder import journals
 from balrog_rag.run.replay import verify
 
 GOTO = "env.tasks=[babyai/BabyAI-MixedTrainLocal-v0/goto]"
-WORDS = ("env=babyai", GOTO, "env.episodes=2", "runner.log=none")
+WORDS = ("env=babyai", GOTO, "env.episodes=2", "runner.workers=1", "runner.log=none")
 
 
 @pytest.fixture(scope="module")

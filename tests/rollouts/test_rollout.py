@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import resource
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from balrog_rag.rollouts.rollout_request import read_request
 from balrog_rag.rollouts.rollout_result import RolloutResult
 from balrog_rag.run.replay import verify
 from tests.rollouts.support import GOTO, KEY, NLE, QUICK, endpoint, files_with
+from tests.support import largest_file
 
 
 def played(folder: Path, *requests: dict[str, Any], server: TestServer | None = None) -> list[RolloutResult]:
@@ -252,12 +252,8 @@ def test_a_finished_rollout_is_returned_again_and_an_id_belongs_to_one_request(t
 
 
 def test_a_full_disk_is_an_error_and_loses_no_answer(tmp_path: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, before[1]))
-    try:
+    with largest_file(9000):
         (full,) = played(tmp_path, {"id": "full", "max_steps": 30})
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert full.reward is None
     assert full.error is not None
     assert "cannot be written" in full.error

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import resource
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,7 @@ from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.published_episodes import UNSEEN
 from balrog_rag.viewer.rebuilding import RebuiltEpisode
 from balrog_rag.viewer.screen_recording import moments, write
-from tests.support import command
+from tests.support import command, largest_file
 from tests.viewer.support import documents
 
 
@@ -126,13 +125,9 @@ def test_screens_for_which_there_is_no_room_leave_no_file(
 ) -> None:
     rebuilt = RebuiltEpisode(journals_of(runs / "told")[0])
     rebuilt.run()
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
-    try:
-        with pytest.raises(FileNotWritten, match=rf"{name}: cannot be written \(File too large\)"):
-            write(rebuilt.collector, tmp_path / name, "title", steps)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    line = rf"{name}: cannot be written \(File too large\)"
+    with largest_file(2000), pytest.raises(FileNotWritten, match=line):
+        write(rebuilt.collector, tmp_path / name, "title", steps)
     assert list(tmp_path.iterdir()) == []
 
 

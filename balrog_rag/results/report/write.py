@@ -1,6 +1,6 @@
 """Write a report's folder: page, figures, and the data behind them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,13 @@ def write_report(
     shown = {"html", "md", *FORMATS} & set(kinds)
     figures = figures_of(found) | beside.figures if shown else {}
     pictures = [kind for kind in FORMATS if kind in kinds or (kind == "png" and "md" in kinds)]
-    files = write_figures(figures, out, pictures)
+    embedded = ["svg"] if "html" in kinds else []
+    encoded = {name: encode(figure, {*pictures, *embedded}) for name, figure in figures.items()}
+    files = write_figures(encoded, out, pictures)
     made = page(found, title, pages or EpisodePages(out), list(figures))
     made.sections += beside.sections
     if "html" in kinds:
-        svgs = {name: saved(figure, "svg") for name, figure in figures.items()}
+        svgs = {name: formats["svg"] for name, formats in encoded.items()}
         run_folder.write_bytes(out / "report.html", html(made, svgs).encode("utf-8", "replace"))
     if "md" in kinds:
         run_folder.write_bytes(out / "report.md", markdown(made, files).encode("utf-8", "replace"))
@@ -72,12 +74,17 @@ def pick(arms: Sequence[Arm], name: str | None) -> Arm:
     raise ConfigError(f"--baseline {name}: unknown arm{nearest(str(name), [arm.name for arm in arms])}")
 
 
-def write_figures(figures: dict[str, Any], out: Path, kinds: Sequence[str]) -> dict[str, str]:
-    """Save every figure in every requested format; return the PNG of each, relative to `out`."""
-    for name, figure in figures.items():
+def encode(figure: Any, kinds: Iterable[str]) -> dict[str, bytes]:
+    """Return a figure in these formats, each made once: a figure takes longer than the page."""
+    return {kind: saved(figure, kind) for kind in kinds}
+
+
+def write_figures(encoded: dict[str, dict[str, bytes]], out: Path, kinds: Sequence[str]) -> dict[str, str]:
+    """Write every figure in every requested format; return the PNG of each, relative to `out`."""
+    for name, formats in encoded.items():
         for kind in kinds:
-            run_folder.write_bytes(out / "figures" / f"{name}.{kind}", saved(figure, kind))
-    return {name: f"figures/{name}.png" for name in figures}
+            run_folder.write_bytes(out / "figures" / f"{name}.{kind}", formats[kind])
+    return {name: f"figures/{name}.png" for name in encoded}
 
 
 def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ def _nle_files() -> Path:
 def read_notes() -> dict[str, Any]:
     """Read the notes in wiki_index: effects of objects, and topics of play."""
     from omegaconf import OmegaConf
-    from yaml import YAMLError  # type: ignore[import-untyped]
+    from yaml import YAMLError
 
     file = data("wiki_index") / "notes.yaml"
     try:
