@@ -45,8 +45,17 @@ MADE_HERE = {
 """Files that readers of a page write themselves."""
 
 
+LONG = {"python.md", "runs.md", "extend-with-an-agent.md", "extend-with-a-statistic.md"}
+"""Pages whose blocks play several runs; the examples' own tests and shorter pages play the same in parts."""
+
+
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda p: p.name
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+        for page in PAGES
+        if BLOCK.search(page.read_text())
+    ],
 )
 def test_every_block_of_python_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -226,10 +235,7 @@ def test_the_examples_run(
     said = capsys.readouterr().out
     assert "unknown action 'nowhere'" in said
     assert "step 1," in said
-    quiet = ("runner.log=none", "limits.steps=3")
-    example("extend_agent", *quiet)
-    assert "2 episodes ended" in capsys.readouterr().out
-    example("compare_agents", *quiet, "env.episodes=2")
+    example("compare_agents", "runner.log=none", "runner.workers=1", "limits.steps=3", "env.episodes=2")
     assert "undecided" in capsys.readouterr().out
 
 

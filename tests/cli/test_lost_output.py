@@ -85,7 +85,9 @@ def under(shell: str, top: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", shell], cwd=top, env=words, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("shell", ["$b show $j | head -1", "$b show $j --brief | head -1"])
+@pytest.mark.parametrize(
+    "shell", ["$b show $j --brief | head -1", pytest.param("$b show $j | head -1", marks=pytest.mark.slow)]
+)
 def test_a_reader_that_has_seen_enough_is_not_an_error_of_the_agent(played: Path, shell: str) -> None:
     done = under(f"set -o pipefail; {shell}", played)
     assert (done.returncode, done.stderr) == (0, "")

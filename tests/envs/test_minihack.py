@@ -1,4 +1,6 @@
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -129,3 +131,23 @@ def test_python_dice_are_left_as_they_were():
     random.seed(5)
     play(minihack("Corridor-R3"), ["north"])
     assert random.random() == expected
+
+
+IMPORTED = """
+import sys
+from balrog_rag.envs.minihack.package import import_minihack
+import_minihack()
+assert "pkg_resources" not in sys.modules
+import pkg_resources
+from minihack import base
+from minihack.envs import boxohack
+assert base.HACKDIR == pkg_resources.resource_filename("nle", "nethackdir")
+assert base.PATCH_SCRIPT.startswith(pkg_resources.resource_filename("minihack", "scripts"))
+assert boxohack.LEVELS_PATH.startswith(pkg_resources.resource_filename("minihack", "dat"))
+"""
+
+
+def test_the_package_finds_its_files_without_pkg_resources() -> None:
+    words = [sys.executable, "-W", "error", "-W", "ignore:pkg_resources", "-c", IMPORTED]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -16,6 +16,7 @@ from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
+from balrog_rag.envs.minihack.package import import_minihack
 from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
 from balrog_rag.envs.nethack.beginning import turn_first_pages
@@ -72,14 +73,8 @@ def registered_tasks() -> list[str]:
     """Return every MiniHack task."""
     import gymnasium
 
-    _import_minihack()
+    import_minihack()
     return sorted(name for name in gymnasium.registry if name.startswith("MiniHack-"))
-
-
-def _import_minihack() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pkg_resources warns of its removal on every import of minihack
-        import minihack  # noqa: F401
 
 
 class MiniHackEngine:
@@ -97,7 +92,7 @@ class MiniHackEngine:
         """
         self._seeds = spec.seeds
         self._ttyrec = ttyrec
-        _import_minihack()
+        import_minihack()
         clear(ttyrec)
         prefix = log_prefix(ttyrec)
         with _seeded(spec.seeds.core), _recording(ttyrec, prefix):
