@@ -117,7 +117,9 @@ def test_the_version_is_the_librarys() -> None:
     library = Path(nle.submodule_search_locations[0], "libnethack.so").read_bytes()
     found = re.search(rb"NetHack Version (\d+\.\d+\.\d+)", library)
     assert found
-    assert f"is NetHack {found[1].decode()} " in text_of("Which NetHack does NLE run?")
+    version = found[1].decode()
+    assert f"is NetHack {version} " in text_of("Which NetHack does NLE run?")
+    assert {entry.version for entry in guide.entries()} == {version}
 
 
 def test_figures_in_brackets_behind_a_monster() -> None:

@@ -42,7 +42,7 @@ class GuideEntry(msgspec.Struct, frozen=True):
     """Where it was checked: a C file and function of NetHack 3.6.7, or a test."""
     asked: str = ""
     sure: str = "certain"
-    version: str = "3.6"
+    version: str = "3.6.7"
     id: str = ""
     """For an entry whose title or file changed: the last part of its old path, or the whole path."""
     tags: tuple[str, ...] = ()
