@@ -2,7 +2,7 @@
 
 It measures what retrieval puts in front of a player at the moment of a decision. The prompt is made as for a
 model, with `agent.retrieval` as configured, but no model reads it: a file names the passages that state each
-rule, and a program plays on for one turn of the game with the rules that are shown.
+rule, and a program plays on for one move with the rules that are shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from balrog_rag.util.tokens import count_text
 from balrog_rag.util.wording import joined_names
 
 PROGRAM = "follow_rules"
-"""The action that plays one turn of the game with the rules it names."""
+"""The action that plays one move with the rules it names."""
 ALL, NONE = "all", "none"
 _OF_A_MODEL = ("model", "model_memory")
 _LONGEST_FILE = 1_000_000
