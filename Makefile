@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DOCS := .venv-docs
 EXTRAS ?= local,dev
 JOBS ?= 2
-INTEGRATIONS ?= verifiers openenv trl inspect watchers
+INTEGRATIONS ?= verifiers openenv trl inspect watchers cluster
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
 .DEFAULT_GOAL := help

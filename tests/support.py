@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from balrog_rag.envs.nethack.observe import NUMBERS
-from balrog_rag.episode import chain
+from balrog_rag.episode import chain, journal
 from balrog_rag.episode.journal import VERSION
+from balrog_rag.results.episodes import Episode
 from balrog_rag.util.fetch import cache_folder
 from tests import preloaded
 
@@ -112,7 +113,7 @@ def timeless(path: Path) -> list[object]:
             return {name: strip(inner) for name, inner in value.items() if name not in TIMES}
         return value
 
-    return [strip(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
+    return [strip(msgspec.json.decode(line)) for line in journal.read_bytes(path).splitlines()]
 
 
 def rechained(data: bytes) -> bytes:
@@ -124,6 +125,11 @@ def rechained(data: bytes) -> bytes:
             line, link = chain.chained_line(link, bare)
         made.append(line)
     return b"".join(made)
+
+
+def unstored(episode: Episode) -> Episode:
+    """The same episode with all of its fields in memory, as it was when its journal was read."""
+    return Episode(**{name: getattr(episode, name) for name in Episode.__struct_fields__})
 
 
 def unchained(data: bytes) -> bytes:

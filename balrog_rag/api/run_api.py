@@ -13,6 +13,7 @@ from balrog_rag.config.own_files import quoted
 from balrog_rag.config.plain_secrets import refuse_in_words
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.episode import journal as journal_file
 from balrog_rag.results import run_folder as folders
 from balrog_rag.results.runs import load
 from balrog_rag.results.summary import summarise, write_all
@@ -198,7 +199,7 @@ class Run:
                 raise ConfigError(f"{self.folder}: {len(names)} finished episodes, counted from 0")
             return folders.journal_path(self.folder, names[episode])
         path = folders.journal_path(self.folder, episode) if folders.is_episode(episode) else None
-        if path is None or not path.exists():
+        if path is None or not journal_file.exists(path):
             raise ConfigError(f"{self.folder}: unknown episode {episode!r}{nearest(episode, names)}")
         return path
 

@@ -36,7 +36,7 @@ def journals_in(places: Sequence[Path]) -> list[Path]:
     """Return the journals of run folders, sweeps and single files, each once."""
     found: dict[Path, None] = {}
     for place in places:
-        if place.is_file():
+        if not place.is_dir():
             found[run_folder.one_journal(place)] = None
             continue
         for folder in run_folders(place):

@@ -126,12 +126,13 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _to_verify(paths: Sequence[Path]) -> list[Path]:
     """The journals in runs, sweeps and files; other paths, as from `RUN/*`, are reported and skipped."""
+    from balrog_rag.episode import journal
     from balrog_rag.results.run_folder import is_journal, journals
 
     found: list[Path] = []
     others: list[Path] = []
     for path in paths:
-        if not path.exists():
+        if not journal.exists(path):
             raise RunFolderError(f"{path}: no such file or folder")
         here = journals(path) if path.is_dir() else [path] if is_journal(path) else []
         found += here

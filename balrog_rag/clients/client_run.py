@@ -69,7 +69,7 @@ class ClientRun:
 
     def _find_begun(self) -> None:
         """Look up what earlier attempts played."""
-        self._begun = {name for name in self.exchanges if journal_path(self.run.folder, name).exists()}
+        self._begun = {name for name in self.exchanges if journal.exists(journal_path(self.run.folder, name))}
 
     # --- playing ---
 
@@ -200,4 +200,4 @@ class ClientBackend(LocalBackend):
 def finished(run: PlannedRun, spec: EpisodeSpec) -> bool:
     """Whether an episode ended in an earlier attempt."""
     path = journal_path(run.folder, spec.episode)
-    return path.exists() and journal.read(path).end is not None
+    return journal.exists(path) and journal.read(path).end is not None

@@ -13,6 +13,7 @@ from balrog_rag.contracts.errors import ConfigError
 CHANGEABLE_ON_RESUME = (
     "resume",
     "run.csv",
+    "run.pack",
     "run.watch",
     "run.ttyrec",
     "limits.until",

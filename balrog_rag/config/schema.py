@@ -27,6 +27,15 @@ class RunConfig:
     experiment: str | None = key("experiment that this run belongs to; set when it starts")
     departures: list[str] = key("settings that differ from that experiment; set when it starts")
     csv: bool = key("write BALROG's per-episode CSV beside each journal")
+    pack: int | None = field(
+        default=None,
+        metadata=described(
+            "pack this many journals of finished episodes into one file; null: each has its own files",
+            ge=2,
+            le=100_000,
+            implied=True,
+        ),
+    )
     watch: list[str] = key(
         "registered watchers that receive every event of the run's episodes", names=registry.watchers
     )
@@ -40,7 +49,7 @@ class EnvConfig:
     """The games: tasks, number of episodes, seeding, display and step limits."""
 
     tasks: list[str] = key("tasks as env/task; list them with `balrog-rag envs tasks NAME`")
-    episodes: int | None = key("episodes per task; null: the default of the kind of game", ge=1, le=100_000)
+    episodes: int | None = key("episodes per task; null: the default of the kind of game", ge=1, le=1_000_000)
     programs: list[str] = key("programs offered as additional actions")
     max_steps: dict[str, int] = key(
         "limit on a game's own steps, such as key presses, by environment; others: the default of the "
@@ -211,6 +220,17 @@ class RunnerConfig:
     shard: str | None = key(
         "part of the run to play: K/N, as in 3/8; /N: K from the array job; off: all; null: what the "
         "environment of an array job says, otherwise all"
+    )
+    store: str | None = field(
+        default=None,
+        metadata=described(
+            "object store for copies of the journals, such as s3://bucket/prefix; null: none",
+            implied=True,
+        ),
+    )
+    store_every: float = field(
+        default=60.0,
+        metadata=described("seconds between uploads of journals that are being written", ge=1, implied=True),
     )
     log: str = key(
         "progress display; auto: the dashboard in a terminal, a bar in a notebook, otherwise plain",

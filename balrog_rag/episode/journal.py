@@ -20,7 +20,7 @@ import msgspec
 
 from balrog_rag.contracts.data import Passage, Purpose, Reply, Rise
 from balrog_rag.contracts.errors import JournalError
-from balrog_rag.episode import chain
+from balrog_rag.episode import chain, packs
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import LARGE, read_file
 
@@ -175,7 +175,11 @@ class Recording(msgspec.Struct, frozen=True):
 
 def read(path: Path) -> Recording:
     """Read a journal; the module docstring says what is discarded and what is refused."""
-    return parse(_read_bytes(path), path)
+    data = read_bytes(path)
+    try:
+        return parse(data, path)
+    except JournalError as error:
+        raise _naming_pack(error, path) from error
 
 
 def parse(data: bytes, path: Path) -> Recording:
@@ -209,7 +213,25 @@ def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
 
 def entries_of(path: Path) -> Iterator[Entry]:
     """Iterate over the entries of a journal without keeping them."""
-    return (entry for entry, _ in _scan(_read_bytes(path), path))
+    yield from entries_in(read_bytes(path), path)
+
+
+def entries_in(data: bytes, path: Path) -> Iterator[Entry]:
+    """Iterate over the entries in the bytes of a journal; `path` is for error messages."""
+    try:
+        yield from (entry for entry, _ in _scan(data, path))
+    except JournalError as error:
+        raise _naming_pack(error, path) from error
+
+
+def _naming_pack(error: JournalError, path: Path) -> JournalError:
+    """Say where a journal without a file of its own is, and how to get one."""
+    if path.exists() or (place := packs.find(path)) is None:
+        return error
+    run = place.pack.parents[1]
+    return JournalError(
+        f"{error} (packed in {place.pack}; `balrog-rag results unpack {run} {place.episode}` makes it a file)"
+    )
 
 
 def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
@@ -262,9 +284,25 @@ _REFUSED = "restore the file, or delete this line and all lines after it to resu
 _REFUSED_LAST = "restore the file, or delete this last line to resume from the line before"
 
 
-def _read_bytes(path: Path) -> bytes:
+def exists(path: Path) -> bool:
+    """Whether there is a journal of this path, as a file or in a pack."""
+    return path.exists() or packs.find(path) is not None
+
+
+def head_of(path: Path) -> str:
+    """Return a journal's last digest, without checking the rest; "" if its lines are not chained."""
+    return (chain.last(read_bytes(path)[-TAIL:]) or b"").decode()
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a journal's bytes, from its file or from a pack."""
     try:
-        return read_file(path, LARGE)
+        try:
+            return read_file(path, LARGE)
+        except FileNotFoundError:
+            if (place := packs.find(path)) is None:
+                raise
+            return place.read()
     except OSError as error:
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
 

@@ -76,14 +76,14 @@ def write_runs(place: Path, kind: str, out: Path, organization: str, prompts: bo
 
 
 def _journals_in(place: Path) -> Sequence[Path]:
-    found = [place] if place.is_file() else run_folder.journals(place)
+    found = run_folder.journals(place) if place.is_dir() else [place]
     if not found:
         raise ConfigError(f"{place}: contains no journal; pass a run folder or a *.journal.jsonl")
     return found
 
 
 def _episode_files(place: Path, kind: str, out: Path, prompts: bool) -> Iterator[Path]:
-    top = place.parent if place.is_file() else place
+    top = place if place.is_dir() else place.parent
     for path in _journals_in(place):
         # Journals of a sweep's runs have the same names: the folders above them are part of the file's.
         stem = str(path.relative_to(top)).removesuffix(".journal.jsonl").replace("/", "_")

@@ -96,7 +96,7 @@ class _Readers:
 def _found(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
-        if not path.exists():
+        if not journal.exists(path):
             raise RunFolderError(f"{path}: no such file or folder")
         here = journals(path) if path.is_dir() else [path] if is_journal(path) else []
         if not here:

@@ -5,7 +5,7 @@ flight is expected to cost the mean so far, or many concurrent calls would all p
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import get_args
 
 import msgspec
@@ -74,6 +74,7 @@ class RunBudget:
         self.prices = prices or Prices()
         self._begun = clock()
         self._meters: dict[str, EpisodeMeter] = {}
+        self._finished: set[str] = set()
         self.total = Spending()
         self.by_purpose: dict[str, Spending] = {purpose: Spending() for purpose in get_args(Purpose)}
         self.in_flight = 0
@@ -82,7 +83,14 @@ class RunBudget:
 
     def knows(self, episode: str) -> bool:
         """Whether the calls of this episode are counted."""
-        return episode in self._meters
+        return episode in self._meters or episode in self._finished
+
+    def finished(self, name: str, spent: Mapping[str, Spending]) -> None:
+        """Count what an episode cost that ended in an earlier attempt, by purpose."""
+        self._finished.add(name)
+        for purpose, each in spent.items():
+            for sums in (self.total, self.by_purpose[purpose]):
+                sums.add(each)
 
     def episode(self, name: str) -> "EpisodeMeter":
         """Return a new meter; if the episode is played again, its earlier counts are subtracted."""

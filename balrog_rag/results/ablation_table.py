@@ -53,7 +53,7 @@ def ablation_rows(baseline: LoadedRun, arms: Sequence[tuple[str, str, LoadedRun]
 def _compared(
     ours: Sequence[Episode], theirs: Sequence[Episode], name: str, family: int
 ) -> tuple[Comparison, Pairing | None]:
-    mine, yours = scores(ours), scores(theirs)
+    mine, yours = list(scores(ours)), list(scores(theirs))
     bounds = bounds_by_env(sorted({score.env for score in mine}))
     matched = match(mine, yours)
     gains = pairings(matched, bounds) if isinstance(matched, Pairs) else []

@@ -1,7 +1,7 @@
 """Arms of a comparison: runs of one configuration form an arm, named by the settings that distinguish it."""
 
-import filecmp
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_not
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,16 @@ import msgspec
 from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.episode import journal
 from balrog_rag.results import sweeps
 from balrog_rag.results.comparability import flat, settings_of, short
-from balrog_rag.results.episodes import NO_MODEL, Episode
+from balrog_rag.results.episodes import NO_MODEL, Episode, EpisodeList
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import LoadedRun, partial
 from balrog_rag.results.shard_folders import is_sharded, loaded
 
 
-class Arm(msgspec.Struct):
+class Arm(msgspec.Struct, dict=True):
     """One kind of player on one set of games, in one or more run folders."""
 
     name: str
@@ -30,9 +31,20 @@ class Arm(msgspec.Struct):
     """Whether --partial was given: conclusions from incomplete runs are wanted."""
 
     @property
-    def episodes(self) -> list[Episode]:
+    def episodes(self) -> EpisodeList:
         """All its episodes, run by run."""
-        return [episode for run in self.runs for episode in run.episodes]
+        found: EpisodeList = self._made_once(
+            "all", lambda: EpisodeList(episode for run in self.runs for episode in run.episodes)
+        )
+        return found
+
+    def _made_once(self, what: str, make: Callable[[], Any]) -> Any:
+        """Keep what is made of its runs' episodes, until a run has another list of them."""
+        lists = [run.episodes for run in self.runs]
+        known = self.__dict__.get(f"_{what}")  # without the underscore it would hide the method
+        if known is None or len(known[0]) != len(lists) or any(map(is_not, known[0], lists)):
+            known = self.__dict__[f"_{what}"] = lists, make()
+        return known[1]
 
     @property
     def forked(self) -> bool:
@@ -42,6 +54,9 @@ class Arm(msgspec.Struct):
     @property
     def partial(self) -> str:
         """'partial: 7 of 204' if episodes of its runs are open or missing, otherwise empty."""
+        return str(self._made_once("partial", self._partial))
+
+    def _partial(self) -> str:
         cut = sum(len(run.cut) for run in self.runs)
         return partial(len(self.episodes) - cut, sum(run.holes for run in self.runs))
 
@@ -55,16 +70,17 @@ class Arm(msgspec.Struct):
         marks = [mark for mark in ("forked" if self.forked else "", self.partial) if mark]
         return f"{name} ({', '.join(marks)})" if marks else name
 
-    def by_env(self) -> dict[str, list[Episode]]:
+    def by_env(self) -> dict[str, EpisodeList]:
         """Its episodes by environment, in display order."""
-        return by_env(self.episodes)
+        found: dict[str, EpisodeList] = self._made_once("by_env", lambda: by_env(self.episodes))
+        return found
 
 
-def by_env(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:
+def by_env(episodes: Iterable[Episode]) -> dict[str, EpisodeList]:
     """Group episodes by environment, in display order."""
-    grouped: dict[str, list[Episode]] = {}
+    grouped: dict[str, EpisodeList] = {}
     for episode in episodes:
-        grouped.setdefault(episode.env, []).append(episode)
+        grouped.setdefault(episode.env, EpisodeList()).append(episode)
     return {env: grouped[env] for env in in_order(grouped)}
 
 
@@ -102,7 +118,7 @@ def refuse_copies(arm: Arm) -> None:
             path = run.journal(episode.name)
             others = seen.setdefault((episode.name, episode.spec_digest), [])
             for other in others:
-                if filecmp.cmp(path, other, shallow=False):
+                if journal.read_bytes(path) == journal.read_bytes(other):
                     raise RunFolderError(f"{path}: is a copy of {other}; pass only one of the two runs")
             others.append(path)
 

@@ -2,20 +2,24 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
+from itertools import islice
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.results import run_folder, user_statistics
 from balrog_rag.results.episodes import Episode
+from balrog_rag.util.files import FileNotWritten, replacing
 from balrog_rag.util.spreadsheet import harmless
 
+ROWS_AT_ONCE = 20_000
+"""Rows that are held as objects while a table is made."""
 PURPOSES = ("act", "query", "summary", "rerank", "other")
 
 
@@ -26,7 +30,7 @@ def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
 
 
 def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
-    total, lookups = episode.total, episode.lookups
+    total, lookups, calls = episode.total, episode.lookups, episode.calls
     return {
         "episode": episode.name,
         "env": episode.env,
@@ -57,7 +61,7 @@ def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str
         "reasoning_tokens": total.reasoning,
         "dollars": total.dollars,
         "unpriced_calls": total.unpriced,
-        **{f"{purpose}_calls": _count(episode, purpose) for purpose in PURPOSES},
+        **{f"{purpose}_calls": calls[purpose].count if purpose in calls else 0 for purpose in PURPOSES},
         "searches": lookups.count,
         "search_hits": lookups.hits,
         "different_queries": lookups.queries,
@@ -87,36 +91,52 @@ def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
     return [kind_of(name) for name in dict.fromkeys(episode.env for episode in episodes)]
 
 
-def _count(episode: Episode, purpose: str) -> int:
-    calls = episode.calls.get(purpose)
-    return calls.count if calls else 0
-
-
 def csv_text(rows: Iterable[dict[str, Any]]) -> str:
     """Format rows as CSV that is safe for terminals and spreadsheets."""
-    rows = list(rows)
+    return "".join(csv_lines(rows))
+
+
+def csv_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Format rows as CSV one by one: those of a million episodes do not fit into memory together."""
     out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in each.items()} for each in rows)
-    return out.getvalue()
+    writer: csv.DictWriter[str] | None = None
+    for each in rows:
+        if writer is None:
+            writer = csv.DictWriter(out, list(each), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({key: _cell(value) for key, value in each.items()})
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
 
 
 def _cell(value: Any) -> Any:
     return harmless(value) if isinstance(value, str) else value
 
 
-def episodes_csv(episodes: Iterable[Episode]) -> str:
+def episodes_csv(episodes: Sequence[Episode]) -> str:
     """Format these episodes as CSV."""
-    every = list(episodes)
-    kinds = kinds_of(every)
-    return csv_text(row(episode, kinds) for episode in every)
+    kinds = kinds_of(episodes)
+    return csv_text(row(episode, kinds) for episode in episodes)
 
 
-def write_csv(path: Path, episodes: Iterable[Episode]) -> None:
+def write_csv(path: Path, episodes: Sequence[Episode]) -> None:
     """Write these episodes as CSV."""
-    run_folder.write_bytes(path, episodes_csv(episodes).encode())
+    kinds = kinds_of(episodes)
+    write_lines(path, csv_lines(row(episode, kinds) for episode in episodes))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write text atomically while it is made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            for line in lines:
+                file.write(line.encode("utf-8", "replace"))
+    except FileNotWritten as error:
+        raise RunFolderError(str(error)) from error
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def has_parquet() -> bool:
@@ -136,6 +156,9 @@ def write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     import pyarrow
     from pyarrow import parquet
 
+    left, parts = iter(rows), []
+    while part := list(islice(left, ROWS_AT_ONCE)):
+        parts.append(pyarrow.Table.from_pylist(part))
     sink = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), sink)
+    parquet.write_table(pyarrow.concat_tables(parts, promote_options="permissive"), sink)
     run_folder.write_bytes(path, sink.getvalue())

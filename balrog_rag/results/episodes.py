@@ -11,6 +11,7 @@ from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.outcome import Outcome
+from balrog_rag.results.statistics.draw_keys import DrawKeys
 
 ENDED_BY_GAME = frozenset(
     {
@@ -107,7 +108,104 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
     progression: float
 
 
-class Episode(msgspec.Struct, dict=True):
+class EpisodeProperties:
+    """What follows from the fields of an episode, however they are stored."""
+
+    name: str
+    game: GameSpec
+    agent: Mapping[str, Any]
+    model: Mapping[str, Any]
+    outcome: str
+    progression: float
+    last: dict[str, int]
+    most: dict[str, int]
+    followed: dict[str, float | None]
+    calls: dict[str, Calls]
+    lookups: Lookups
+    facts: Mapping[str, Any]
+    total: Calls
+    """Totals of all calls."""
+
+    @property
+    def env(self) -> str:
+        """The environment, by its registered name."""
+        return self.name.partition("/")[0]
+
+    @property
+    def task(self) -> str:
+        """The task, with its version unless that is the first."""
+        return self.game.versioned(self.name.partition("/")[2].rpartition("/")[0])
+
+    @property
+    def number(self) -> str:
+        """Its number within the task, e.g. 03."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def percent(self) -> float:
+        """Progression in percent."""
+        return 100 * self.progression
+
+    @property
+    def game_name(self) -> str:
+        """Identifies the game: equal names are the same game."""
+        return kind_of(self.game.env).sampling.identity(self.game)
+
+    @property
+    def world_name(self) -> str:
+        """Identifies the world that its game shares with others; empty if the kind defines none."""
+        shared = kind_of(self.game.env).sampling.world
+        return "" if shared is None else shared(self.game)
+
+    @property
+    def draw_key(self) -> tuple[str, str, str, str]:
+        """Environment, task, game and world: what says which scores are independent draws."""
+        return self.env, self.task, self.game_name, self.world_name
+
+    def measured(self, measure: Measure) -> float:
+        """The value of one of the kind's measures; NaN if the journal lacks it."""
+        if measure.follow is not None:
+            value = self.followed.get(measure.name)
+            return nan if value is None else value
+        return (self.last if measure.taken == "last" else self.most).get(measure.number, 0)
+
+    @property
+    def ended_by(self) -> str:
+        """How the game ended in its own words, e.g. what killed the player."""
+        return kind_of(self.game.env).display.ending(self.facts)
+
+    @property
+    def cause(self) -> str:
+        """The class of the game's end according to its kind; empty if there is none."""
+        return kind_of(self.game.env).retrospect.cause(self.outcome, self.facts)
+
+    @property
+    def preventable(self) -> bool:
+        """Whether a passage read in time would have prevented that end."""
+        return self.cause in kind_of(self.game.env).retrospect.preventable
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent waiting for answers and searches, over all attempts."""
+        return self.total.seconds + self.lookups.seconds
+
+    @property
+    def agent_name(self) -> str:
+        """The agent's name for display."""
+        return agent_name(self.agent)
+
+    @property
+    def asked_model(self) -> Mapping[str, Any]:
+        """The settings of the model; empty for a program that plays without one."""
+        return self.model if self.calls else {}
+
+    @property
+    def model_name(self) -> str:
+        """The model's name."""
+        return str(self.model.get("name", "?"))
+
+
+class Episode(msgspec.Struct, EpisodeProperties, dict=True):
     """One finished episode."""
 
     name: str
@@ -159,86 +257,27 @@ class Episode(msgspec.Struct, dict=True):
     forked: str = ""
     """Which other player decided the first steps, and how many."""
 
-    @property
-    def env(self) -> str:
-        """The environment, by its registered name."""
-        return self.name.partition("/")[0]
+    @cached_property
+    def total(self) -> Calls:  # type: ignore[override]
+        """Totals of all calls; only valid once all have been added."""
+        return calls_together(self.calls)
 
-    @property
-    def task(self) -> str:
-        """The task, with its version unless that is the first."""
-        return self.game.versioned(self.name.partition("/")[2].rpartition("/")[0])
 
-    @property
-    def number(self) -> str:
-        """Its number within the task, e.g. 03."""
-        return self.name.rpartition("/")[2]
+def calls_together(calls: Mapping[str, Calls]) -> Calls:
+    """Add up the calls of all purposes, in one order: sums of floats depend on it."""
+    together = Calls()
+    for purpose in sorted(calls):
+        together.add(calls[purpose])
+    return together
 
-    @property
-    def percent(self) -> float:
-        """Progression in percent."""
-        return 100 * self.progression
 
-    @property
-    def game_name(self) -> str:
-        """Identifies the game: equal names are the same game."""
-        return kind_of(self.game.env).sampling.identity(self.game)
-
-    @property
-    def world_name(self) -> str:
-        """Identifies the world that its game shares with others; empty if the kind defines none."""
-        shared = kind_of(self.game.env).sampling.world
-        return "" if shared is None else shared(self.game)
-
-    def measured(self, measure: Measure) -> float:
-        """The value of one of the kind's measures; NaN if the journal lacks it."""
-        if measure.follow is not None:
-            value = self.followed.get(measure.name)
-            return nan if value is None else value
-        return (self.last if measure.taken == "last" else self.most).get(measure.number, 0)
-
-    @property
-    def ended_by(self) -> str:
-        """How the game ended in its own words, e.g. what killed the player."""
-        return kind_of(self.game.env).display.ending(self.facts)
-
-    @property
-    def cause(self) -> str:
-        """The class of the game's end according to its kind; empty if there is none."""
-        return kind_of(self.game.env).retrospect.cause(self.outcome, self.facts)
-
-    @property
-    def preventable(self) -> bool:
-        """Whether a passage read in time would have prevented that end."""
-        return self.cause in kind_of(self.game.env).retrospect.preventable
-
-    @property
-    def seconds(self) -> float:
-        """Seconds spent waiting for answers and searches, over all attempts."""
-        return self.total.seconds + self.lookups.seconds
-
-    @property
-    def agent_name(self) -> str:
-        """The agent's name for display."""
-        return agent_name(self.agent)
-
-    @property
-    def asked_model(self) -> Mapping[str, Any]:
-        """The settings of the model; empty for a program that plays without one."""
-        return self.model if self.calls else {}
-
-    @property
-    def model_name(self) -> str:
-        """The model's name."""
-        return str(self.model.get("name", "?"))
+class EpisodeList(list[Episode]):
+    """Episodes of which every measure is computed: what all measures need is computed once."""
 
     @cached_property
-    def total(self) -> Calls:
-        """Totals of all calls; only valid once all have been added."""
-        together = Calls()
-        for calls in self.calls.values():
-            together.add(calls)
-        return together
+    def draw_keys(self) -> DrawKeys:
+        """Their draws."""
+        return DrawKeys(episode.draw_key for episode in self)
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:

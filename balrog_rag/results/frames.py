@@ -5,13 +5,14 @@ episodes("results/A", "results/SWEEP").groupby("agent").progression_percent.desc
 steps("results/A/ENV/TASK/TASK_run_00.journal.jsonl").plot("n", "hp")
 """
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Lookup, Start, Step
 from balrog_rag.results.arms import run_folders
-from balrog_rag.results.episode_table import kinds_of, row
+from balrog_rag.results.episode_table import ROWS_AT_ONCE, kinds_of, row
 from balrog_rag.results.runs import load
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ def episodes(*runs: str | Path) -> "DataFrame":
 
     Each of `runs` is a run folder, or a folder of run folders such as a sweep.
     """
-    from pandas import DataFrame
+    from pandas import DataFrame, concat
 
     folders = [folder for run in runs for folder in run_folders(Path(run))]
-    found = [(run.name, episode) for run in folders for episode in load(run, False).episodes]
-    kinds = kinds_of(episode for _, episode in found)
-    rows = [{"run": run, **row(episode, kinds)} for run, episode in found]
-    return DataFrame(rows).convert_dtypes()
+    loaded = [(run.name, load(run).episodes) for run in folders]
+    kinds = kinds_of(episode for _, episodes in loaded for episode in episodes)
+    rows = ({"run": run, **row(episode, kinds)} for run, episodes in loaded for episode in episodes)
+    parts = [DataFrame(part) for part in iter(lambda: list(islice(rows, ROWS_AT_ONCE)), [])]
+    whole = concat(parts, ignore_index=True) if len(parts) > 1 else parts[0] if parts else DataFrame()
+    return whole.convert_dtypes()
 
 
 def steps(path: str | Path) -> "DataFrame":

@@ -4,6 +4,7 @@ RUN/config.json                                  the frozen configuration and it
 RUN/run.json                                     provenance: versions, prompts, machine, attempts
 RUN/<env>/<task>/<task>_run_NN.journal.jsonl     the source of all results
 RUN/<env>/<task>/<task>_run_NN.{json,csv}        BALROG's record of the same episode
+RUN/packed/NNNNNN.{jsonl,index}                  journals of finished episodes, with run.pack
 RUN/nld/<env>_<task>_<NN>/                       with run.ttyrec: a recording in the game's native format
 a slash in a task name A/B becomes folders: ENV/A/B/A/B_run_00.json
 RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
@@ -22,6 +23,8 @@ import msgspec
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.episode.packs import FOLDER as PACKED
+from balrog_rag.episode.packs import find, journal_name, journals_in, packs_in
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import lock, no_link, read_file, strange
 
@@ -113,14 +116,25 @@ def recording_path(run: Path, episode: str) -> Path | None:
 
 
 def journals(run: Path) -> list[Path]:
-    """Every journal of a run or of a sweep's runs, sorted by name."""
+    """Every journal of a run or of a sweep's runs, sorted by name; a packed one by the path it would have."""
+    packed = [
+        folder / journal_name(place.episode)
+        for folder in (run, *(each.parent for each in run.glob(f"*/{PACKED}")))
+        for pack in packs_in(folder)
+        for place in journals_in(pack)
+    ]
+    return sorted({*journal_files(run), *packed})
+
+
+def journal_files(run: Path) -> list[Path]:
+    """The journals that have files of their own."""
     return sorted(run.glob("*/**/*_run_*.journal.jsonl"))
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is a journal, judged by its name or its first bytes."""
+    """Whether a path is that of a journal, judged by its name or its first bytes."""
     if path.name.endswith(".journal.jsonl") or not path.is_file():
-        return path.is_file()
+        return path.is_file() or find(path) is not None
     with open(path, "rb") as file:
         return file.read(len(_BEGINNING)) == _BEGINNING
 

@@ -1,14 +1,11 @@
 """Load a run folder: finished episodes, unfinished ones, and unusable journals by name.
 
-Results of journals are cached in an index beside them (RUN/.episodes), so that a report on ten thousand
-episodes need not read gigabytes again. The index is sealed with this user's key: a forged or foreign one is
-ignored. A journal whose size or modification time differs is read again. The index can be deleted at any
-time.
+What journals contained is kept in an index beside them (`episode_index`), so that a report on ten thousand
+episodes need not read gigabytes again.
 """
 
-import os
+import functools
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +15,27 @@ from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import episodes_planned, kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
 from balrog_rag.episode import chain, journal
+from balrog_rag.episode.packs import PackedJournal, journal_name, journals_in, packs_in
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import run_folder
-from balrog_rag.results.episodes import Episode
-from balrog_rag.results.run_seal import opened_by_user, sealed_by_user
+from balrog_rag.results.episode_index import (
+    ROW_BYTES,
+    IndexedJournal,
+    Segment,
+    read_index,
+    segment_of,
+    write_index,
+)
+from balrog_rag.results.episodes import Episode, EpisodeList
+from balrog_rag.results.stored_episodes import in_display_order
 from balrog_rag.results.tally import read_episode
-from balrog_rag.util.files import LARGE, read_file
+from balrog_rag.util.files import LARGE
 from balrog_rag.util.wording import many
 
-INDEX = ".episodes"
-INDEX_VERSION = 6
 CRASHED_BEFORE = (
     "its program {}, which earlier versions scored as 0 and is an error now; delete the journal and resume "
     "the run to play this episode again"
 )
-ROW_BYTES = 1 << 20
-"""Maximum size of the index per journal in the folder, in bytes."""
 IN_PARALLEL_FROM = 200 << 20
 """Total size of journals in bytes above which they are read by several processes."""
 
@@ -45,7 +47,7 @@ class Problem(msgspec.Struct, frozen=True):
     what: str
 
 
-class LoadedRun(msgspec.Struct):
+class LoadedRun(msgspec.Struct, dict=True):
     """One run folder."""
 
     folder: Path
@@ -55,7 +57,9 @@ class LoadedRun(msgspec.Struct):
     unfinished: list[str]
     problems: list[Problem]
     fresh: frozenset[str] = frozenset()
-    """Names of the episodes that were just read from their journals."""
+    """Names of the episodes that were just read from journals with files of their own."""
+    with_files: Sequence[Episode] = ()
+    """The episodes whose journals have files of their own."""
     forked: Sequence[EpisodeSpec] = ()
     """The specs of a fork, which replace a plan."""
     share: Sequence[str] | None = None
@@ -122,6 +126,14 @@ class LoadedRun(msgspec.Struct):
 
     @property
     def _environments_of_holes(self) -> list[str]:
+        # Asked for many times, and of a million planned episodes it takes seconds.
+        state = id(self.config), id(self.episodes), len(self.episodes), len(self.unfinished), self.share
+        if self.__dict__.get("_holes", (None,))[0] != state:
+            self.__dict__["_holes"] = state, self._found_holes()
+        found: list[str] = self.__dict__["_holes"][1]
+        return found
+
+    def _found_holes(self) -> list[str]:
         played = {episode.name for episode in self.episodes}
         owed = {name for name in self.asked_for if name not in played}
         places = {str(run_folder.journal_path(Path(), name)) for name in owed}
@@ -167,11 +179,11 @@ class LoadedRun(msgspec.Struct):
             said.append("forked: another player decided its first steps")
         return f"{self.name}: {', '.join(said)}" if said else ""
 
-    def by_env(self) -> dict[str, list[Episode]]:
+    def by_env(self) -> dict[str, EpisodeList]:
         """Its episodes by environment, sorted by name."""
-        grouped: dict[str, list[Episode]] = {}
+        grouped: dict[str, EpisodeList] = {}
         for episode in self.episodes:
-            grouped.setdefault(episode.env, []).append(episode)
+            grouped.setdefault(episode.env, EpisodeList()).append(episode)
         return grouped
 
 
@@ -199,108 +211,142 @@ def _refuse_many(run: Path, config: dict[str, Any]) -> None:
         )
 
 
-class _Known(msgspec.Struct):
-    size: int
-    time: int
-    head: str = ""
-    """The final digest of the journal's hash chain."""
-    episode: Episode | None = None
-    problem: str = ""
-
-
-class _Index(msgspec.Struct):
-    version: int
-    digest: str
-    """The digest of the run's configuration: an index of another run is ignored."""
-    journals: dict[str, _Known]
-
-
 def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Load a run folder; raises RunFolderError if it is not one."""
     frozen = run_folder.frozen_config(run)
     _refuse_many(run, frozen.config)
-    paths = run_folder.journals(run)
-    old = _read_index(run, frozen.digest, len(paths)) if use_index else {}
-    found: dict[str, _Known] = {}
+    paths, packs = run_folder.journal_files(run), packs_in(run)
+    most = (len(paths) + 1) * ROW_BYTES + sum(_stat(pack)[0] for pack in packs)
+    old = read_index(run, frozen.digest, most) if use_index else {}
+    fresh: set[str] = set()
+    segments = [_of_files(run, frozen.digest, paths, old.get(""), fresh)]
+    segments += [_of_pack(run, frozen.digest, pack, old.get(pack.name)) for pack in packs]
+    if [*old.values()] != segments:
+        write_index(run, frozen.digest, segments)
+    return _sorted_out(run, frozen, segments, fresh)
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    """Size and modification time of a file; negative if it cannot be read, such as a dangling link."""
+    try:
+        status = path.stat()
+    except OSError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
+
+
+_Read = tuple[IndexedJournal, Episode | None]
+
+
+def _of_files(run: Path, digest: str, paths: Sequence[Path], old: Segment | None, fresh: set[str]) -> Segment:
+    """What the journals with files of their own contain; the names of episodes that were read are `fresh`."""
+    known = {each.name: (each, episode) for each, episode in old.by_journal()} if old else {}
+    found: dict[str, _Read] = {}
     stale: list[Path] = []
     for path in paths:
-        name, stat = str(path.relative_to(run)), _stat(path)
-        if stat is None:
-            found[name] = _Known(0, 0, problem="cannot be read")
-            continue
-        known = old.get(name)
+        name, (size, time) = str(path.relative_to(run)), _stat(path)
+        before = known.get(name)
         # A problem is never current: another version of this program, or of a plug-in, may not have it.
-        if known is None or known.problem or (known.size, known.time) != (stat.st_size, stat.st_mtime_ns):
-            known = _Known(stat.st_size, stat.st_mtime_ns)
-            stale.append(path)
-        found[name] = known
-    sizes = [found[str(path.relative_to(run))].size for path in stale]
-    size = sum(size for size in sizes if size <= LARGE)  # larger ones are rejected without being read
-    for path, read in zip(stale, _read_all(stale, size), strict=True):
-        known = found[str(path.relative_to(run))]
-        known.episode, known.problem, known.head = read
-    if stale or len(found) != len(old):
-        _write_index(run, frozen.digest, found)
-    return _sorted_out(run, frozen, found, {str(path.relative_to(run)) for path in stale})
+        if before is not None and not before[0].problem and (before[0].size, before[0].time) == (size, time):
+            found[name] = before
+        else:
+            found[name] = (
+                IndexedJournal(name, size, time, problem="" if size >= 0 else "cannot be read"),
+                None,
+            )
+            stale += [path] if size >= 0 else []
+    size = sum(size for path in stale if (size := _stat(path)[0]) <= LARGE)  # larger ones are rejected unread
+    for name, (read, episode) in zip(
+        (str(path.relative_to(run)) for path in stale),
+        _read_all(run, digest, [(path, None) for path in stale], size),
+        strict=True,
+    ):
+        read.size, read.time = found[name][0].size, found[name][0].time
+        found[name] = read, episode
+        fresh |= {episode.name} if episode is not None else set()
+    if old is not None and not fresh and [each for each, _ in found.values()] == old.journals:
+        return old
+    return _segment("", 0, 0, list(found.values()))
 
 
-def _stat(path: Path) -> os.stat_result | None:
+def _of_pack(run: Path, digest: str, pack: Path, old: Segment | None) -> Segment:
+    """What a pack contains, read again if it has changed."""
+    size, time = _stat(pack)
+    if old is not None and (old.size, old.time) == (size, time) and not old.problems:
+        return old
     try:
-        return path.stat()
-    except OSError:  # a dangling link
-        return None
+        places = journals_in(pack)
+    except JournalError as error:
+        damaged = IndexedJournal(str(pack.relative_to(run)), problem=str(error).removeprefix(f"{pack}: "))
+        return _segment(pack.name, size, time, [(damaged, None)])
+    sources = [(run / journal_name(place.episode), place) for place in places]
+    return _segment(pack.name, size, time, _read_all(run, digest, sources, size))
 
 
-_Read = tuple[Episode | None, str, str]
-"""An episode, or a description of what is wrong with its journal, and the final digest of its hash chain."""
+def _segment(source: str, size: int, time: int, found: Sequence[_Read]) -> Segment:
+    try:
+        return segment_of(source, size, time, found)
+    except OverflowError:  # a hostile journal: no game counts that far
+        held = [each if episode is None else _too_large(each) for each, episode in found]
+        return segment_of(source, size, time, [(each, None) for each in held])
 
 
-def _read_all(paths: Sequence[Path], size: int) -> list[_Read]:
-    if size < IN_PARALLEL_FROM or len(paths) < 2:
-        return [_read_one(path) for path in paths]
+def _too_large(journal: IndexedJournal) -> IndexedJournal:
+    return msgspec.structs.replace(journal, ended=False, problem="contains numbers of more than 64 bits")
+
+
+_Source = tuple[Path, PackedJournal | None]
+"""The path of a journal, and its place in a pack if it is to be read from there."""
+
+
+def _read_all(run: Path, digest: str, sources: Sequence[_Source], size: int) -> list[_Read]:
+    read = functools.partial(_read_one, run, digest)
+    if size < IN_PARALLEL_FROM or len(sources) < 2:
+        return [read(source) for source in sources]
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return list(pool.map(_read_one, paths, chunksize=max(1, min(64, len(paths) // 16))))
+        return list(pool.map(read, sources, chunksize=max(1, min(64, len(sources) // 16))))
 
 
-def _read_one(path: Path) -> _Read:
+def _read_one(run: Path, digest: str, source: _Source) -> _Read:
+    path, place = source
+    name = str(path.relative_to(run))
     try:
-        return read_episode(path), "", chain.last_of(path)
+        data = journal.read_bytes(path) if place is None else place.read()
+        episode = read_episode(path, data)
     except JournalError as error:
-        return None, str(error).removeprefix(f"{path}: "), ""
-    except OSError as error:  # removed since it was read
-        return None, f"cannot be read ({error.strerror})", ""
+        return IndexedJournal(name, problem=str(error).removeprefix(f"{path}: ")), None
+    except OSError as error:
+        return IndexedJournal(name, problem=f"cannot be read ({error.strerror})"), None
+    head = (chain.last(data[-journal.TAIL :]) or b"").decode()
+    if episode is None:
+        return IndexedJournal(name, head=head), None
+    if what := _misfit(run, name, digest, episode):
+        return IndexedJournal(name, head=head, problem=what), None
+    return IndexedJournal(name, head=head, ended=True), episode
 
 
 def _sorted_out(
-    run: Path, frozen: run_folder.FrozenConfig, found: dict[str, _Known], fresh: set[str]
+    run: Path, frozen: run_folder.FrozenConfig, segments: Sequence[Segment], fresh: set[str]
 ) -> LoadedRun:
     """Separate usable episodes from unusable ones, with the reason for each."""
     forked, share = run_folder.forked_specs(run), run_folder.shard_episodes(run)
     made = LoadedRun(run, frozen.digest, frozen.config, [], [], [], forked=forked, share=share)
-    read_now = set()
-    for name, known in found.items():
-        episode = known.episode
-        if known.problem:
-            made.problems.append(Problem(name, known.problem))
-        elif episode is None:
-            made.unfinished.append(name.removesuffix(".journal.jsonl"))
-        elif what := _misfit(run, name, frozen.digest, episode):
-            made.problems.append(Problem(name, what))
-        else:
-            made.episodes.append(episode)
-            if name in fresh:
-                read_now.add(episode.name)
-    made.fresh = frozenset(read_now)
-    made.episodes.sort(key=display_order)
+    made.fresh = frozenset(fresh)
+    files, packed = segments[0].journals, segments[1:]
+    made.with_files = list(segments[0].rows)
+    made.episodes = in_display_order([segment.rows for segment in (*packed, segments[0])])
+    # A journal that was taken out of a pack to be played on counts, not the packed one.
+    if packed and (open_again := {each.name for each in files if not each.ended}):
+        made.episodes = [each for each in made.episodes if journal_name(each.name) not in open_again]
+    for each in [*files, *(each for segment in packed if segment.problems for each in segment.journals)]:
+        if each.problem:
+            made.problems.append(Problem(each.name, each.problem))
+        elif not each.ended:
+            made.unfinished.append(each.name.removesuffix(".journal.jsonl"))
     return made
-
-
-def display_order(episode: Episode) -> tuple[str, str, int, str]:
-    """Sort key of the episodes of a run."""
-    return episode.env, episode.task, len(episode.number), episode.number
 
 
 def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
@@ -314,20 +360,3 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
     if episode.outcome in PLAYER_LOST and not kind_of(episode.env).scoring.crash_scores:
         return CRASHED_BEFORE.format(in_words(episode.outcome))
     return ""
-
-
-def _read_index(run: Path, digest: str, journals: int) -> dict[str, _Known]:
-    """The rows of the index; empty unless sealed with this user's key for this configuration."""
-    try:
-        data = opened_by_user(read_file(run / INDEX, (journals + 1) * ROW_BYTES))
-        index = msgspec.msgpack.decode(data or b"", type=_Index)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return {}
-    return index.journals if (index.version, index.digest) == (INDEX_VERSION, digest) else {}
-
-
-def _write_index(run: Path, digest: str, found: dict[str, _Known]) -> None:
-    sealed = sealed_by_user(msgspec.msgpack.encode(_Index(INDEX_VERSION, digest, found)))
-    with suppress(RunFolderError):  # read-only folders can still be reported on
-        if sealed:
-            run_folder.write_bytes(run / INDEX, sealed)

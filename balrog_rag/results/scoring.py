@@ -9,12 +9,12 @@ import numpy as np
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results import user_statistics
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episodes import Episode, EpisodeList
 from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
 from balrog_rag.results.statistics.order import LEAST
-from balrog_rag.results.statistics.units import Bounds, Score, draws, shared_worlds, worlds
+from balrog_rag.results.statistics.units import Bounds, Score, Scores, draws, keys_of, shared_worlds
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -97,12 +97,12 @@ def count_lacking(episodes: Iterable[Episode], measure: Scale) -> int:
     return sum(isnan(measure.of(episode)) for episode in episodes) if measure.needs else 0
 
 
-def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> list[Score]:
+def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Scores:
     """The episodes' scores with their games."""
-    return [
-        Score(float(measure.of(episode)), episode.env, episode.task, episode.game_name, episode.world_name)
-        for episode in episodes
-    ]
+    keys = episodes.draw_keys if isinstance(episodes, EpisodeList) else EpisodeList(episodes).draw_keys
+    made = Scores(Score(float(measure.of(each)), *key) for each, key in zip(episodes, keys, strict=True))
+    made.keys = keys
+    return made
 
 
 def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str, Bounds]:
@@ -117,9 +117,12 @@ def interval(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Inter
     """The interval of the mean over episodes of one environment."""
     if not episodes or count_lacking(episodes, measure):
         return mean_interval([], measure.bounds)
-    return mean_interval(
-        scores(episodes, measure), bounds_by_env([episodes[0].env], measure)[episodes[0].env]
-    )
+    return interval_of(scores(episodes, measure), episodes[0].env, measure)
+
+
+def interval_of(found: Sequence[Score], env: str, measure: Scale) -> Interval:
+    """The interval of the mean of these scores, all of one environment."""
+    return mean_interval(found, bounds_by_env([env], measure)[env])
 
 
 def overall_interval(by_env: Mapping[str, Sequence[Episode]]) -> Interval:
@@ -215,7 +218,7 @@ NO_SAMPLE = "they are not a random sample of the run"
 def one_game_note(episodes: Sequence[Episode]) -> str:
     """A warning if every episode played the same game."""
     played = scores(episodes)
-    if len(worlds(played)) == 1 and len(episodes) > 1:
+    if keys_of(played).worlds == 1 and len(episodes) > 1:
         shared = "share one world" if shared_worlds(played) else "play one game"
         return f" All of them {shared}: results do not generalize to others."
     return ""

@@ -14,11 +14,13 @@ import msgspec
 
 from balrog_rag.config.frozen import differing_keys
 from balrog_rag.contracts.errors import JournalError, RunFolderError
-from balrog_rag.episode import chain, journal
+from balrog_rag.episode import journal
+from balrog_rag.episode.packs import find
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
-from balrog_rag.results.runs import LoadedRun, Problem, display_order, load
+from balrog_rag.results.runs import LoadedRun, Problem, load
+from balrog_rag.results.stored_episodes import display_order
 from balrog_rag.util.files import LARGE, lock_shared, read_file
 
 SUFFIX = ".shards"
@@ -115,7 +117,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 def refuse_contradiction(one: Path, other: Path) -> None:
     """Raise an error unless two finished journals of an episode agree in everything but times."""
-    heads = [chain.last_of(path) for path in (one, other)]
+    heads = [journal.head_of(path) for path in (one, other)]
     if heads[0] != heads[1] and _told(one) != _told(other):
         raise RunFolderError(
             f"{other}: the same episode as {one}, but played differently; delete one of the two journals"
@@ -149,8 +151,8 @@ def write_plan(folder: Path, shard: str, episodes: Iterable[str]) -> None:
 def longest_journal(folders: Iterable[Path], spec: EpisodeSpec) -> Path | None:
     """Return the journal of an episode that got furthest in these folders; None if none has begun it."""
     found = [run_folder.journal_path(folder, spec.episode) for folder in folders]
-    found = [path for path in found if path.is_file() and _spec_digest(path) == spec.digest]
-    return max(found, key=lambda path: path.stat().st_size, default=None)
+    found = [path for path in found if journal.exists(path) and _spec_digest(path) == spec.digest]
+    return max(found, key=lambda path: len(journal.read_bytes(path)), default=None)
 
 
 def _spec_digest(path: Path) -> str:
@@ -185,6 +187,7 @@ def _at_rest(path: Path) -> bytes | None:
                 raise RunFolderError(f"{path}: is being played; stop {path.parents[2].name} first")
             return read_file(path, LARGE)
     except FileNotFoundError:
-        return None
+        packed = find(path)
+        return None if packed is None else packed.read()
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error

@@ -41,7 +41,7 @@ def write_all(run_folder: Path, use_index: bool = True) -> Summary:
     folder.refuse_links(run_folder)
     run = load(run_folder, use_index)
     summary = summarise(run)
-    for episode in run.episodes:
+    for episode in run.with_files:
         path = folder.episode_stem(run_folder, episode.name).with_suffix(".json")
         if episode.name in run.fresh or not path.exists():
             _write_derived(path, episode_record(episode))

@@ -19,14 +19,14 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
 
 
-def read_episode(path: Path) -> Episode | None:
-    """Read a journal; None if the episode has not ended.
+def read_episode(path: Path, data: bytes | None = None) -> Episode | None:
+    """Read a journal, or its bytes if they were read already; None if the episode has not ended.
 
     A game that a client or a person began and did not finish counts as given up.
     Raises JournalError for an invalid line, or if the episode cannot be scored.
     """
     tally: _Tally | None = None
-    for entry in journal.entries_of(path):
+    for entry in journal.entries_of(path) if data is None else journal.entries_in(data, path):
         try:
             if isinstance(entry, Header):
                 tally = _Tally(entry)

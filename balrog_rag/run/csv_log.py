@@ -1,10 +1,12 @@
 """BALROG's CSV of each episode, written beside its journal and rewritten on every resume."""
 
 import csv
-from contextlib import suppress
+import io
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Self
 
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Event, Started, Stepped
@@ -17,52 +19,42 @@ ESCAPE = "˘"
 """BALROG's escape character, which appears on no game screen."""
 
 
+AT_ONCE = 1 << 16
+"""Characters of an episode's rows that are collected before they are written."""
+
+
 class CsvLog:
-    """Writes BALROG's columns: the model's complete answer and the resulting observation."""
+    """Writes BALROG's columns: the model's complete answer and the resulting observation.
+
+    A thread opens, writes and closes the files: with a thousand games at once, the system calls alone would
+    take a tenth of the event loop's time.
+    """
 
     def __init__(self, run: Path) -> None:
         self._run = run
-        self._open: dict[str, tuple[IO[str], Any]] = {}
+        self._tables: dict[str, _Table] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="csv")
+        self._writes: deque[Future[None]] = deque()
 
     def see(self, event: Event) -> None:
-        """Start a file, add a row, or close the file."""
+        """Start a table, add a row, or complete the table."""
+        while self._writes and self._writes[0].done():
+            self._writes.popleft().result()
         match event:
             case Started():
-                self._begin(event.episode)
+                # An episode whose worker died starts again, and its rows replace the first ones.
+                self._tables[event.episode] = _Table(self._run, event.episode)
             case Stepped():
-                self._add(event)
+                table = self._tables[event.episode]
+                table.add(event)
+                if table.size >= AT_ONCE:
+                    self._write(table)
             case Ended():
-                self._drop(event.episode)
+                if (ended := self._tables.pop(event.episode, None)) is not None:
+                    self._write(ended)
 
-    def _begin(self, episode: str) -> None:
-        # An episode whose worker died starts again: its first file is closed and overwritten.
-        self._drop(episode)
-        path = episode_stem(self._run, episode).with_suffix(".csv")
-        try:
-            file = text_file(path, "w", buffering=-1, newline="")
-        except OSError as error:
-            raise RunFolderError(f"{path}: cannot be written ({error.strerror})") from error
-        writer = csv.writer(file, escapechar=ESCAPE, quoting=csv.QUOTE_MINIMAL)
-        writer.writerow(COLUMNS)
-        self._open[episode] = (file, writer)
-
-    def _add(self, event: Stepped) -> None:
-        decision, after = event.decision, event.after
-        texts = (decision.answer or decision.action, decision.reasoning, after.observation.long_term)
-        self._row(event.episode, (event.step, *map(harmless, texts), after.reward, bool(after.ended)))
-
-    def _row(self, episode: str, row: tuple[object, ...]) -> None:
-        try:
-            self._open[episode][1].writerow(row)
-        except OSError as error:
-            raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
-
-    def _drop(self, episode: str) -> None:
-        if episode in self._open:
-            try:
-                self._open.pop(episode)[0].close()
-            except OSError as error:
-                raise RunFolderError(f"{self._run}: a CSV cannot be written ({error.strerror})") from error
+    def _write(self, table: "_Table") -> None:
+        self._writes.append(self._thread.submit(table.write, table.taken(), table.begins()))
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +62,54 @@ class CsvLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close all open files; on a full disk their last rows are lost, but the journals are safe."""
-        for episode in list(self._open):
-            with suppress(RunFolderError):
-                self._drop(episode)
+        """Write what is left; on a full disk the last rows are lost, but the journals are safe."""
+        for table in self._tables.values():
+            self._write(table)
+        self._thread.shutdown()
+        if error is None:
+            for write in self._writes:
+                write.result()
+
+
+class _Table:
+    """The rows of one episode that are not yet in its file."""
+
+    def __init__(self, run: Path, episode: str) -> None:
+        self._path = episode_stem(run, episode).with_suffix(".csv")
+        self._begun = False
+        self._start()
+        self._writer.writerow(COLUMNS)
+
+    def _start(self) -> None:
+        self._text = io.StringIO(newline="")
+        self._writer = csv.writer(self._text, escapechar=ESCAPE, quoting=csv.QUOTE_MINIMAL)
+
+    @property
+    def size(self) -> int:
+        """Characters that are not yet written."""
+        return self._text.tell()
+
+    def add(self, event: Stepped) -> None:
+        """Add a step."""
+        decision, after = event.decision, event.after
+        texts = (decision.answer or decision.action, decision.reasoning, after.observation.long_term)
+        self._writer.writerow((event.step, *map(harmless, texts), after.reward, bool(after.ended)))
+
+    def taken(self) -> str:
+        """Return the collected rows and start again."""
+        text = self._text.getvalue()
+        self._start()
+        return text
+
+    def begins(self) -> bool:
+        """Whether these are the first rows, which replace the file; later ones are appended."""
+        first, self._begun = not self._begun, True
+        return first
+
+    def write(self, text: str, first: bool) -> None:
+        """Write rows to the file; raises RunFolderError."""
+        try:
+            with text_file(self._path, "w" if first else "a", buffering=-1, newline="") as file:
+                file.write(text)
+        except OSError as error:
+            raise RunFolderError(f"{self._path}: cannot be written ({error.strerror})") from error

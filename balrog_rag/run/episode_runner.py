@@ -1,6 +1,7 @@
 """One episode from its journal to its end: opened, continued, replayed if its worker dies."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,11 +15,17 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Completion, End, Header, Recording
 from balrog_rag.episode.journal_writer import Writer
+from balrog_rag.episode.packs import packs_in
 from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.models.budget import RunBudget
+from balrog_rag.models.budget import RunBudget, Spending
+from balrog_rag.results import run_folder
+from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.run_folder import journal_path, recording_path
+from balrog_rag.results.runs import load
 from balrog_rag.results.tally import read_episode
+from balrog_rag.run.journal_packer import JournalPacker
+from balrog_rag.run.object_store import StoreUploads
 from balrog_rag.run.shared_prefix import SharedPrefixes
 
 LOSSES = 5
@@ -47,19 +54,53 @@ class JournaledPlayer:
     ) -> None:
         self.run, self._config_digest, self._versions = run, config_digest, versions
         self.budget, self.watcher, self.stopping = budget, watcher, stopping
+        self._packer: JournalPacker | None = None
+        self._uploads: StoreUploads | None = None
+        self._ended: Mapping[str, Episode] = {}
+
+    async def prepare(self, pack: int | None, uploads: StoreUploads | None = None) -> None:
+        """Look up what earlier attempts played to its end; `pack`: most journals in a file, if packed."""
+        self._packer = JournalPacker(self.run, pack) if pack else None
+        self._uploads = uploads
+        # Their journals are not read again: of a million episodes that would take hours.
+        self._ended = await asyncio.to_thread(ended_for_good, self.run)
 
     async def __call__(self, spec: EpisodeSpec) -> End:
         """Play or continue an episode until it ends; a lost worker only costs a replay."""
+        if (ended := self._ended_before(spec)) is not None:
+            return ended
         losses = 0
         while True:
             try:
-                return await self._attempt(spec)
+                end = await self._attempt(spec)
+                await self._put_away(journal_path(self.run, spec.episode), end)
+                return end
             except WorkerLost as error:
                 # Another game of the same worker may have killed it; only losses of its own count against it.
                 losses += not isinstance(error, WorkerLostElsewhere)
                 if losses == LOSSES:
                     raise
                 self.watcher.see(Troubled(spec.episode, type(error).__name__, str(error), again=True))
+
+    async def _put_away(self, path: Path, end: End) -> None:
+        """Upload and pack the journal of an episode that has ended, if the run does so."""
+        if self._uploads is not None:
+            self._uploads.ended(path)
+        if self._packer is not None and end.outcome not in RESUMABLE:
+            await asyncio.to_thread(self._packer.add, path)
+
+    def _ended_before(self, spec: EpisodeSpec) -> End | None:
+        """Report an episode that the index knows to have ended; None if its journal has to be read."""
+        before = self._ended.get(spec.episode)
+        if before is None or before.spec_digest != spec.digest:
+            return None
+        spent = {purpose: spending_of(calls) for purpose, calls in before.calls.items()}
+        # The price of an answer may be known by now; that takes the answers themselves.
+        if any(each.unpriced for each in spent.values()) and self.budget.prices.known:
+            return None
+        self.budget.finished(spec.episode, spent)
+        self.watcher.see(AlreadyEnded(spec.episode, before.outcome, before.steps, before.progression))
+        return End(before.outcome, before.steps, before.facts)
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
         """Report an episode that already ended in an earlier attempt, with its costs."""
@@ -74,7 +115,7 @@ class JournaledPlayer:
     def recording(self, spec: EpisodeSpec) -> Recording:
         """Read what is journaled of this episode so far; refuse a journal of another spec."""
         path = journal_path(self.run, spec.episode)
-        if not path.exists():
+        if not journal.exists(path):
             return Recording(None)
         recording = journal.read(path)
         if recording.header is not None and recording.header.spec_digest != spec.digest:
@@ -112,6 +153,21 @@ class JournaledPlayer:
 
     def _header(self, spec: EpisodeSpec) -> Header:
         return Header(journal.VERSION, spec, spec.digest, self._config_digest, self._versions)
+
+
+def spending_of(calls: Calls) -> Spending:
+    """Return the cost of an episode's calls of one purpose."""
+    attempts = calls.count + calls.repeats
+    return Spending(
+        calls.count, calls.input, calls.output, calls.cached, calls.dollars, calls.unpriced, attempts
+    )
+
+
+def ended_for_good(run: Path) -> dict[str, Episode]:
+    """Return the episodes of a run that have ended and would not be continued, by name."""
+    if not run_folder.journal_files(run) and not packs_in(run):
+        return {}
+    return {each.name: each for each in load(run).episodes if each.outcome not in RESUMABLE}
 
 
 class EpisodePlayer(JournaledPlayer):

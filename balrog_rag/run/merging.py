@@ -4,7 +4,6 @@ Everything but journals, BALROG's tables and recordings is computed again, so a 
 the same run played on one machine, times aside. The folder appears complete or not at all.
 """
 
-import filecmp
 import os
 import shutil
 import tempfile
@@ -15,6 +14,8 @@ from typing import NamedTuple
 
 from balrog_rag.config.frozen import with_value
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.contracts.outcome import RESUMABLE
+from balrog_rag.episode import journal
 from balrog_rag.results import run_folder
 from balrog_rag.results.leaderboard.off_plan import unplanned
 from balrog_rag.results.recorded_provenance import merge_attempts
@@ -24,6 +25,7 @@ from balrog_rag.results.shard_folders import EPISODE_FILES, as_one, is_sharded, 
 from balrog_rag.results.stored_run import StoredRun
 from balrog_rag.results.summary import write_all
 from balrog_rag.run.episode_recordings import database_of
+from balrog_rag.run.journal_packer import JournalPacker
 from balrog_rag.run.resume import specs_of
 from balrog_rag.util.files import LARGE, read_file
 
@@ -39,14 +41,20 @@ class MergedRun(NamedTuple):
     """False if the folder had the same content before."""
 
 
-def merge(places: Sequence[Path], out: Path) -> MergedRun:
-    """Put run folders, or the shards in RUN.shards, together in a new folder; raises RunFolderError."""
+def merge(places: Sequence[Path], out: Path, pack: int | None = None) -> MergedRun:
+    """Put run folders, or the shards in RUN.shards, together in a new folder; raises RunFolderError.
+
+    `pack`: most journals in a file; 0: a file for each; None: as the run itself does.
+    """
     parts = [part for place in places for part in _parts_in(place)]
     run = as_one(out, parts, use_index=False)
     if run.problems:
         raise RunFolderError(f"{run.problems[0].path}: {run.problems[0].what}")
     settings = with_value(run_folder.frozen_config(parts[0]).config, "run.name", out.name)
     settings = with_value(with_value(settings, "run.folder", str(out.parent)), "runner.shard", None)
+    if pack is not None:
+        files = {key: value for key, value in settings["run"].items() if key != "pack"}
+        settings["run"] = files | ({"pack": pack} if pack else {})
     planned = specs_of(StoredRun(out, settings))
     run.config = settings
     if foreign := unplanned(run, planned):
@@ -70,9 +78,20 @@ def _parts_in(place: Path) -> list[Path]:
 
 def _write(run: LoadedRun, parts: Sequence[Path], draft: Path) -> None:
     run_folder.create(draft, run.config)
+    pack = run.config["run"].get("pack")
+    packer = JournalPacker(draft, pack, sync=False) if pack else None
+    final = {run_folder.stem_of(each.name) for each in run.episodes if each.outcome not in RESUMABLE}
     for stem, home in run.homes.items():
-        for suffix in EPISODE_FILES:
-            _copy(home / f"{stem}{suffix}", draft / f"{stem}{suffix}")
+        source, target = (folder / f"{stem}{EPISODE_FILES[0]}" for folder in (home, draft))
+        if source.is_file():
+            _copy(source, target)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(journal.read_bytes(source))
+        if packer is None:
+            _copy(home / f"{stem}.csv", draft / f"{stem}.csv")
+        elif stem in final:
+            packer.add(target)
     recordings = [part / run_folder.RECORDINGS for part in parts]
     for recording in (each for folder in recordings if folder.is_dir() for each in sorted(folder.iterdir())):
         for file in sorted(recording.rglob("*")) if recording.is_dir() else ():
@@ -121,6 +140,7 @@ def _refuse_another_merge(run: LoadedRun, out: Path) -> None:
     ours = {f"{stem}{EPISODE_FILES[0]}": home for stem, home in run.homes.items()}
     theirs = {str(path.relative_to(out)) for path in run_folder.journals(out)}
     for name in sorted({*ours, *theirs}):
-        same = name in ours and name in theirs and filecmp.cmp(ours[name] / name, out / name, shallow=False)
+        known = name in ours and name in theirs
+        same = known and journal.read_bytes(ours[name] / name) == journal.read_bytes(out / name)
         if not same:
             raise RunFolderError(f"{other} ({name} differs or is missing); remove it or choose another --out")

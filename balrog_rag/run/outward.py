@@ -49,6 +49,7 @@ def _chosen(settings: Settings, needs: Needs) -> Iterator[tuple[str, Any]]:
     for key in ("agent.demonstrations", "agent.options"):
         yield from _under(settings, key)
     yield from _under(settings, "limits.against")
+    yield from _under(settings, "runner.store")
     if settings.get("runner.backend") == "ray":
         yield from _under(settings, "runner.address")
 

@@ -1,6 +1,6 @@
 """Plan the episodes of a configuration."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,11 +53,18 @@ def plan_tasks(config: Config, tasks: Sequence[PlannedTask], player: PlayerSpec)
     refuse_many(sum(task.episodes for task in tasks))
     kinds, steps = kinds_of(tasks), config.limits.steps
     specs = [
-        EpisodeSpec(episode_name(task.qualified, number), game_of(config, task, kinds, number), player, steps)
+        EpisodeSpec(episode_name(task.qualified, number), game, player, steps)
         for task in tasks
-        for number in range(task.episodes)
+        for number, game in enumerate(_games_of(config, task, kinds))
     ]
     return in_turn(specs)
+
+
+def _games_of(config: Config, task: PlannedTask, kinds: Sequence[EnvironmentKind]) -> Iterator[GameSpec]:
+    """Yield the games of a task's episodes, which differ in their seeds and share everything else."""
+    first = game_of(config, task, kinds, 0)
+    for number in range(task.episodes):
+        yield msgspec.structs.replace(first, seeds=seeds_for(config, task, number))
 
 
 def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:

@@ -20,6 +20,7 @@ from balrog_rag.contracts.programs import plays, program_of
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.api_keys import refuse_unanswerable
 from balrog_rag.models.budget import capped_in_dollars, unpriced
+from balrog_rag.run.object_store import check_store
 from balrog_rag.run.user_watchers import chosen_watchers
 from balrog_rag.util import extras
 
@@ -73,6 +74,7 @@ def failed(checks: Iterable[Check]) -> list[BalrogError]:
 def check_config(config: Config) -> None:
     """Refuse unknown watchers, wrong model options, and a dollar cap without a known price."""
     chosen_watchers(config.run.watch)
+    check_store(config)
     if config.runner.backend == "ray":
         extras.require("ray", "ray", "runner=ray")
     # Building checks the options but loads and contacts nothing, so it is cheap enough for every start.

@@ -15,6 +15,7 @@ from balrog_rag.contracts.behaviour import Watcher
 from balrog_rag.contracts.errors import BalrogError, DatasetError, PlayerFailed, RunFolderError
 from balrog_rag.contracts.events import WatchedRun
 from balrog_rag.contracts.outcome import Outcome
+from balrog_rag.episode import journal
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.models.pace import Pace
 from balrog_rag.models.prices import Prices
@@ -22,8 +23,10 @@ from balrog_rag.results.run_folder import frozen_config, journal_path
 from balrog_rag.run.backend import Backend
 from balrog_rag.run.capacity import capacity_notes, most_at_once
 from balrog_rag.run.csv_log import CsvLog
+from balrog_rag.run.episode_runner import JournaledPlayer
 from balrog_rag.run.eval_log import EvalLog, silences
 from balrog_rag.run.interrupts import NAMES, Interrupts
+from balrog_rag.run.object_store import uploading
 from balrog_rag.run.plan import PlannedRun, tasks_in
 from balrog_rag.run.scheduler import EpisodeSlots, Tally, play_all
 from balrog_rag.run.services import LiveServices
@@ -148,7 +151,7 @@ async def play_runs(
                 print(line, file=sys.stderr)
         interrupts.over()
         return [
-            outcome(run, tally, budget, interrupts, [*own, *recorded(run)])
+            outcome(run, tally, budget, interrupts, [*own, *tally.notes, *recorded(run)])
             for run, tally, budget, own in zip(runs, tallies, budgets, notes, strict=True)
         ]
 
@@ -163,7 +166,7 @@ def outcome(
     """Return the outcome of a run and what it cost."""
     # Their journals were not read, so what earlier attempts paid for them is unknown here.
     unread = [episode for episode in tally.open if not budget.knows(episode)]
-    not_counted = sum(journal_path(run.folder, episode).exists() for episode in unread)
+    not_counted = sum(journal.exists(journal_path(run.folder, episode)) for episode in unread)
     return RunOutcome(
         tally,
         interrupts.signal,
@@ -210,12 +213,18 @@ async def _play(
             chosen = chosen_watchers(run.config.run.watch, run.watch)
             async with isolated(chosen, switched_off, watched(run) if chosen else None) as theirs:
                 # The run's own files come first: an answer is on disk before a display can fail.
-                own: list[Watcher] = [log, csv] if run.config.run.csv else [log]
+                files = run.config.run
+                own: list[Watcher] = [log, csv] if files.csv and not files.pack else [log]
                 shown = LabelledWatcher(run.label, watcher) if run.label else watcher
                 every = CompositeWatcher([*own, shown, *theirs])
                 player = backend.player(run, budget, every, stopping(playing.gate, tally))
                 playing.interrupts.on_terminal_closed(log.terminal_closed)
-                async with silences(log, lambda: backend.trouble(run)):
+                async with (
+                    uploading(run, tally.notes) as uploads,
+                    silences(log, lambda: backend.trouble(run)),
+                ):
+                    if isinstance(player, JournaledPlayer):
+                        await player.prepare(files.pack, uploads)
                     order = None if all_forked(run.specs) else rank
                     play = partial(
                         play_all, player=player, gate=playing.gate, tally=tally, watcher=every, rank=order
@@ -249,7 +258,7 @@ def not_played(
 ) -> RunOutcome:
     """Return the outcome of a run that was stopped before it could start."""
     episodes = [spec.episode for spec in run.specs]
-    written = sum(journal_path(run.folder, episode).exists() for episode in episodes)
+    written = sum(journal.exists(journal_path(run.folder, episode)) for episode in episodes)
     return RunOutcome(Tally(open=episodes), number, stopped_by=by, not_counted=written)
 
 

@@ -26,6 +26,8 @@ class Tally(msgspec.Struct):
     """Episodes not started, or stopped by the user."""
     fatal: BalrogError | None = None
     """The error that stopped the whole run."""
+    notes: list[str] = []
+    """What the user should know at the end."""
 
     @property
     def complete(self) -> bool:

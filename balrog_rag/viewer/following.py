@@ -43,6 +43,8 @@ class FollowedJournal(JournalCursor):
             with open(self._path, "rb") as file:
                 file.seek(self._read)
                 data = file.read(MOST)  # the rest is read by the next check
+        except FileNotFoundError:  # the episode has ended, and its journal was packed
+            data = journal.read_bytes(self._path)[self._read :]
         except OSError as error:
             raise JournalError(f"{self._path}: cannot be read ({error.strerror})") from error
         lines = data[: data.rfind(b"\n") + 1]

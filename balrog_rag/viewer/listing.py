@@ -1,12 +1,15 @@
 """List the episodes of journals, runs, sweeps and recordings, with one row of data each."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
+from balrog_rag.episode import journal
 from balrog_rag.results import run_folder, runs
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.tally import read_episode
@@ -17,6 +20,8 @@ from balrog_rag.viewer.rebuilding import RebuiltEpisode, header_of
 from balrog_rag.viewer.recorded import RecordedEpisode, is_recording, recordings
 
 JOURNAL = ".journal.jsonl"
+MOST_LISTED = 20_000
+"""Ended episodes of a run that a page lists: more take a browser minutes."""
 
 
 class ListedEpisode(NamedTuple):
@@ -78,7 +83,7 @@ def run_folders(path: Path) -> list[Path]:
 
 
 def _behind(path: Path) -> Iterator[ListedEpisode]:
-    if not path.exists():
+    if not journal.exists(path):
         raise RunFolderError(f"{path}: not found; pass a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
     if not path.is_dir():
         if is_recording(path):
@@ -106,7 +111,9 @@ def _of_recording(path: Path, name: str, home: Path | None = None) -> ListedEpis
 def _of_run(run: Path) -> Iterator[ListedEpisode]:
     """Episodes that have ended, those in play, and unusable ones with the reason."""
     loaded = runs.load(run)
-    for episode in loaded.episodes:
+    if len(loaded.episodes) > MOST_LISTED:
+        _say_that_others_are_not_listed(run)
+    for episode in loaded.episodes[:MOST_LISTED]:
         path = run_folder.journal_path(run, episode.name)
         yield ListedEpisode(episode.name, path, run, row(episode) | {"run": run.name}, episode=episode)
     for stem in loaded.unfinished:
@@ -114,6 +121,15 @@ def _of_run(run: Path) -> Iterator[ListedEpisode]:
     for problem in loaded.problems:
         about = {"name": problem.path, "run": run.name, "state": "damaged", "how": problem.what}
         yield ListedEpisode(problem.path, run / problem.path, run, about)
+
+
+@cache
+def _say_that_others_are_not_listed(run: Path) -> None:
+    """Print it once: a server lists again every few seconds."""
+    print(
+        f"{run}: only the first {MOST_LISTED:,} episodes are listed; view another by the path of its journal",
+        file=sys.stderr,
+    )
 
 
 def _of_journal(path: Path, run: Path | None) -> ListedEpisode:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.episode.packs import find
 from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import ListedEpisode
 
@@ -116,6 +117,9 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     """Size and modification time of a file; None if it cannot be accessed."""
     try:
         found = path.stat()
+    except FileNotFoundError:
+        place = find(path)  # in a pack it never changes
+        return None if place is None else (place.size, 0)
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns

@@ -7,9 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from balrog_rag.results.episode_index import _Index, segment_of
 from balrog_rag.results.run_seal import SEAL_BYTES, state_folder
 from balrog_rag.results.runs import load
 from balrog_rag.util.files import MEGABYTE
+from tests.support import unstored
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +35,18 @@ def depths(run: Path) -> list[int]:
 
 def forged(run: Path) -> bytes:
     """The rows of the index with other scores, matching the journals' sizes and times."""
-    rows = msgspec.msgpack.decode((run / ".episodes").read_bytes()[SEAL_BYTES:])
-    for row in rows["journals"].values():
-        row["episode"]["most"]["depth"] = 50
-        row["episode"]["progression"] = 1.0
-    return msgspec.msgpack.encode(rows)
+    index = stored(run)
+    (segment,) = index.segments
+    made = [(journal, unstored(episode)) for journal, episode in segment.by_journal()]
+    for _, episode in made:
+        episode.most["depth"] = 50
+        episode.progression = 1.0
+    index.segments[:] = [segment_of("", 0, 0, made)]
+    return msgspec.msgpack.encode(index)
+
+
+def stored(run: Path) -> _Index:
+    return msgspec.msgpack.decode((run / ".episodes").read_bytes()[SEAL_BYTES:], type=_Index)
 
 
 def test_an_unchanged_run_is_read_from_its_index(run):
@@ -90,11 +99,12 @@ def test_a_journal_of_another_time_or_size_is_read_again(run):
 
 
 def test_each_row_holds_size_time_and_the_chains_last_digest(run):
-    rows = msgspec.msgpack.decode((run / ".episodes").read_bytes()[SEAL_BYTES:])["journals"]
-    for name, row in rows.items():
-        status = (run / name).stat()
-        assert (row["size"], row["time"]) == (status.st_size, status.st_mtime_ns)
-        assert f'"chain":"{row["head"]}"' in (run / name).read_text().splitlines()[-1]
+    rows = stored(run).segments[0].journals
+    assert len(rows) == 2
+    for row in rows:
+        status = (run / row.name).stat()
+        assert (row.size, row.time) == (status.st_size, status.st_mtime_ns)
+        assert f'"chain":"{row.head}"' in (run / row.name).read_text().splitlines()[-1]
 
 
 def test_an_index_too_large_for_its_journals_is_not_read(run):

@@ -9,8 +9,9 @@ import pytest
 from balrog_rag.cli.leaderboard import main
 from balrog_rag.config.frozen import config_digest
 from balrog_rag.episode.spec import EpisodeSpec
-from balrog_rag.results import run_folder, runs
+from balrog_rag.results import run_folder
 from balrog_rag.results.arms import load_arms
+from balrog_rag.results.episode_index import read_index, segment_of, write_index
 from balrog_rag.results.leaderboard import verified
 from balrog_rag.results.leaderboard.against_published import against_published
 from balrog_rag.results.leaderboard.published import published
@@ -19,7 +20,8 @@ from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.units import Bounds, Score
 from balrog_rag.results.statistics.verdict import compare
 from balrog_rag.results.summary import mean_and_error, write_all
-from tests.support import command, edit_journal, evaluate, rechained
+from balrog_rag.util.files import MEGABYTE
+from tests.support import command, edit_journal, evaluate, rechained, unstored
 
 
 @pytest.fixture(autouse=True)
@@ -173,10 +175,11 @@ def test_a_proof_is_of_one_version(run, tmp_path, monkeypatch):
 def test_the_board_reads_journals_and_not_the_index(run, tmp_path):
     assert main(["verify", str(run)]) == 0
     digest = load(run).digest
-    index = runs._read_index(run, digest, 4)
-    for known in index.values():
-        known.episode.progression = 0.42
-    runs._write_index(run, digest, index)
+    (segment,) = read_index(run, digest, MEGABYTE).values()
+    made = [(journal, unstored(episode)) for journal, episode in segment.by_journal()]
+    for _, episode in made:
+        episode.progression = 0.42
+    write_index(run, digest, [segment_of("", 0, 0, made)])
     assert load(run).episodes[0].progression == 0.42
     row = shown(run, tmp_path / "out")
     assert (row["verified"], row["sort"]) == ("replayed", 0.0)

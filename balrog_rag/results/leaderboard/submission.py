@@ -104,6 +104,10 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
         raise RunFolderError(
             f"{run.folder}: in shards; first `balrog-rag results merge {run.folder} --out RUN`"
         )
+    if len(run.with_files) < len(run.episodes):
+        raise RunFolderError(
+            f"{run.folder}: packed; first `balrog-rag results merge {run.folder} --out OTHER --pack 0`"
+        )
     if run.problems:
         raise RunFolderError(
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission must be complete"

@@ -120,7 +120,7 @@ def _wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
     expected: dict[Path, Any] = {run.folder / "summary.json": summary.overall}
     for env, values in summary.environments.items():
         expected[run.folder / env / f"{env}_summary.json"] = values
-    for episode in run.episodes:
+    for episode in run.with_files:
         stem = run_folder.episode_stem(run.folder, episode.name)
         expected[stem.with_suffix(".json")] = episode_record(episode)
     wrong = [path for path, value in expected.items() if not _same(_read(path), _plain(value))]

@@ -9,6 +9,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.breakdown import RetrievalShare, calls_by_purpose, outcome_counts, retrieval_share
+from balrog_rag.results.episodes import EpisodeList
 from balrog_rag.results.report import style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
@@ -75,7 +76,7 @@ def scores_figure(arms: Sequence[Arm]) -> Any:
 
 def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
     for place, arm in enumerate(arms):
-        episodes = arm.by_env().get(env, [])
+        episodes = arm.by_env().get(env, EpisodeList())
         if not episodes or count_lacking(episodes, measure):
             continue
         values = [measure.of(episode) for episode in episodes]
@@ -104,7 +105,7 @@ def progress_figure(arms: Sequence[Arm], against: str, title: str) -> Any:
     """Mean progression of an arm's episodes over steps or dollars; ended episodes keep their last value."""
     envs = in_order(env for arm in arms for env in arm.by_env())
     curves = {
-        (env, place): mean_curve(arm.by_env().get(env, []), against)
+        (env, place): mean_curve(arm.by_env().get(env, EpisodeList()), against)
         for env in envs
         for place, arm in enumerate(arms)
     }
@@ -152,7 +153,7 @@ def survival_figure(arms: Sequence[Arm]) -> Any:
 def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
     timeline = kind_of(env).display.timeline
     assert timeline is not None
-    played = [arm.by_env().get(env, []) for arm in arms]
+    played = [arm.by_env().get(env, EpisodeList()) for arm in arms]
     curves = ([survival_curve(episodes, timeline) for episodes in played], list(map(height_curve, played)))
     titles = ("alive, % of games", f"mean {timeline.height_title}")
     for axis, found, title in zip(axes, curves, titles, strict=True):

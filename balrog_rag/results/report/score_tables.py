@@ -12,7 +12,7 @@ from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
     count_lacking,
-    interval,
+    interval_of,
     measures_of,
     scores,
 )
@@ -111,8 +111,9 @@ def _mean_and_interval(arm: Arm, env: str, measure: Scale) -> FigureCell:
 
 
 def _estimated(arm: Arm, episodes: Sequence[Episode], measure: Scale) -> FigureCell:
-    found = NOTHING if arm.withheld else interval(episodes, measure)
-    mean = float(values(scores(episodes, measure)).mean())
+    made = scores(episodes, measure)
+    found = NOTHING if arm.withheld else interval_of(made, episodes[0].env, measure)
+    mean = float(values(made).mean())
     digits = 3 if measure.name == "dollars" and mean < 10 else 2 if mean < 1000 else 0
     text = f"{mean:,.{digits}f}"
     if arm.withheld:

@@ -1,6 +1,6 @@
 """Write a report's folder: page, figures, and the data behind them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,14 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.episode_table import csv_text, kinds_of, require_parquet, row, write_parquet
+from balrog_rag.results.episode_table import (
+    csv_lines,
+    kinds_of,
+    require_parquet,
+    row,
+    write_lines,
+    write_parquet,
+)
 from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.document import Section
 from balrog_rag.results.report.episode_pages import EpisodePages
@@ -89,17 +96,24 @@ def write_figures(encoded: dict[str, dict[str, bytes]], out: Path, kinds: Sequen
 
 def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
     """Write every episode and every verdict as rows."""
-    games = kinds_of(episode for arm in found.arms for run in arm.runs for episode in run.episodes)
-    episodes = [{"arm": arm.name, "run": run.name, **row(episode, games)}
-                for arm in found.arms for run in arm.runs for episode in run.episodes]  # fmt: skip
-    tables = {"episodes": episodes, "verdicts": [verdict_row(verdict) for verdict in found.verdicts]}
-    for name, rows in tables.items():
-        if not rows:
+    games = kinds_of(episode for arm in found.arms for episode in arm.episodes)
+
+    def episodes() -> Iterator[dict[str, Any]]:
+        for arm in found.arms:
+            for run in arm.runs:
+                for episode in run.episodes:
+                    yield {"arm": arm.name, "run": run.name, **row(episode, games)}
+
+    def verdicts() -> Iterator[dict[str, Any]]:
+        return map(verdict_row, found.verdicts)
+
+    for name, rows in (("episodes", episodes), ("verdicts", verdicts)):
+        if next(rows(), None) is None:
             continue
         if "csv" in kinds:
-            run_folder.write_bytes(out / f"{name}.csv", csv_text(rows).encode("utf-8", "replace"))
+            write_lines(out / f"{name}.csv", csv_lines(rows()))
         if "parquet" in kinds:
-            write_parquet(out / f"{name}.parquet", rows)
+            write_parquet(out / f"{name}.parquet", rows())
 
 
 def verdict_row(made: Comparison) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from balrog_rag.results.statistics.draw_keys import DrawKeys
+
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
@@ -85,14 +87,28 @@ def _grouped(scores: Sequence[Score], key: Callable[[Score, int], Key]) -> dict[
     return {name: np.array([value for _, value in group]) for name, group in groupby(named, itemgetter(0))}
 
 
+class Scores(list[Score]):
+    """Scores whose draws were counted already, for another measure of the same episodes."""
+
+    keys: DrawKeys
+
+
+def keys_of(scores: Sequence[Score]) -> DrawKeys:
+    """The draws of scores."""
+    if isinstance(scores, Scores):
+        return scores.keys
+    return DrawKeys((each.env, each.task, each.game, each.world) for each in scores)
+
+
 def shared_worlds(scores: Sequence[Score]) -> bool:
     """Whether some world contains more than one game."""
-    return len(worlds(scores)) < len(games(scores))
+    keys = keys_of(scores)
+    return keys.worlds < keys.games
 
 
 def grouped(scores: Sequence[Score]) -> bool:
     """Whether draws are worlds of several episodes; a single world's episodes are treated separately."""
-    return 1 < len(worlds(scores)) < len(scores)
+    return 1 < keys_of(scores).worlds < len(scores)
 
 
 def draws(scores: Sequence[Score]) -> tuple[Floats, Floats]:

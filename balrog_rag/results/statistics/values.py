@@ -14,8 +14,8 @@ from balrog_rag.results.statistics.sentence import short
 from balrog_rag.results.statistics.units import Bounds, Floats, Score
 from balrog_rag.results.statistics.verdict import described, weighed
 
-MOST = 20_000
-"""Maximum numbers per arm: more take minutes, and do not need this kind of test."""
+MOST = 200_000
+"""Maximum numbers per arm: 100,000 take a minute, and more do not need this kind of test."""
 LARGEST = 1e15
 """Larger numbers have no precision left for decimals."""
 WAYS = ((0.0, 1.0), (0.0, 100.0))

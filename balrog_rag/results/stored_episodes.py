@@ -1,0 +1,186 @@
+"""Episodes of an index, in columns: an object is a row number, and reads fields where they are stored."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import nan
+from typing import Any, cast
+
+import msgspec
+
+from balrog_rag.contracts.kinds import Measure
+from balrog_rag.results.episode_columns import NamedNumbers, Names, StoredColumn, packed, unpacked
+from balrog_rag.results.episodes import Calls, Episode, EpisodeProperties, calls_together
+
+_TYPES = msgspec.structs.fields(Episode)
+_OF = {field.name: field.type for field in _TYPES}
+_WAYS = {
+    "name": "names",
+    "game": "games",
+    **dict.fromkeys(("progression", "steps", "keys", "invalid", "total_reward", "loops"), "numbers"),
+    **dict.fromkeys(("segments", "cut"), "numbers"),
+    **dict.fromkeys(("agent", "model", "knowledge", "config_digest", "outcome", "highest"), "repeated"),
+    **dict.fromkeys(("answered_by", "fingerprints", "forked"), "repeated"),
+    **dict.fromkeys(("last", "most", "followed", "calls", "asked_again", "lookups"), "named"),
+}
+"""How each field is stored; others in blocks."""
+
+
+def columns_of(episodes: Sequence[Episode]) -> dict[str, bytes]:
+    """Store episodes by field; raises OverflowError for a number that no column can hold."""
+    return {
+        name: packed([getattr(episode, name) for episode in episodes], of, _WAYS.get(name, "blocks"))
+        for name, of in _OF.items()
+    }
+
+
+class StoredRows:
+    """Some episodes in columns, each decoded when it is first used."""
+
+    def __init__(self, count: int, columns: Mapping[str, memoryview]) -> None:
+        self._count, self.columns = count, columns
+        self.decoded: dict[str, StoredColumn] = {}
+
+    def column(self, field: str) -> StoredColumn:
+        """Return the values of a field by row."""
+        if field not in self.decoded:
+            self.decoded[field] = unpacked(self.columns[field], _OF[field])
+        return self.decoded[field]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, row: int) -> Episode:
+        return cast(Episode, StoredEpisode(self, row))
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[row] for row in range(self._count))
+
+    @cached_property
+    def game_names(self) -> list[str]:
+        """The identity of each row's game, which comparisons ask for many times."""
+        return [EpisodeProperties.game_name.fget(self[row]) for row in range(self._count)]  # type: ignore[attr-defined]
+
+    @cached_property
+    def draw_keys(self) -> list[tuple[str, str, str, str]]:
+        """The draw of each row, with one object for equal tasks."""
+        tasks: dict[tuple[str, str], tuple[str, str]] = {}
+        return [
+            (*tasks.setdefault((each.env, each.task), (each.env, each.task)), each.game_name, each.world_name)
+            for each in self
+        ]
+
+    @cached_property
+    def totals(self) -> Sequence[StoredColumn] | None:
+        """The calls of all purposes added up, by field of Calls; None if they are not stored as numbers."""
+        calls = self.column("calls")
+        if not isinstance(calls, NamedNumbers):
+            return None
+        purposes = sorted({path[0] for path in calls.paths})
+        return [
+            _sums([calls.numbers(purpose, field) for purpose in purposes], self._count)
+            for field in Calls.__struct_fields__
+        ]
+
+
+def _sums(columns: Iterable[Any], count: int) -> StoredColumn:
+    found = [column for column in columns if column is not None]
+    if len(found) == 1 and isinstance(found[0], memoryview):
+        return found[0]
+    return [sum(value for column in found if (value := column[row]) is not None) for row in range(count)]
+
+
+class StoredEpisode(EpisodeProperties):
+    """One row, with the attributes of an `Episode`."""
+
+    __slots__ = ("_row", "_rows")
+
+    def __init__(self, rows: StoredRows, row: int) -> None:
+        self._rows, self._row = rows, row
+
+    def __getattr__(self, name: str) -> Any:
+        column = self._rows.decoded.get(name)
+        if column is None:
+            if name not in _OF:
+                raise AttributeError(name)
+            column = self._rows.column(name)
+        return column[self._row]
+
+    @property
+    def total(self) -> Calls:  # type: ignore[override]
+        """Totals of all calls."""
+        if (totals := self._rows.totals) is None:
+            return calls_together(self.calls)
+        return Calls(*(column[self._row] for column in totals))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent waiting for answers and searches, over all attempts."""
+        lookups = self._rows.column("lookups")
+        numbers = lookups.numbers("seconds") if isinstance(lookups, NamedNumbers) else None
+        return super().seconds if numbers is None else float(self.total.seconds + numbers[self._row])
+
+    @property
+    def draw_key(self) -> tuple[str, str, str, str]:
+        """Environment, task, game and world."""
+        return self._rows.draw_keys[self._row]
+
+    @property
+    def game_name(self) -> str:
+        """Identifies the game: equal names are the same game."""
+        return self._rows.game_names[self._row]
+
+    def measured(self, measure: Measure) -> float:
+        """The value of one of the kind's measures; NaN if the journal lacks it."""
+        field = "followed" if measure.follow is not None else measure.taken
+        column = self._rows.column(field)
+        if not isinstance(column, NamedNumbers):
+            return super().measured(measure)
+        numbers = column.numbers(measure.name if measure.follow is not None else measure.number)
+        value = None if numbers is None else numbers[self._row]
+        if value is None:
+            return nan if measure.follow is not None else 0
+        return cast(float, value)
+
+    def __repr__(self) -> str:
+        return f"<stored episode {self.name}>"
+
+
+def in_display_order(parts: Sequence[StoredRows]) -> list[Episode]:
+    """Return the episodes of these rows by environment, task and number; of two of one name, the later."""
+    if sum(map(len, parts)) < _MANY or any(not isinstance(part.column("name"), Names) for part in parts):
+        rows = {row.name: row for part in parts for row in part}
+        return sorted(rows.values(), key=display_order)
+    return _sorted_by_columns(parts)
+
+
+_MANY = 5_000
+"""Rows from which sorting is worth the import of numpy, which most runs do without."""
+
+
+def display_order(episode: Episode) -> tuple[str, str, int, str]:
+    """Sort key of the episodes of a run."""
+    return episode.env, episode.task, len(episode.number), episode.number
+
+
+def _sorted_by_columns(parts: Sequence[StoredRows]) -> list[Episode]:
+    import numpy as np
+
+    columns = [part.column("name") for part in parts]
+    names = [column for column in columns if isinstance(column, Names)]
+    tasks = sorted({task for column in names for task in column.tasks}, key=lambda task: task.split("/", 1))
+    ranks = {task: rank for rank, task in enumerate(tasks)}
+    rank = np.concatenate(
+        [
+            np.array([ranks[task] for task in each.tasks], dtype=np.int64)[np.array(each.codes)]
+            for each in names
+        ]
+    )
+    number = np.concatenate([np.array(column.numbers) for column in names])
+    part = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+    row = np.concatenate([np.arange(len(each)) for each in parts])
+    order = np.lexsort((part, number, rank))
+    rank, number = rank[order], number[order]
+    last = np.ones(len(order), dtype=bool)
+    last[:-1] = (rank[1:] != rank[:-1]) | (number[1:] != number[:-1])
+    order = order[last]
+    return [parts[p][r] for p, r in zip(part[order].tolist(), row[order].tolist(), strict=True)]
