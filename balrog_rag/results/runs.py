@@ -221,7 +221,7 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
     fresh: set[str] = set()
     segments = [_of_files(run, frozen.digest, paths, old.get(""), fresh)]
     segments += [_of_pack(run, frozen.digest, pack, old.get(pack.name)) for pack in packs]
-    if [*old.values()] != segments:
+    if [*old.values()] != segments and (paths or packs or old):
         write_index(run, frozen.digest, segments)
     return _sorted_out(run, frozen, segments, fresh)
 
@@ -287,12 +287,16 @@ def _segment(source: str, size: int, time: int, found: Sequence[_Read]) -> Segme
     try:
         return segment_of(source, size, time, found)
     except OverflowError:  # a hostile journal: no game counts that far
-        held = [each if episode is None else _too_large(each) for each, episode in found]
-        return segment_of(source, size, time, [(each, None) for each in held])
+        return segment_of(source, size, time, [_without_large_numbers(*each) for each in found])
 
 
-def _too_large(journal: IndexedJournal) -> IndexedJournal:
-    return msgspec.structs.replace(journal, ended=False, problem="contains numbers of more than 64 bits")
+def _without_large_numbers(listed: IndexedJournal, episode: Episode | None) -> _Read:
+    try:
+        segment_of("", 0, 0, [(listed, episode)])
+    except OverflowError:
+        why = "contains numbers of more than 64 bits"
+        return msgspec.structs.replace(listed, ended=False, problem=why), None
+    return listed, episode
 
 
 _Source = tuple[Path, PackedJournal | None]
