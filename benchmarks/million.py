@@ -106,7 +106,7 @@ def write_run(run: Path, agent: str, episodes: int, steps: int, pack: int, recor
 def add_rows(run: Path, config: Config, player: PlayerSpec, records: int, pack: int) -> None:
     """Add packs without content, and rows of the index that copy the first pack's under other names."""
     load(run)
-    known = read_index(run, run_folder.frozen_config(run).digest, 1 << 40)
+    known = read_index(run, run_folder.frozen_config(run).digest, 1 << 32)
     segments, first = list(known.values()), known["000001.jsonl"]
     while (count := sum(segment.ended for segment in segments)) < records:
         path = run / "packed" / f"{len(segments):06d}.jsonl"

@@ -29,7 +29,8 @@ def read_file(path: Path, most: int = MOST) -> bytes:
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, too_large(status.st_size, most), str(path))
-        data = file.read(most + 1)
+        # Not `most + 1`: that much memory is reserved, and a limit may be larger than the machine's.
+        data = file.read(min(most, status.st_size) + 1)
     if len(data) > most:  # it grew while being read
         raise OSError(errno.EFBIG, too_large(len(data), most), str(path))
     return data

@@ -200,3 +200,9 @@ def test_without_its_lock_a_run_in_play_is_still_not_written_by_another_process(
     assert len(journals(run)) == 4
     assert all(journal.read(path).end for path in journals(run))
     assert episode.main(["verify", str(run)]) == 0
+
+
+def test_a_limit_larger_than_the_memory_costs_nothing(tmp_path):
+    """The index of a million episodes may be as large as their packs together."""
+    (tmp_path / "index").write_bytes(b"rows")
+    assert read_file(tmp_path / "index", 1 << 50) == b"rows"
