@@ -46,8 +46,8 @@ def parser() -> argparse.ArgumentParser:
     add_pages_option(made)
     made.add_argument(
         "--formats",
-        help="comma-separated list of html, md, png, svg, pdf, csv, parquet "
-        "(default: html,md,png,csv, and parquet if pyarrow is installed)",
+        help="comma-separated list of html, md, tex, png, svg, pdf, csv, parquet "
+        "(default: html,md,tex,png,csv, and parquet if pyarrow is installed)",
     )  # fmt: skip
     return made
 
@@ -60,7 +60,7 @@ def report(options: argparse.Namespace) -> int:
     from balrog_rag.results.report.write import KINDS, pick, write_report
     from balrog_rag.results.terminal import console, say
 
-    usual = ["html", "md", "png", "csv", *(["parquet"] if has_parquet() else [])]
+    usual = ["html", "md", "tex", "png", "csv", *(["parquet"] if has_parquet() else [])]
     kinds = [kind.strip() for kind in options.formats.split(",")] if options.formats else usual
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise ConfigError(f"--formats {unknown[0]}: unknown format; valid formats: {', '.join(KINDS)}")

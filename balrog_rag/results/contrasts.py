@@ -11,8 +11,10 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.experiments import Experiment, ExperimentContrast
 from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.estimate import Interval
+from balrog_rag.results.statistics.sentence import p_text
 from balrog_rag.results.statistics.units import Bounds, Floats
 from balrog_rag.results.statistics.values import compared
+from balrog_rag.util.wording import many
 
 GameKey: TypeAlias = tuple[str, str]
 """A game by its task and its identity."""
@@ -26,6 +28,22 @@ class ContrastResult(msgspec.Struct, frozen=True):
     difference: float
     interval: Interval
     games: int
+    word: str = "undecided"
+    """The claim, as of other comparisons."""
+    p: float = 1.0
+    most: float = 100.0
+    """The largest score of one arm: a wider interval says nothing."""
+
+    @property
+    def sentence(self) -> str:
+        """The claim, the difference and how sure it is."""
+        around = ""
+        if self.interval.known:
+            wide = self.interval.high - self.interval.low >= self.most and self.word == "undecided"
+            ends = f"{self.interval.low:+.2f} to {self.interval.high:+.2f}"
+            around = " (too few games to tell)" if wide else f" ({ends})"
+        found = f"{self.word}: {self.difference:+.2f} points{around}"
+        return f"{found}, {p_text(self.p)}, n = {many(self.games, 'games')} played by all these arms."
 
     @property
     def line(self) -> str:
@@ -48,7 +66,11 @@ def contrast_results(experiment: Experiment, runs: Mapping[str, Path]) -> list[C
             continue
         plus, minus = (summed(arms, side, games) for side in (contrast.plus, contrast.minus))
         sums = compared(plus, minus, True, bounds_of_sums(contrast, [runs[arm] for arm in concerned]))
-        found.append(ContrastResult(name, contrast.says, sums.difference, sums.interval, len(games)))
+        found.append(
+            ContrastResult(
+                name, contrast.says, sums.difference, sums.interval, len(games), sums.word, sums.test.p
+            )
+        )
     return found
 
 

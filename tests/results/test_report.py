@@ -66,7 +66,7 @@ def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_pat
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
     assert headings == [
         "Verdicts", "Scores", "Other protocols", "Costs", "How episodes ended", "Retrieval",
-        "Settings that differ", "Provenance", "Episodes",
+        "Methods", "Settings that differ", "Provenance", "Episodes",
     ]  # fmt: skip
     assert "rag against plain: higher more often: A beats B in 100% of pairs, " in "".join(page.texts)
     places = [text.index(part) for part in ('<dl class="card">', "<figure", '<p class="verdict higher-')]

@@ -6,6 +6,8 @@ import msgspec
 
 from balrog_rag.results.arms import Arm, departures
 from balrog_rag.results.comparing import against_baseline, duel_parts
+from balrog_rag.results.report.captions import captions
+from balrog_rag.results.report.contrast_section import contrasts_section
 from balrog_rag.results.report.details import (
     cost_section,
     ends_section,
@@ -15,7 +17,9 @@ from balrog_rag.results.report.details import (
 from balrog_rag.results.report.document import Cell, FigureCell, ReportPage, Section, Table, VerdictBox
 from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.report.floors import floors_section
+from balrog_rag.results.report.methods import methods_section
 from balrog_rag.results.report.origins import episodes_section, provenance_section, settings_section
+from balrog_rag.results.report.pooled_lines import METHOD, pooled_boxes
 from balrog_rag.results.report.score_tables import scores_section
 from balrog_rag.results.report.summary_card import summary_card
 from balrog_rag.results.scoring import arm_outlook
@@ -60,6 +64,7 @@ def judge(arms: list[Arm], baseline: Arm, wanted: float | None = None) -> Findin
 def page(found: Findings, title: str, pages: EpisodePages, figures: Sequence[str]) -> ReportPage:
     """Build the whole report, whose episodes link to `pages`."""
     sections = [
+        contrasts_section(found.arms),
         floors_section(found.arms),
         verdict_section(found, [name for name in figures if name == "forest"]),
         scores_section(found.arms, [name for name in figures if name.startswith(WITH_SCORES)]),
@@ -67,12 +72,14 @@ def page(found: Findings, title: str, pages: EpisodePages, figures: Sequence[str
         cost_section(found.arms),
         ends_section(found.arms, found.baseline, [name for name in figures if name == "outcomes"]),
         retrieval_section(found.arms, [name for name in figures if name == "retrieval"]),
+        methods_section(found.arms, found.verdicts),
         settings_section(found.arms),
         provenance_section(found.arms),
         episodes_section(found.arms, pages),
     ]
     shown = [section for section in sections if not section.empty]
-    return ReportPage(title, shown, summary_card(found.arms, found.baseline, found.verdicts))
+    about = found.arms, found.baseline, found.verdicts
+    return ReportPage(title, shown, summary_card(*about), captions(*about))
 
 
 def verdict_section(found: Findings, figures: Sequence[str] = ()) -> Section:
@@ -81,6 +88,9 @@ def verdict_section(found: Findings, figures: Sequence[str] = ()) -> Section:
     if served := served_difference(found.arms):
         section.sentences.append(f"{served[0].upper()}{served[1:]}.")
     section.boxes += [box(verdict) for verdict in found.verdicts]
+    if lines := pooled_boxes(found.verdicts, found.parts, found.arms):
+        section.boxes += lines
+        section.sentences.append(METHOD)
     notes = {note: [verdict.ours for verdict in found.verdicts if note in verdict.notes]
              for verdict in found.verdicts for note in verdict.notes}  # fmt: skip
     for note, names in notes.items():

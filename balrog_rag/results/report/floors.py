@@ -1,6 +1,6 @@
 """What a model adds to its actions: arms of an experiment against the floors that have the same actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 
 from balrog_rag.results.arms import Arm
@@ -20,7 +20,7 @@ NOTE = (
 def floors_section(arms: Sequence[Arm]) -> Section:
     """Return the headline of an experiment with floors; an empty section for others."""
     section = Section("What the model adds")
-    experiment = _experiment(arms)
+    experiment = experiment_of(arms, lambda found: bool(found.floors))
     if experiment is None:
         return section
     named = {run.name: arm for arm in arms for run in arm.runs}
@@ -43,10 +43,12 @@ def floors_section(arms: Sequence[Arm]) -> Section:
     return section
 
 
-def _experiment(arms: Sequence[Arm]) -> Experiment | None:
-    """Return the experiment with floors that these arms belong to, if there is one."""
+def experiment_of(arms: Sequence[Arm], wanted: Callable[[Experiment], bool]) -> Experiment | None:
+    """Return the wanted experiment that these arms belong to, if there is one."""
     names = {str((run.config.get("run") or {}).get("experiment") or "") for arm in arms for run in arm.runs}
-    described = [found for name in sorted(names - {""}) if (found := find(name)) is not None and found.floors]
+    described = [
+        found for name in sorted(names - {""}) if (found := find(name)) is not None and wanted(found)
+    ]
     return described[0] if described else None
 
 

@@ -24,6 +24,7 @@ from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.report.figures import FORMATS, draw_all, saved
 from balrog_rag.results.report.forest import forest_figure, forest_rows
 from balrog_rag.results.report.html import html
+from balrog_rag.results.report.latex import bibtex, latex
 from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.statistics.comparison import Comparison
 
@@ -35,7 +36,7 @@ class ReportExtras(msgspec.Struct):
     figures: dict[str, Any] = {}
 
 
-KINDS = ("html", "md", *FORMATS, "csv", "parquet")
+KINDS = ("html", "md", "tex", *FORMATS, "csv", "parquet")
 
 
 def write_report(
@@ -61,6 +62,10 @@ def write_report(
         run_folder.write_bytes(out / "report.html", html(made, svgs).encode("utf-8", "replace"))
     if "md" in kinds:
         run_folder.write_bytes(out / "report.md", markdown(made, files).encode("utf-8", "replace"))
+    if "tex" in kinds:
+        run_folder.write_bytes(out / "tables.tex", latex(made).encode("utf-8", "replace"))
+        envs = [env for arm in arms for env in arm.by_env()]
+        run_folder.write_bytes(out / "references.bib", bibtex(envs).encode("utf-8"))
     write_data(found, out, kinds)
     return found
 
