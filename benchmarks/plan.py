@@ -2,6 +2,7 @@
 
     python benchmarks/plan.py worth [--games 40]       progression of fixed rules with more and more skills
     python benchmarks/plan.py model [--games 100]      examples/rule_model.py with plan, and with keys
+    python benchmarks/plan.py without [--games 20]     its rules without each skill, in the same games
     python benchmarks/plan.py decisions [--games 10]   processor time of our code per key and observation
     python benchmarks/plan.py calls [--calls 10000]    random calls: each must end with a reason
 
@@ -105,6 +106,27 @@ def worth(games: int, arms: list[str]) -> None:
         results = [played(ARMS[name], 5000 + seed) for seed in range(games)]
         calls = statistics.mean(calls for _, calls in results)
         print(f"{name:8} {shown([percent for percent, _ in results])}, calls {calls:.0f}", flush=True)
+
+
+FOR_IT = {"fetch_digger": walk, "dive": walk, "play_on": walk, "pray": follow, "eat": follow}
+"""Skills that the rules call, and the rules that are asked when one of them is not to be had."""
+
+
+def without(games: int) -> None:
+    """Print what the rules lose in the same games without each skill."""
+    whole = [played(dive, 5000 + seed)[0] for seed in range(games)]
+    print(f"all skills: {shown(whole)}", flush=True)
+    for skill, other in FOR_IT.items():
+
+        def rule(now: str, told: str, skill: str = skill, other: Callable[[str, str], str] = other) -> str:
+            call = dive(now, told)
+            return other(now, told) if call.split()[0] == skill else call
+
+        less = [played(rule, 5000 + seed)[0] for seed in range(games)]
+        gains = [Score(with_it - own) for with_it, own in zip(whole, less, strict=True)]
+        found = mean_interval(gains, Bounds(-100.0))
+        mean = statistics.mean(gain.value for gain in gains)
+        print(f"{skill:12} is worth {mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}], n {games}", flush=True)
 
 
 def shown(percents: Sequence[float]) -> str:
@@ -228,7 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("worth", "model", "decisions", "calls"))
+    parser.add_argument("what", choices=("worth", "model", "without", "decisions", "calls"))
     parser.add_argument("--games", type=int)
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=10_000)
@@ -236,6 +258,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "worth":
         worth(options.games or 40, options.arms)
+    elif options.what == "without":
+        without(options.games or 20)
     elif options.what == "decisions":
         decisions(options.games or 10)
     elif options.what == "calls":

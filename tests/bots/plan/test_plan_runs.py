@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.cli.verbs import main
 from balrog_rag.episode import journal
+from balrog_rag.models.serving.testserver import TestServer
 from balrog_rag.results.run_folder import journals
+from balrog_rag.util.loop_thread import LoopThread
+from examples.rule_model import choose
+from tests.agents.playable import needed
 from tests.support import command, evaluate
 
 CALLS = [
@@ -25,7 +30,10 @@ AGENTS = {
     "naive": lambda call: call,
     "cot": lambda call: f"I think.\nACTION: {call}",
     "robust_cot": lambda call: f"I think.\n<|ACTION|>{call}<|END|>",
+    "few_shot": lambda call: call,
+    "robust_rag": lambda call: f"I think.\n<|ACTION|>{call}<|END|>",
 }
+SKILLS = ("fetch_digger", "dive", "play_on", "pray", "eat")
 
 
 def by_name(call: str) -> dict[str, str | int]:
@@ -80,3 +88,44 @@ def test_a_bots_game_is_handed_over_to_a_plan(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     done = command("balrog_rag.episode", "verify", str(out), cwd=tmp_path)
     assert done.stdout.startswith("equal\t154 steps"), done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env", "games"),
+    [
+        ("nethack", ["env.seeding=spread"]),
+        ("decisions", ["env.tasks=[decisions/dwarf]", "env.seeding=list", "env.seeds=[0]"]),
+    ],
+)
+def test_retrieval_with_a_plan_looks_up_what_is_seen(env: str, games: list[str], tmp_path: Path) -> None:
+    path = run("robust_rag", env, tmp_path, "knowledge.index=bm25", *games)
+    check(path, tmp_path)
+    looked_up = [entry for entry in journal.entries_of(path) if isinstance(entry, journal.Lookup)]
+    assert looked_up
+    assert any(passage.text for entry in looked_up for passage in entry.passages)
+
+
+@pytest.mark.slow
+def test_few_shot_plays_by_a_plan(tmp_path: Path) -> None:
+    shown = needed("few_shot", tmp_path)[1:]
+    check(run("few_shot", "nethack", tmp_path, *shown), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", ["few_shot", "robust_rag"])
+def test_a_model_of_rules_plays_by_a_plan(agent: str, tmp_path: Path) -> None:
+    server, loop = TestServer(answer=lambda texts: AGENTS[agent](choose(texts))), LoopThread("server")
+    loop.run(server.open())
+    model = ("model=vllm", "model.name=rules", f"model.base_url={server.url}", "knowledge.index=bm25")
+    fixed = ("env=nethack", "env.actions=plan", "env.episodes=1", "limits.steps=6", "runner.workers=1")
+    where = (f"run.folder={tmp_path}", "run.name=r", "runner.log=none")
+    try:
+        assert main(["run", *needed(agent, tmp_path), *model, *fixed, *where]) == 0
+    finally:
+        loop.run(server.close())
+        loop.close()
+    steps = list(journal.read(journals(tmp_path / "r")[0]).steps)
+    assert {step.action.split()[0] for step in steps} <= {*SKILLS}, steps
+    assert all(step.taken == step.action for step in steps)
+    assert main(["verify", str(tmp_path / "r")]) == 0
