@@ -11,8 +11,8 @@ from hashlib import sha256
 from importlib.resources import files
 
 SCRIPTS = (
-    "text", "data", "screen", "marks", "curves", "levelmap", "difference", "reading", "search", "notes",
-    "exports", "episode", "compare", "runhead", "runmap", "glances", "run", "main",
+    "text", "data", "screen", "marks", "curves", "levelmap", "difference", "reading", "expression", "search",
+    "notes", "exports", "episode", "compare", "runhead", "runmap", "glances", "run", "main",
 )  # fmt: skip
 """The page's scripts, in order."""
 
@@ -33,7 +33,7 @@ def policy(served: bool) -> str:
     """The Content-Security-Policy: only its own script, images and server (if any)."""
     style, script = (f"'sha256-{_digest(text)}'" for text in (asset("style.css"), _script()))
     return (
-        f"default-src 'none'; script-src {script}; style-src {style}; img-src data: blob:; "
+        f"default-src 'none'; script-src {script}; worker-src blob:; style-src {style}; img-src data: blob:; "
         f"connect-src {chr(39)}{'self' if served else 'none'}{chr(39)}; base-uri 'none'; form-action 'none'"
     )
 

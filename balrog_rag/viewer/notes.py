@@ -15,14 +15,22 @@ MOST = 10_000
 """Maximum notes per run."""
 
 
-class Note(msgspec.Struct, frozen=True):
-    """A note on a step."""
+WHOLE = -1
+"""The step of a note on a whole episode."""
+LONGEST_LABEL = 100
+"""Maximum characters per label."""
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A note or a label on a step, or on a whole episode."""
 
     episode: str
     step: int
     text: str
     at: str = ""
     """When it was written, from the browser's clock."""
+    label: str = ""
+    """A word by which steps or episodes are counted."""
 
 
 class NoteChange(msgspec.Struct, frozen=True):
@@ -33,6 +41,7 @@ class NoteChange(msgspec.Struct, frozen=True):
     step: int
     text: str
     at: str = ""
+    label: str = ""
     remove: bool = False
 
 
@@ -47,12 +56,19 @@ def kept_notes(run: Path) -> list[Note]:
         raise RunFolderError(f"{path}: cannot be read as notes ({error}); move it away") from error
 
 
+def acceptable(change: NoteChange) -> bool:
+    """Whether a note has a text or a label, and neither is too long."""
+    said = bool(change.text.strip() or change.label.strip())
+    short = len(change.text) <= LONGEST and len(change.label) <= LONGEST_LABEL
+    return said and short and change.step >= WHOLE
+
+
 def change_notes(run: Path, episode: str, change: NoteChange) -> None:
     """Add a note to the file, or remove it."""
-    note = Note(episode, change.step, change.text, change.at)
+    note = Note(episode, change.step, change.text, change.at, change.label)
     notes = [each for each in kept_notes(run) if each != note]
     if not change.remove:
-        if not change.text.strip() or len(change.text) > LONGEST or len(notes) >= MOST or change.step < 0:
+        if not acceptable(change) or len(notes) >= MOST:
             raise ConfigError(
                 f"note rejected: use 1 to {LONGEST:,} characters and at most {MOST:,} notes a run"
             )

@@ -47,7 +47,7 @@ def notes(run: Path, episodes: Sequence[ListedEpisode]) -> list[dict[str, Any]]:
     except RunFolderError:
         return []  # the error is shown when somebody writes a note
     return [
-        {"key": keys[note.episode], "step": note.step, "text": note.text, "at": note.at}
+        {"key": keys[note.episode], "step": note.step, "text": note.text, "at": note.at, "label": note.label}
         for note in kept
         if note.episode in keys
     ]

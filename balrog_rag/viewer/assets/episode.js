@@ -39,7 +39,7 @@ class EpisodePage {
       this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
       button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
       button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"), this.more());
-    this.tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map(([name, title], place) => h("button", {
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this step", onkeydown: (event) => this.moveTab(event) }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
     this.live = h("p", { class: "live", hidden: true });
@@ -103,7 +103,7 @@ class EpisodePage {
   // The visible marks, in order; the same array as long as they do not change.
   get marks() {
     const notes = this.app.notes.of(this.episode.key);
-    const made = [this.episode.head.marks.length, this.episode.last, [...this.shownKinds], notes.map((note) => [note.step, note.text])].join();
+    const made = [this.episode.head.marks.length, this.episode.last, [...this.shownKinds], notes.map((note) => [note.step, note.text, note.label])].join();
     if (made !== this.markedBy) this.marked = this.allMarks(notes);
     this.markedBy = made;
     return this.marked;
@@ -112,7 +112,7 @@ class EpisodePage {
   allMarks(noted) {
     const asked = [...this.retrieval.values()].filter((one) => one.without !== one.action)
       .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
-    const notes = noted.map((note) => [note.step, "reader", note.text.split("\n")[0]]);
+    const notes = noted.map((note) => [Math.max(0, note.step), "reader", [note.label, note.text.split("\n")[0]].filter(Boolean).join(": ")]);
     const searches = this.episode.searches.map((step) => [step, "search", "a search"]);
     this.everyMark = [...this.episode.head.marks, ...searches, ...asked, ...notes].sort((a, b) => a[0] - b[0]);
     return this.everyMark.filter(([, kind]) => this.shownKinds.has(kind));
@@ -142,9 +142,20 @@ class EpisodePage {
     this.drawPace();
   }
 
-  redraw() {
+  async redraw() {
+    await this.drawTab();
+    if (this.found && this.moment && this.foundAt === undefined) this.foundAt = this.at;
+    if (this.found && this.foundAt === this.at) highlight(this.panel, this.found);
+    else this.found = "";
+    if (!this.found) this.foundAt = undefined;
+  }
+
+  drawTab() {
     if (!this.moment || !this.panel.isConnected) return null;
-    for (const tab of this.tabs.children) tab.setAttribute("aria-selected", tab.id === `tab-${this.tab}`);
+    for (const tab of this.tabs.children) {
+      tab.setAttribute("aria-selected", tab.id === `tab-${this.tab}`);
+      tab.tabIndex = tab.id === `tab-${this.tab}` ? 0 : -1;
+    }
     this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
     if (this.tab === "prompt") return drawPrompt(this.panel, this.episode, this.moment, this);
     if (this.tab === "costs") return drawCosts(this.panel, this.episode, this.moment);
@@ -160,6 +171,18 @@ class EpisodePage {
     this.panel.scrollTop = 0;
     this.app.remember(this);
     return this.redraw();
+  }
+
+  // Arrow keys move between tabs, as everywhere.
+  moveTab(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const at = TABS.findIndex(([name]) => name === this.tab);
+    const [next] = TABS[(at + by + TABS.length) % TABS.length];
+    this.open(next);
+    document.getElementById(`tab-${next}`).focus();
   }
 
   openPrompt(place) {
@@ -289,7 +312,7 @@ class EpisodePage {
     const acts = {
       ArrowRight: () => this.seek(this.at + by), ArrowLeft: () => this.seek(this.at - by),
       "<": () => this.goBeside(-1), ">": () => this.goBeside(1), e: () => this.app.go(this.episode.key, Math.max(0, this.episode.last - BEFORE_THE_END)), Home: () => this.seek(0), End: () => this.seek(this.episode.last), " ": () => this.toggle(),
-      "[": () => this.jump(-1), "]": () => this.jump(1), s: () => this.jump(1, "search"), S: () => this.jump(-1, "search"), p: () => this.jump(-1, "deed"), P: () => this.jump(1, "deed"), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
+      "[": () => this.jump(-1), "]": () => this.jump(1), s: () => this.jump(1, "search"), S: () => this.jump(-1, "search"), p: () => this.jump(-1, "deed"), P: () => this.jump(1, "deed"), c: () => this.copyLink(), m: () => this.copyMarkdown(), n: () => this.app.goToHit(1, this.episode.key, this.at), N: () => this.app.goToHit(-1, this.episode.key, this.at), a: () => { this.open("notes"); this.panel.querySelector("textarea").focus(); },
       "+": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       "-": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
     };

@@ -2,8 +2,8 @@
 
 const KEYS = [
   ["\u2190 \u2192", "one step back or forward; with Shift ten"], ["Home End", "first moment, last moment"], ["space", "play or pause"],
-  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["< >", "previous episode, next episode of the list"], ["e", "20 steps before the end"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 7", "step, prompt, costs, marks, notes, settings, map"], ["/", "search everything that was read and written"], ["n", "a note on this step"],
-  ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d", "side by side: first different action"], ["r", "list of episodes"], ["t", "theme: light, dark, system"], ["?", "show these keys"],
+  ["+ \u2212", "faster, slower"], ["[ ]", "previous mark, next mark"], ["s S", "next search, previous search"], ["< >", "previous episode, next episode of the list"], ["e", "20 steps before the end"], ["p P", "previous rare action, such as a prayer; next rare action"], ["1 \u2026 7", "step, prompt, costs, marks, notes, settings, map"], ["/", "search everything that was read and written"], ["n N", "next hit of the last search, previous hit"], ["a", "a note on this step"],
+  ["c", "copy a link to this step"], ["m", "copy this step as Markdown"], ["d x", "side by side: first different action, next one"], ["r", "list of episodes"], ["t", "theme: light, dark, system"], ["?", "show these keys"],
 ];
 
 const LOOK_AGAIN = 2000; // milliseconds between checks for episodes that started or ended
@@ -37,8 +37,16 @@ class App {
   // Fetch started and ended episodes; less often on a slow disk, so that a running run is not delayed.
   async lookAgain() {
     const asked = performance.now();
-    if (!document.hidden) await readDocument("rows").then((found) => this.grown(found)).catch(() => null);
+    if (!document.hidden) await readDocument("rows").then((found) => { this.gone(false); this.grown(found); }).catch((error) => this.gone(error instanceof TypeError));
     setTimeout(() => this.lookAgain(), Math.max(LOOK_AGAIN, 20 * (performance.now() - asked)));
+  }
+
+  // A request that cannot be sent at all means that the server has stopped.
+  gone(is) {
+    const box = document.getElementById("gone");
+    if (is === !box.hidden) return;
+    box.hidden = !is;
+    box.textContent = is ? "The server has stopped: what is shown may be out of date. Start `balrog-rag view` again and open the address that it prints." : "";
   }
 
   // An episode keeps its index, but its row may have changed.
@@ -58,6 +66,17 @@ class App {
 
   askedAt(key) {
     return new Map(this.run.retrieval.flatMap((found) => found.asked.filter((one) => one.key === key).map((one) => [one.step, one])));
+  }
+
+  // Go to the next or previous hit of the last search.
+  goToHit(by, key, at) {
+    const hits = this.hits || [];
+    const place = this.episodes.get(key).place;
+    const order = (hit) => hit.episode.place - place || hit.at - at;
+    const next = by > 0 ? hits.find((hit) => order(hit) > 0) : hits.filter((hit) => order(hit) < 0).pop();
+    if (!next) return say(hits.length ? `No hit ${by > 0 ? "after" : "before"} this step` : "Search first: /");
+    location.hash = "#" + this.hash(placeOf(next));
+    return null;
   }
 
   // The rows of the list in its last order, as filtered.
@@ -91,6 +110,7 @@ class App {
     if (!(await this.opened([episode], step))) return null;
     if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
+    this.page.found = wanted.get("find") || "";
     if (step > episode.last) say(`There is no step ${count(step)}; showing the last one.`);
     const shown = this.page.seek(step);
     this.page.follow();
@@ -189,10 +209,16 @@ class App {
   help() {
     const overlay = document.getElementById("overlay");
     overlay.hidden = !overlay.hidden;
-    if (overlay.hidden) return;
+    for (const name of ["top", "main"]) document.getElementById(name).inert = !overlay.hidden; // the focus stays in the box
+    if (overlay.hidden) {
+      if (this.focused) this.focused.focus();
+      return;
+    }
+    this.focused = document.activeElement;
     const close = h("button", { type: "button", onclick: () => this.help() }, "Close");
-    fill(overlay, h("div", { class: "box", role: "dialog", "aria-label": "Keys" }, h("h2", {}, "Keys"),
+    fill(overlay, h("div", { class: "box", role: "dialog", "aria-modal": "true", "aria-label": "Keys" }, h("h2", {}, "Keys"),
       h("dl", {}, KEYS.map(([key, words]) => [h("dt", {}, key.split(" ").map((one) => [h("kbd", {}, one), " "])), h("dd", {}, words)])), close));
+    overlay.onkeydown = (event) => { if (event.key === "Tab") { event.preventDefault(); close.focus(); } };
     close.focus();
   }
 
@@ -200,6 +226,7 @@ class App {
     const overlay = document.getElementById("overlay");
     if (event.key === "Escape" && !overlay.hidden) return this.help();
     const into = event.target;
+    if (event.key === "Escape" && into.matches("textarea, select, input")) return into.blur();
     const writes = into.matches("textarea, select, input:not([type=range]):not([type=checkbox])");
     const presses = into.matches("button, a, summary, input[type=checkbox]") && [" ", "Enter"].includes(event.key);
     if (writes || presses || event.ctrlKey || event.metaKey || event.altKey) return null;

@@ -33,7 +33,7 @@ async function drawCarried(episode, moment) {
   const before = moment.at ? (await episode.moment(moment.at - 1)).carried : moment.carried;
   const now = await episode.entry("inventories", moment.carried);
   const lines = before >= 0 && before !== moment.carried ? lineDifference(await episode.entry("inventories", before), now).filter(([sign]) => sign !== " ") : [];
-  const block = h("pre", { class: "text lines", dir: "auto" }, lines.map(([sign, line]) => h("span", { class: sign === "+" ? "added" : "gone" }, `${sign} ${visible(line)}\n`)));
+  const block = h("pre", { class: "text lines", dir: "auto", tabindex: "0" }, lines.map(([sign, line]) => h("span", { class: sign === "+" ? "added" : "gone" }, `${sign} ${visible(line)}\n`)));
   return section("Inventory", lines.length ? block : null, h("details", { class: "carried" }, h("summary", {}, lines.length ? "All of it" : "Unchanged: show it"), textBlock(now)));
 }
 
@@ -132,9 +132,9 @@ function drawSearch(search, passages, episode, moment, state) {
   const best = Math.max(...passages.map((passage) => passage.score), 0);
   const rows = passages.map((passage, place) => h("li", {},
     h("details", { open: place === 0 },
-      h("summary", {}, scoreBar(passage.score, best), h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)), " ", seenBefore(episode.firstSeen(search.found[place][0]), moment, state),
+      h("summary", {}, scoreBar(passage.score, best), h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)), h("span", { class: "old" }, seenWords(episode.firstSeen(search.found[place][0]), moment)),
         h("span", { class: "soft" }, " ", visible([passage.source, passage.id].filter(Boolean).join(" \u00b7 ")))),
-      textBlock(passage.text, "passage"),
+      seenBefore(episode.firstSeen(search.found[place][0]), moment, state), textBlock(passage.text, "passage"),
       h("p", { class: "soft" }, passage.url ? address(passage.url) : null, passage.licence ? ` licence: ${visible(passage.licence)}` : null))));
   return section("Search",
     h("p", { class: "query" }, h("q", { dir: "auto" }, visible(search.query))),
@@ -149,10 +149,13 @@ function scoreBar(score, best) {
 }
 
 // Whether the model could have read a passage before.
+function seenWords(first, moment) {
+  return first === undefined || first >= moment.at ? " new " : ` seen at step ${count(first)} `;
+}
+
 function seenBefore(first, moment, state) {
-  if (first === undefined || first >= moment.at) return h("span", { class: "old" }, "new ");
-  if (!state.app) return h("span", { class: "old" }, `seen at step ${count(first)} `);
-  return h("button", { type: "button", class: "link old", onclick: () => state.app.go(state.episode.key, first) }, `seen at step ${count(first)}`);
+  if (first === undefined || first >= moment.at || !state.app) return null;
+  return h("button", { type: "button", class: "link old", onclick: () => state.app.go(state.episode.key, first) }, `Go to step ${count(first)}, which found it first`);
 }
 
 // The prompt of one call, in full or compared with the previous one for the same purpose.
@@ -232,13 +235,13 @@ function drawMessage(part, episode, whole) {
 function shadedText(part) {
   if (!part.start || part.message.text.length > LONGEST) return textBlock(part.message.text, part.how === "head" ? "cached" : "");
   const text = part.message.text;
-  return h("pre", { class: "text", dir: "auto" }, h("span", { class: "cached" }, visible(text.slice(0, part.start))), visible(text.slice(part.start)));
+  return h("pre", { class: "text", dir: "auto", tabindex: "0" }, h("span", { class: "cached" }, visible(text.slice(0, part.start))), visible(text.slice(part.start)));
 }
 
 function changedText(part) {
   if (!part.counterpart) return shadedText(part);
   const lines = lineDifference(part.counterpart.text, part.message.text);
-  const block = h("pre", { class: "text lines", dir: "auto" });
+  const block = h("pre", { class: "text lines", dir: "auto", tabindex: "0" });
   for (const [sign, line] of lines) {
     const shown = line.length > LONGEST ? line.slice(0, LONGEST) + "\u2026" : line;
     block.append(h("span", { class: { "+": "added", "-": "gone", " ": "kept" }[sign] }, `${sign} ${visible(shown)}\n`));
@@ -273,7 +276,7 @@ function drawCosts(box, episode, moment) {
 
 function costTable(title, table, sums, which) {
   const row = (name, figures) => h("tr", {}, h("th", { scope: "row" }, name), costCells(figures[which], which === "all" && figures.unknown));
-  return section(title, h("div", { class: "wide" }, h("table", { class: "figures" },
+  return section(title, h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", { class: "figures" },
     h("thead", {}, h("tr", {}, ["for", "calls", "tokens", "cached", "dollars", "seconds"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, [...table].map(([purpose, figures]) => row(PURPOSES[purpose] || purpose, figures))),
     h("tfoot", {}, row("all", sums)))));

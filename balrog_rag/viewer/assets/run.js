@@ -9,7 +9,7 @@ class RunPage {
     this.sort = null;
     this.down = true;
     this.chosen = new Set();
-    this.filter = h("input", { type: "search", placeholder: "Filter by name, outcome, death \u2026", "aria-label": "Filter the list", oninput: () => { this.drawList(); this.remember(); } });
+    this.filter = h("input", { type: "search", placeholder: "Filter: words, or progression>5 & outcome:died", "aria-label": "Filter the list", oninput: () => { this.drawList(); this.remember(); } });
     this.list = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Episodes" });
     this.compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = "#" + this.app.compared([...this.chosen]); } }, "Compare side by side");
     this.said = h("p", { class: "soft", role: "status" });
@@ -73,7 +73,7 @@ class RunPage {
   // Redraw the list; selection, input and focus are kept.
   grown() {
     fill(this.said, this.summary());
-    fill(this.heads, drawHeads(this.app.run));
+    fill(this.heads, drawHeads(this.app.run, this.app.notes));
     const held = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
     this.drawList();
     const again = held && [...this.list.querySelectorAll("[data-of]")].find((each) => each.dataset.of === held);
@@ -115,11 +115,8 @@ class RunPage {
   }
 
   rows() {
-    const wanted = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const kept = this.app.run.episodes.filter((row) => {
-      const text = [row.key, row.run, row.kind, row.state, row.outcome, row.how, row.agent, row.model].join(" ").toLowerCase();
-      return wanted.every((word) => text.includes(word));
-    });
+    const wanted = this.filter.value.trim() ? parseExpression(this.filter.value) : null;
+    const kept = this.app.run.episodes.filter((row) => !wanted || rowMatches(wanted, row, this.app.notes.labels(row.key)));
     const column = this.columns.find(([name]) => name === this.sort);
     if (!column) return kept;
     const order = (a, b) => (a == null) - (b == null) || (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
@@ -171,7 +168,7 @@ class RunPage {
         [one.action, one.without, one.again].map((action) => h("td", { class: "words", dir: "auto" }, visible(action))),
         h("td", { class: "words" }, one.passages.map(([title, url, score], place) => h("div", {}, place === 0 && one.passages.length > 1 ? h("strong", {}, address(url, title)) : address(url, title), h("span", { class: "soft" }, ` ${score.toFixed(3)}`))))));
       return this.part(`Where retrieval changed the action: ${visible(found.run)}`, h("p", {}, found.sentence),
-        rows.length ? h("div", { class: "wide" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages of the last search, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
+        rows.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["step", "action", "without passages", "asked again", "passages of the last search, best first"].map((name) => h("th", { scope: "col", class: "words" }, name)))), h("tbody", {}, rows))) : null);
     });
   }
 

@@ -21,23 +21,23 @@ function sumOf(rows, name) {
 }
 
 // One card per run folder; episodes without a run share one.
-function drawHeads(run) {
+function drawHeads(run, notes) {
   const groups = new Map();
   for (const row of run.episodes) {
     const name = row.run || "";
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(row);
   }
-  return [...groups].map(([name, rows], place) => drawHead(name, rows, run.heads.find((head) => head.run === name), groups.size > 1 ? place : null));
+  return [...groups].map(([name, rows], place) => drawHead(name, rows, notes, run.heads.find((head) => head.run === name), groups.size > 1 ? place : null));
 }
 
-function drawHead(name, rows, head, place) {
+function drawHead(name, rows, notes, head, place) {
   const means = head ? head.means : [];
   const outcomes = counted(rows.map((row) => (row.state === "ended" ? row.outcome : row.state)));
   return h("section", { class: "head", "aria-label": name || "episodes" },
     place === null ? null : h("h2", { dir: "auto" }, runSwatch(place), visible(name || "episodes")),
     means.map((mean) => drawMean(mean, means.length > 1)),
-    outcomeBar(outcomes, rows.length), drawTotals(rows), drawSettings(head));
+    outcomeBar(outcomes, rows.length), drawTotals(rows, notes), drawSettings(head));
 }
 
 function runSwatch(place) {
@@ -62,7 +62,7 @@ function outcomeBar(outcomes, all) {
   return bar;
 }
 
-function drawTotals(rows) {
+function drawTotals(rows, notes) {
   const ended = rows.filter((row) => row.steps !== undefined && row.steps !== null);
   const asked = ended.filter((row) => row.tokens);
   const unpriced = sumOf(ended, "unpriced");
@@ -72,7 +72,7 @@ function drawTotals(rows) {
     [`${count(sumOf(ended, "steps"))} steps`, null],
     asked.length ? [`${short(sumOf(asked, "tokens"))} tokens`, null] : null,
     asked.length ? [dollars(sumOf(asked, "dollars"), unpriced), null] : null,
-    ...counted(rows.flatMap((row) => row.labels || [])).map(([label, number]) => [`${visible(label)} ${number}`, null]),
+    ...counted(rows.flatMap((row) => notes.labels(row.key))).map(([label, number]) => [`${visible(label)}: ${number}`, null]),
   ];
   return [h("ul", { class: "chips" }, facts.filter(Boolean).map(([words]) => h("li", {}, words))),
     causes.length ? h("p", { class: "causes soft" }, "Deaths by cause: ", causes.map(([cause, number]) => `${visible(cause)} ${number}`).join(", ")) : null];

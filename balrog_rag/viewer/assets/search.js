@@ -1,6 +1,6 @@
 // Full-text search over prompts, answers, queries, passages, actions and notes.
 
-const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage: "passages", action: "actions" };
+const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage: "passages", action: "actions", message: "messages of the game" };
 const MOST_STEPS = 300;
 const DRAWN_EVERY = 500; // milliseconds between two updates of the results while episodes are read
 const AROUND = 60; // characters shown before and after a hit
@@ -74,6 +74,7 @@ class Texts {
     steps.forEach((step, place) => {
       const at = chunk.at + place;
       put("action", at, step.do);
+      put("message", at, (chunk.heard || [])[place]);
       put("answer", at, step.reasoning);
       for (const said of step.said || []) {
         if ("query" in said) {
@@ -96,29 +97,92 @@ class Texts {
     return part;
   }
 
-  // Matching steps, each with its first hit and the kinds of text that match.
-  find(words, kinds) {
-    const wanted = words.toLowerCase();
+  // Matching steps of all episodes, each with its first hit. `kinds` are those searched for words without a field.
+  async find(words, kinds) {
+    const tree = parseExpression(words);
+    const hits = new Map(); // by episode and step
     const found = new Map();
-    let hits = 0;
-    if (!wanted) return { steps: [], hits };
-    for (const part of this.parts) {
+    for (const episode of this.app.episodes.values()) {
+      if (!episode.head) continue;
+      const steps = await this.evaluate(tree, episode, kinds, hits);
+      steps.forEach((yes, at) => { if (yes) found.set(`${episode.place} ${at}`, { episode, at, kinds: new Set(), ...hits.get(`${episode.place} ${at}`) }); });
+    }
+    return { steps: [...found.values()], hits: [...found.keys()].reduce((sum, key) => sum + (hits.get(key) ? hits.get(key).kinds.size : 1), 0) };
+  }
+
+  // For each step of an episode, whether it matches.
+  async evaluate(tree, episode, kinds, hits) {
+    if (tree.is === "term") return this.term(tree, episode, kinds, hits);
+    const parts = [];
+    for (const part of tree.parts) parts.push(await this.evaluate(part, episode, kinds, tree.is === "NOT" ? new Map() : hits));
+    if (tree.is === "NOT") return parts[0].map((yes) => 1 - yes);
+    return parts[0].map((_, at) => Number(tree.is === "AND" ? parts.every((part) => part[at]) : parts.some((part) => part[at])));
+  }
+
+  async term(term, episode, kinds, hits) {
+    const made = new Uint8Array(episode.last + 1);
+    const { field, operator, value } = term;
+    const kind = FIELDS[field];
+    if (!field || kind) return this.texts(term, episode, kind ? new Set([kind]) : kinds, hits, made);
+    if (field === "label" || field === "note") {
+      for (const note of this.app.notes.of(episode.key)) {
+        const fits = (field === "label" ? note.label || "" : note.text).toLowerCase().includes(value.toLowerCase());
+        if (fits && note.step < 0) made.fill(1);
+        else if (fits && note.step <= episode.last) made[note.step] = 1;
+      }
+      return made;
+    }
+    if (operator === ":" && Number.isNaN(Number(value))) return made.fill(Number(rowMatches(term, episode.row, [])));
+    const numbers = numbersOf(episode, field, Number(value));
+    for (let at = 0; at <= episode.last; at++) made[at] = Number(compares(numbers(at), term));
+    return made;
+  }
+
+  async texts({ operator, value }, episode, kinds, hits, made) {
+    const own = this.parts.filter((part) => part.episode === episode);
+    if (!value) return made;
+    const put = (part, item, from, length) => {
+      const at = part.steps[item];
+      made[at] = 1;
+      const key = `${episode.place} ${at}`;
+      if (!hits.has(key)) hits.set(key, { kinds: new Set(), text: part.texts[item], from, length, kind: part.kinds[item] });
+      hits.get(key).kinds.add(part.kinds[item]);
+    };
+    if (operator === ":~") {
+      const items = own.flatMap((part) => part.kinds.map((kind, item) => [part, item]).filter(([, item]) => kinds.has(part.kinds[item])));
+      const found = await matchesOf(value, items.map(([part, item]) => part.texts[item]));
+      for (const [place, from, length] of found) put(...items[place], from, length);
+      return made;
+    }
+    const wanted = value.toLowerCase();
+    for (const part of own) {
       let from = part.small.indexOf(wanted);
       while (from >= 0) {
         const item = indexBelow(part.starts, from);
-        if (kinds.has(part.kinds[item])) {
-          hits++;
-          const name = `${part.episode.key} ${part.steps[item]}`;
-          let step = found.get(name);
-          if (!step) found.set(name, (step = { episode: part.episode, at: part.steps[item], kinds: new Set(), text: part.texts[item], from: from - part.starts[item] }));
-          step.kinds.add(part.kinds[item]);
-        }
+        if (kinds.has(part.kinds[item])) put(part, item, from - part.starts[item], wanted.length);
         if (item + 1 >= part.starts.length) break; // one hit per text is enough
         from = part.small.indexOf(wanted, part.starts[item + 1]);
       }
     }
-    return { steps: [...found.values()], hits };
+    return made;
   }
+}
+
+const FIELDS = { action: "action", answer: "answer", query: "query", passage: "passage", prompt: "prompt", message: "message" };
+
+// A number of each step by name: a curve, the game's time, or what the step cost.
+function numbersOf(episode, field, wanted) {
+  const { head, spending } = episode;
+  const health = field === "hp" || field === "health";
+  const curve = head.curves.find((each) => each.name === (health ? "health" : field));
+  const share = health && Math.abs(wanted) <= 1 ? 100 : 1; // hp<0.3 is a share, hp<30 a percentage
+  if (curve) return (at) => curve.values[Math.min(at, curve.values.length - 1)] / share;
+  const constant = (head.constant || {})[health ? "health" : field];
+  if (constant !== undefined) return () => constant / share;
+  if (field === "step") return (at) => at;
+  if ((field === "turn" || field === "time") && head.clock) return (at) => head.clock[at];
+  if (["tokens", "dollars", "seconds"].includes(field)) return (at) => spending[field][at] - (at ? spending[field][at - 1] : 0);
+  return () => episode.row[field] ?? null;
 }
 
 function once(seen, id, first, table, put) {
@@ -143,18 +207,20 @@ function indexBelow(starts, at) {
   return low;
 }
 
+const LANGUAGE = "Words are searched as a phrase. Fields: action: answer: query: passage: prompt: message: note: label: outcome: cause: how: run: episode: agent: model: contain a text (quote it if it has spaces); field:~pattern is a regular expression. hp, progression, step, turn, tokens, dollars, depth and the game's other measures compare with < <= > >= = !=; hp<0.3 is a share. Combine with AND (&), OR (|), NOT (!) and parentheses.";
+
 class SearchPage {
   constructor(app) {
     this.app = app;
     this.kinds = new Set(Object.keys(KINDS));
-    this.input = h("input", { type: "search", placeholder: "Words in prompts, answers, queries, passages, actions", "aria-label": "Search", oninput: () => this.later() });
+    this.input = h("input", { type: "search", placeholder: "Words, or e.g. action:pray & hp<0.3", "aria-label": "Search", oninput: () => this.later() });
     this.note = h("p", { class: "soft", role: "status" });
     this.left = h("ul", { class: "warning" });
     this.unread = "Reading the episodes";
     this.drawn = 0;
     this.results = h("ol", { class: "results" });
     const kinds = Object.entries(KINDS).map(([kind, words]) => h("label", {}, h("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) this.kinds.add(kind); else this.kinds.delete(kind); this.draw(); } }), ` ${words}`));
-    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), this.note, this.left, this.results);
+    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), h("details", { class: "soft" }, h("summary", {}, "Search language"), h("p", {}, LANGUAGE)), this.note, this.left, this.results);
   }
 
   async open(words) {
@@ -172,30 +238,50 @@ class SearchPage {
     this.timer = setTimeout(() => this.draw(), 120);
   }
 
-  draw() {
+  async draw() {
     if (this.app.page !== this) return;
     this.drawn = performance.now();
     const words = this.input.value;
     history.replaceState(null, "", "#" + new URLSearchParams({ search: words }));
     const begun = performance.now();
-    const { steps, hits } = this.app.texts.find(words, this.kinds);
+    const turn = (this.turn = (this.turn || 0) + 1);
+    let found = { steps: [], hits: 0 };
+    let wrong = "";
+    try {
+      if (words.trim()) found = await this.app.texts.find(words, this.kinds);
+    } catch (error) {
+      wrong = error.message;
+    }
+    if (turn !== this.turn || this.app.page !== this) return;
+    const { steps, hits } = found;
     const took = performance.now() - begun;
     const size = short(this.app.texts.characters);
-    const found = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${size} characters, in ${took.toFixed(0)} ms` : `${size} characters searchable.`;
-    this.note.textContent = this.unread ? `${this.unread}. ${words ? `So far: ${plural(hits, "text")} in ${size} characters.` : ""}` : found;
+    const said = words ? `${plural(hits, "text")} at ${plural(steps.length, "step")}, of ${size} characters, in ${took.toFixed(0)} ms` : `${size} characters searchable.`;
+    this.note.textContent = wrong ? `Not searched: ${visible(wrong)}` : this.unread ? `${this.unread}. ${words ? `So far: ${plural(hits, "text")} in ${size} characters.` : ""}` : said;
     fill(this.left, [...this.app.texts.missing].map(([key, why]) => h("li", {}, `${visible(key)} was only partly searched: ${visible(why)}`)));
-    fill(this.results, steps.slice(0, MOST_STEPS).map((step) => this.row(step, words)),
-      steps.length > MOST_STEPS ? h("li", { class: "soft" }, `Showing the first ${MOST_STEPS} steps; add words to narrow the search.`) : null);
+    this.app.hits = steps;
+    const groups = groupedHits(steps);
+    fill(this.results, groups.slice(0, MOST_STEPS).map((group) => this.group(group)),
+      groups.length > MOST_STEPS ? h("li", { class: "soft" }, `Showing the first ${MOST_STEPS} places; add words to narrow the search.`) : null);
   }
 
-  row(step, words) {
-    const { text, from } = step;
+  group(group) {
+    const [first, ...others] = group;
+    if (!others.length) return h("li", {}, this.row(first));
+    const inside = h("ol", { class: "results" });
+    const more = h("details", {}, h("summary", {}, `and ${plural(others.length, "more step")}`), inside);
+    more.addEventListener("toggle", () => { if (more.open && !inside.firstChild) fill(inside, others.slice(0, MOST_STEPS).map((step) => h("li", {}, this.row(step)))); });
+    return h("li", {}, this.row(first), more);
+  }
+
+  row(step) {
+    const { text, from, length } = step;
+    const way = h("a", { href: "#" + this.app.hash(placeOf(step)), dir: "auto" }, visible(this.app.single ? "" : step.episode.key + " "), `step ${step.at}`);
+    if (text === undefined) return [way, h("span", { class: "soft", dir: "auto" }, " ", visible(step.episode.action(step.at)))];
     const start = Math.max(0, from - AROUND);
-    const behind = from + words.length;
-    return h("li", {},
-      h("a", { href: "#" + this.app.hash({ episode: step.episode.key, step: step.at }), dir: "auto" }, visible(this.app.single ? "" : step.episode.key + " "), `step ${step.at}`),
-      h("span", { class: "soft" }, ` ${[...step.kinds].map((kind) => KINDS[kind]).join(", ")}`),
-      h("p", { class: "hit", dir: "auto" }, start ? "\u2026" : "", visible(text.slice(start, from).replace(/\s+/g, " ")), h("mark", {}, visible(text.slice(from, behind))), visible(text.slice(behind, behind + AROUND).replace(/\s+/g, " "))));
+    const behind = from + length;
+    return [way, h("span", { class: "soft" }, ` ${[...step.kinds].map((kind) => KINDS[kind]).join(", ")}`),
+      h("p", { class: "hit", dir: "auto" }, start ? "\u2026" : "", visible(text.slice(start, from).replace(/\s+/g, " ")), h("mark", {}, visible(text.slice(from, behind))), visible(text.slice(behind, behind + AROUND).replace(/\s+/g, " ")))];
   }
 
   key() { return false; }
@@ -203,4 +289,46 @@ class SearchPage {
   grown() {}
 
   leave() {}
+}
+
+const NEAR = 3; // steps between hits that are one place
+
+// Hits at neighbouring steps of one episode.
+function groupedHits(steps) {
+  const groups = [];
+  for (const step of steps) {
+    const last = groups[groups.length - 1];
+    const before = last && last[last.length - 1];
+    if (before && before.episode === step.episode && step.at - before.at <= NEAR) last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
+// The address of a hit: its step, the tab with its text, and the text to highlight.
+function placeOf(step) {
+  return { episode: step.episode.key, step: step.at, tab: step.kind === "prompt" ? "prompt" : "step", find: step.text === undefined ? undefined : step.text.slice(step.from, step.from + step.length).slice(0, 200) };
+}
+
+const MOST_MARKED = 200;
+
+// Highlight a text within an element, and scroll to its first occurrence.
+function highlight(box, text) {
+  if (!text) return;
+  const wanted = visible(text).toLowerCase();
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode() && nodes.length < MOST_MARKED) if (walker.currentNode.textContent.toLowerCase().includes(wanted)) nodes.push(walker.currentNode);
+  const marks = nodes.map((node) => {
+    const from = node.textContent.toLowerCase().indexOf(wanted);
+    const found = node.splitText(from);
+    found.splitText(Math.min(wanted.length, found.length));
+    const mark = h("mark", {}, found.textContent);
+    found.replaceWith(mark);
+    return mark;
+  });
+  const first = marks.find((mark) => mark.closest("pre")) || marks[0];
+  if (!first) return;
+  for (let each = first.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
+  first.scrollIntoView({ block: "center" });
 }

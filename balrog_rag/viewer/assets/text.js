@@ -58,7 +58,7 @@ function fill(element, ...children) {
 
 // A text block; a very long text is cut, with a button to show the rest.
 function textBlock(text, name) {
-  const block = h("pre", { class: "text " + (name || ""), dir: "auto" });
+  const block = h("pre", { class: "text " + (name || ""), dir: "auto", tabindex: "0" }); // long ones scroll
   if (text.length <= LONGEST) {
     block.textContent = visible(text);
     return block;
