@@ -25,7 +25,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-LIBRARIES = ("hydra", "hydra.core.plugins", "numpy", "omegaconf", "rich.progress", "asyncio")
+from balrog_rag.contracts import registry
+
+LIBRARIES = ("asyncio", "hydra", "hydra.core.plugins", "numpy", "omegaconf", "rich.progress")
+PACKAGES = ("balrog_rag.cli", "hydra._internal.core_plugins")
+"""All modules of these are imported, and the modules of all players, models and kinds of game."""
 LARGEST = 64_000
 """Bytes of an order; the socket takes more."""
 READ_BY_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC", "OMP_", "OPENBLAS")
@@ -111,7 +115,9 @@ def _read_by_python(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _path(environment: Mapping[str, str]) -> list[str]:
-    return [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    """Folders that PYTHONPATH has in this environment only."""
+    ours, theirs = (each.get("PYTHONPATH", "").split(os.pathsep) for each in (ENVIRONMENT, environment))
+    return [folder for folder in theirs if folder and folder not in ours]
 
 
 # --- in the process of the server ---
@@ -119,11 +125,14 @@ def _path(environment: Mapping[str, str]) -> list[str]:
 
 def main() -> None:
     """Import the program, then fork for every order; the fork leaves the loop and runs the order's module."""
-    import balrog_rag.cli
-
-    commands = (found.name for found in pkgutil.iter_modules(balrog_rag.cli.__path__, "balrog_rag.cli."))
-    for name in (*LIBRARIES, *commands):
+    for name in LIBRARIES:
         importlib.import_module(name)
+    for package in PACKAGES:
+        for found in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+            importlib.import_module(found.name)
+    for kind in (registry.agents, registry.programs, registry.models, registry.environments):
+        for place in kind._builtin.values():
+            importlib.import_module(place.partition(":")[0])
     gc.collect()
     gc.freeze()  # or the first collection of every fork would copy all pages
     order = _forked(socket.socket(fileno=int(sys.argv[1])))
@@ -159,7 +168,7 @@ def _forked(orders: socket.socket) -> list[Any] | None:
 def _replaces_imported(environment: Mapping[str, str]) -> bool:
     """Whether PYTHONPATH has a module that is imported already, or one that Python runs at its start."""
     imported = {name.partition(".")[0] for name in sys.modules} | set(OF_A_SITE)
-    folders = (folder for folder in _path(environment) if folder not in sys.path and os.path.isdir(folder))
+    folders = filter(os.path.isdir, _path(environment))
     return any(name.partition(".")[0] in imported for folder in folders for name in os.listdir(folder))
 
 
@@ -168,7 +177,7 @@ def _become(module: str, words: list[str], cwd: str, environment: dict[str, str]
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
-    sys.path[:1] = [os.getcwd(), *(folder for folder in _path(environment) if folder not in sys.path)]
+    sys.path[:1] = [os.getcwd(), *_path(environment)]
     sys.argv = ["-m", *words]
     sys.orig_argv = [sys.executable, "-m", module, *words]
     importlib.invalidate_caches()

@@ -5,7 +5,7 @@ Sweeps, notebooks and servers compose many configurations of few choices, so ove
 applied to a copy of the result. A choice is composed again once a file has changed or a plug-in was added.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,14 +29,15 @@ class Composed(NamedTuple):
 _kept: dict[Any, Composed] = {}
 
 
-def composed(words: Sequence[str], groups: Iterable[str], folder: Path | None) -> Composed:
+def composed(words: Sequence[str], groups: Collection[str], folder: Path | None) -> Composed:
     """Compose overrides in Hydra's form, with the presets of a user's folder if there is one."""
     choices = [word for word in words if _chooses(word, groups)]
     values = _values([word for word in words if word not in choices])
     if values is None:
         return _by_hydra(words, folder)
     # Plug-ins may have been installed or registered since, and files changed.
-    state = (tuple(choices), folder, plugged_agents(), tuple(registry.models.plugged()), _files(folder))
+    plugged = (plugged_agents(), tuple(registry.models.plugged()))
+    state = (tuple(choices), folder, plugged, _files(groups, folder))
     if state not in _kept:
         if len(_kept) >= MOST:
             _kept.pop(next(iter(_kept)))
@@ -48,7 +49,7 @@ def composed(words: Sequence[str], groups: Iterable[str], folder: Path | None) -
     return Composed(tree, kept.model)
 
 
-def _chooses(word: str, groups: Iterable[str]) -> bool:
+def _chooses(word: str, groups: Collection[str]) -> bool:
     return word.lstrip("+~").partition("=")[0].partition("@")[0] in groups
 
 
@@ -101,9 +102,9 @@ def _applied(values: Sequence[Any], tree: Any) -> bool:
     return True
 
 
-def _files(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
+def _files(groups: Collection[str], folder: Path | None) -> tuple[tuple[str, int, int], ...]:
     """The preset files with what changes when they are edited."""
     roots = [data("conf"), *([folder] if folder else [])]
-    paths = sorted(path for root in roots for path in root.rglob("*.yaml"))
-    found = ((str(path), path.stat()) for path in paths)
+    presets = (path for root in roots for group in groups for path in (root / group).rglob("*.yaml"))
+    found = ((str(path), path.stat()) for path in (roots[0] / "config.yaml", *sorted(presets)))
     return tuple((path, status.st_mtime_ns, status.st_size) for path, status in found)

@@ -35,7 +35,7 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("env.tasks=[nethack/NetHackChallenge-v0]", "nethack"),
         ("env.tasks=[NetHackChallenge-v0]", "expected env/task"),
         ("env.character=xxx", "env.character: unknown character 'xxx'"),
-        ("env.seeds=[1,x]", "env.seeds[1]: must be a whole number"),
+        ("env.seeds=[1,x]", "env.seeds[1]=x: must be a whole number"),
         (
             "env.seeding=list env.seeds=[1] env.episodes=2",
             "env.seeds: 1 seed for 2 episodes per task; list one each",

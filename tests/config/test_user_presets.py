@@ -109,3 +109,32 @@ def test_help_lists_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main([f"conf_dir={folder}", "agent=mine", "--help"]) == 0
     agents = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  agent= "))
     assert " mine " in agents
+
+
+OWN_CLASS = """
+from balrog_rag.agents.answers import AFTER_LABEL
+from balrog_rag.agents.base import BaseAgent
+
+class Mine(BaseAgent):
+    style, order = AFTER_LABEL, "answer_mine"
+    own_prompts = {"answer_mine": "Write ACTION: <action>"}
+"""
+
+
+@pytest.mark.slow
+def test_presets_of_an_own_class_are_swept_each_with_its_prompts(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_CLASS)
+    options = "options: {path: mine.py, class_name: Mine, asks_model: true}\n"
+    other = 'prompts: {answer_mine: "Other words. ACTION: <action>"}\n'
+    for name, prompts in {"plain": "", "other": other}.items():
+        preset = folder / "agent" / f"{name}.yaml"
+        preset.write_text(f"defaults: [own_class, _self_]\n{options}{prompts}")
+    words = (f"conf_dir={folder.name}", "agent=plain,other", "env=short", "limits.steps=2", "run.name=s")
+    done = evaluate("-m", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = {
+        run: "Other words." in journal.read_text()
+        for run in ("plain", "other")
+        for journal in (tmp_path / f"results/s/agent={run}").rglob("*.journal.jsonl")
+    }
+    assert said == {"plain": False, "other": True}
