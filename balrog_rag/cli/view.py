@@ -1,7 +1,8 @@
 """`balrog-rag view`: episodes played back in a browser, beside what the model read and wrote."""
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from balrog_rag.util.wording import many
 if TYPE_CHECKING:
     from balrog_rag.viewer.listing import ListedEpisode
 
+SHOWN_FROM = 5
+"""Number of episodes from which the progress of writing a page is shown."""
 EPILOG = """examples:
   balrog-rag view results/RUN                       in the browser; follows a running run
   balrog-rag view results/RUN --out run.html        one file that opens without a server
@@ -79,9 +82,25 @@ def view(options: argparse.Namespace) -> int:
         return record(options, episodes)
     if options.steps is not None:
         raise ConfigError(f"--steps: only valid with --out NAME{' or NAME'.join(ENDINGS)}")
-    failures = bundle.write(episodes, options.out)
+    failures = bundle.write(episodes, options.out, progress=counter(len(episodes)))
     print(terminal_safe(bundle.summary_line(options.out, episodes, failures)))
     return 0
+
+
+def counter(count: int) -> Callable[[int], None]:
+    """Return a function that shows on a terminal how many episodes are written."""
+    if count < SHOWN_FROM or not sys.stderr.isatty():
+        return lambda done: None
+
+    def shown(done: int) -> None:
+        print(
+            f"\r{done:,} of {count:,} episodes",
+            end="\n" if done == count else "",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return shown
 
 
 def record(options: argparse.Namespace, episodes: "Sequence[ListedEpisode]") -> int:

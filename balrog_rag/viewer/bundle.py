@@ -1,7 +1,7 @@
 """Write episodes into a single file that opens without a server."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +27,36 @@ class BackLink(msgspec.Struct, frozen=True):
     href: str
 
 
-def write(episodes: Sequence[ListedEpisode], out: Path, back: BackLink | None = None) -> list[str]:
+Progress = Callable[[int], None]
+"""Called with the number of episodes that are done."""
+
+
+def write(
+    episodes: Sequence[ListedEpisode],
+    out: Path,
+    back: BackLink | None = None,
+    progress: Progress = lambda done: None,
+) -> list[str]:
     """Write the page; return one line for each episode that could not be rebuilt."""
     failures: list[str] = []
     with replacing(out) as file:
-        for piece in page(blocks(episodes, failures, back)):
+        for piece in page(blocks(episodes, failures, back, progress)):
             file.write(piece)
     return failures
 
 
 def blocks(
-    episodes: Sequence[ListedEpisode], failures: list[str], back: BackLink | None = None
+    episodes: Sequence[ListedEpisode],
+    failures: list[str],
+    back: BackLink | None = None,
+    progress: Progress = lambda done: None,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield every document of the page with its name, episode by episode."""
     link = {} if back is None else {"back": msgspec.to_builtins(back)}
     yield "run", packed(overview(episodes) | link, TIGHT)
     traces = TraceLibrary()
     for place, episode in enumerate(episodes):
+        progress(place)
         if episode.row.get("state") == "damaged":
             continue
         rebuilt = episode.source()
@@ -56,6 +69,7 @@ def blocks(
         for number in range(rebuilt.collector.chunks):
             if (chunk := rebuilt.collector.chunk(number)) is not None:
                 yield f"{place}/{number}", chunk
+    progress(len(episodes))
     yield "traces", packed(traces.document(episodes, math.inf), TIGHT)
 
 
