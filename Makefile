@@ -9,7 +9,7 @@ INTEGRATIONS ?= verifiers openenv trl inspect watchers cluster
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
 .DEFAULT_GOAL := help
-.PHONY: help usable setup eval test test-slow test-all test-integrations check bench index report view docs clean
+.PHONY: help usable setup eval test test-slow test-all test-integrations check bench reference index report view docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -54,6 +54,9 @@ check: setup  ## check style, types and wording, as CI does
 
 bench: setup  ## run every benchmark and print figures beside targets (BENCH=heart: one of them)
 	@for name in $(or $(BENCH),$(BENCHES)); do echo "== $$name"; PYTHONPATH=. $(BIN)/python benchmarks/$$name.py || exit 1; done
+
+reference: setup  ## play, verify and pack journals of every player in every environment (ARGS="--games 2")
+	@$(BIN)/python -m benchmarks.reference $(ARGS)
 
 index: setup  ## build the knowledge index, which eval would otherwise build at first use
 	@$(BIN)/python -m balrog_rag.knowledge index build $(ARGS)

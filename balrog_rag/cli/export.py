@@ -1,6 +1,7 @@
 """`balrog-rag export`: runs and episodes in formats of other tools, or as training data."""
 
 import argparse
+import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,14 +22,18 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
     export.add_argument(
         "--to",
         "--format",
-        choices=("jsonl", "atif", "inspect", "hf-traces", "eee", "otlp", "parquet", *TRAINING),
+        choices=("jsonl", "atif", "inspect", "hf-traces", "hf-results", "eee", "otlp", "parquet", *TRAINING),
         default="jsonl",
         help="jsonl: one event per line; atif: trajectories; inspect: .eval logs; hf-traces: session traces "
-        "of the Hugging Face Hub; eee: results for Every Eval Ever; otlp: OpenTelemetry spans; parquet: "
-        "three tables; sft, preference, chat: training data (default: jsonl)",
+        "of the Hugging Face Hub; hf-results: .eval_results of a model there; eee: results for Every Eval "
+        "Ever; otlp: OpenTelemetry spans; parquet: three tables; sft, preference, chat: training data "
+        "(default: jsonl)",
     )
     export.add_argument(
         "--organization", default="unknown", help="who evaluated, for --to eee", metavar="NAME"
+    )
+    export.add_argument(
+        "--dataset", help="the benchmark's dataset repository, for --to hf-results", metavar="ORG/NAME"
     )
     export.add_argument("--prompts", action="store_true", help="put prompts and answers into --to otlp")
     export.add_argument(
@@ -81,7 +86,10 @@ def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
         raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
     if options.out.exists() and not options.out.is_dir():
         raise ConfigError(f"--out {options.out}: is a file; --to {kind} of a run needs a folder")
-    for path in write_runs(place, kind, options.out, options.organization, options.prompts):
+    if kind == "hf-results" and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.dataset or ""):
+        raise ConfigError(f"--dataset {options.dataset}: --to hf-results needs a dataset repository ORG/NAME")
+    named = options.dataset if kind == "hf-results" else options.organization
+    for path in write_runs(place, kind, options.out, named, options.prompts):
         print(path)
     return 0
 

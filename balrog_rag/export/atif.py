@@ -5,7 +5,7 @@ and its action as tool calls, the resulting observation, and the costs of its mo
 in `extra`. The document is validated with the format's own models.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import atif
@@ -64,6 +64,7 @@ class Trajectory:
                 name=str(player.agent.get("name")),
                 version=str(self._header.versions.get("balrog_rag", __version__)),
                 model_name=str(player.model.get("name")) if self._replies else None,
+                tool_definitions=self._tools(),
                 extra={"agent": player.agent, "model": player.model, "versions": self._header.versions},
             ),
             steps=self._steps,
@@ -78,6 +79,13 @@ class Trajectory:
         )
         document: dict[str, Any] = made.to_json_dict()
         return document
+
+    def _tools(self) -> list[dict[str, Any]]:
+        """Define the functions that the steps call, as OpenAI's API does."""
+        called = {
+            call.function_name: call.arguments for step in self._steps for call in step.tool_calls or ()
+        }
+        return [_definition(name, arguments) for name, arguments in sorted(called.items())]
 
     def _decided(self, event: Stepped | None) -> None:
         calls, results = self._looked_up()
@@ -120,6 +128,26 @@ class Trajectory:
 
     def _add(self, **fields: Any) -> None:
         self._steps.append(atif.Step(step_id=len(self._steps) + 1, **fields))
+
+
+DESCRIPTIONS = {
+    "act": "Take an action in the game, or press keys, as a program does.",
+    "search": "Search the knowledge base.",
+    "action": "the action's name, with its arguments",
+    "pressed": "the keys, in order",
+    "query": "what to search for",
+}
+
+
+def _definition(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    texts: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+    properties = {
+        key: (texts if isinstance(value, list) else {"type": "string"}) | {"description": DESCRIPTIONS[key]}
+        for key, value in arguments.items()
+    }
+    parameters = {"type": "object", "properties": properties, "required": [*properties]}
+    described = {"name": name, "description": DESCRIPTIONS[name], "parameters": parameters}
+    return {"type": "function", "function": described}
 
 
 def _message(answers: Sequence[Answered], event: Stepped | None) -> str:

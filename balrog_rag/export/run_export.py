@@ -1,7 +1,7 @@
 """Write a run, a sweep or one journal in a format of other tools, one episode in memory at a time.
 
 Formats of episodes (jsonl, atif, hf-traces, otlp) become one file per journal, inspect one per environment,
-eee one per run, and parquet three tables.
+eee and hf-results one per run, and parquet three tables.
 """
 
 import asyncio
@@ -28,6 +28,8 @@ from balrog_rag.util.files import replacing
 
 OF_EPISODES = {"jsonl": ".jsonl", "atif": ".atif.json", "hf-traces": ".jsonl", "otlp": ".otlp.json"}
 """Formats with one file per episode, and the file's suffix."""
+OF_RUNS = {"eee": ".json", "hf-results": ".yaml"}
+"""Formats with one file per run."""
 
 
 def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -> None:
@@ -59,8 +61,11 @@ def turns_of(path: Path) -> tuple[Header, Turns]:
     return header, found
 
 
-def write_runs(place: Path, kind: str, out: Path, organization: str, prompts: bool = False) -> list[Path]:
-    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files."""
+def write_runs(place: Path, kind: str, out: Path, named: str, prompts: bool = False) -> list[Path]:
+    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files.
+
+    `named` is the organization that evaluated (eee) or the benchmark's dataset (hf-results).
+    """
     out.mkdir(parents=True, exist_ok=True)
     if kind in OF_EPISODES:
         return list(_episode_files(place, kind, out, prompts))
@@ -71,7 +76,7 @@ def write_runs(place: Path, kind: str, out: Path, organization: str, prompts: bo
     for folder in folders:
         target = out / folder.resolve().name if len(folders) > 1 else out
         target.mkdir(parents=True, exist_ok=True)
-        made += [_eee(folder, target, organization)] if kind == "eee" else _inspect(folder, target)
+        made += [_results(folder, target, kind, named)] if kind in OF_RUNS else _inspect(folder, target)
     return made
 
 
@@ -105,16 +110,21 @@ def _parquet(place: Path, out: Path) -> list[Path]:
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 
-def _eee(folder: Path, out: Path, organization: str) -> Path:
+def _results(folder: Path, out: Path, kind: str, named: str) -> Path:
     from balrog_rag.export.every_eval import record
+    from balrog_rag.export.model_results import model_results
 
     run = loaded(folder)
     if not run.episodes:
         raise ConfigError(f"{folder}: no finished episode; nothing can be exported")
-    target = out / f"{run.name}.json"
+    started = origin(run.folders[0]).started
+    if kind == "eee":
+        data = msgspec.json.format(msgspec.json.encode(record(run, started, named)), indent=2) + b"\n"
+    else:
+        data = msgspec.yaml.encode(model_results(run, started, named))
+    target = out / f"{run.name}{OF_RUNS[kind]}"
     with replacing(target) as file:
-        made = record(run, origin(run.folders[0]).started, organization)
-        file.write(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+        file.write(data)
     return target
 
 

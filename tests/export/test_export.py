@@ -46,6 +46,10 @@ def test_a_trajectory_holds_what_was_asked_done_and_paid(run: balrog_rag.Run, tm
     assert [turn.tool_calls[-1].arguments["action"] for turn in turns] == list(run.steps()["taken"])
     assert made.final_metrics.total_prompt_tokens == row["input_tokens"]
     assert [len(turn.extra["prompts"]) for turn in turns] == [3, 3, 3]
+    tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in made.agent.tool_definitions}
+    assert tools.keys() == {"search", "act"}
+    for call in (call for turn in turns for call in turn.tool_calls):
+        assert call.arguments.keys() == set(tools[call.function_name]["required"])
 
 
 def test_a_program_that_plays_asks_nobody(tmp_path: Path) -> None:

@@ -116,6 +116,73 @@ def test_every_eval_ever_has_our_interval(run: balrog_rag.Run, tmp_path: Path) -
     found = details["uncertainty"]["confidence_interval"]
     assert found["lower"] <= details["score"] <= found["upper"]
     assert details["uncertainty"]["num_samples"] == 2
+    fits(made, EVERY_EVAL_EVER)
+
+
+EVERY_EVAL_EVER: Any = {
+    "schema_version": str,
+    "evaluation_id": str,
+    "retrieved_timestamp": str,
+    "source_metadata": {
+        "source_type": str,
+        "source_organization_name": str,
+        "evaluator_relationship": str,
+    },
+    "eval_library": {"name": str, "version": str},
+    "model_info": {"name": str, "id": str},
+    "evaluation_results": [
+        {
+            "evaluation_name": str,
+            "source_data": {"dataset_name": str, "source_type": str},
+            "metric_config": {
+                "lower_is_better": bool, "score_type": {"continuous"},
+                "min_score": (int, float), "max_score": (int, float),
+            },
+            "score_details": {
+                "score": (int, float),
+                "uncertainty": {
+                    "num_samples": int,
+                    "standard_deviation": (int, float),
+                    "standard_error": {"value": (int, float), "method": str},
+                    "confidence_interval": {"lower": (int, float), "upper": (int, float),
+                                            "confidence_level": (int, float), "method": str},
+                },
+            },
+        }
+    ],
+}  # fmt: skip
+"""What a record of schema 0.3.0 has. The schema itself, which is not part of this project, was not used."""
+
+
+def fits(value: Any, shape: Any) -> None:
+    """Check that a value has every key of a shape, with values of the types or among the choices there."""
+    match shape:
+        case dict():
+            assert shape.keys() <= value.keys()
+            for key, inner in shape.items():
+                fits(value[key], inner)
+        case list():
+            assert value
+            for each in value:
+                fits(each, shape[0])
+        case set():
+            assert value in shape
+        case _:
+            assert isinstance(value, shape)
+
+
+def test_results_for_a_models_card_say_how_they_were_made(
+    run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path,) = export(run, "hf-results", tmp_path / "out", "--dataset", "university/balrog")
+    (entry,) = msgspec.yaml.decode(path.read_bytes())
+    assert entry["dataset"] == {"id": "university/balrog", "task_id": "minihack"}
+    assert entry["value"] == round(run.summary["average_progress"], 4)
+    assert "n=2" in entry["notes"]
+    assert "with retrieval" in entry["notes"]
+    words = ["export", str(run.folder), "--to", "hf-results", "--out", str(tmp_path / "none")]
+    assert main(words) == 2
+    assert "--dataset None: --to hf-results needs a dataset repository ORG/NAME" in capsys.readouterr().err
 
 
 def attributes(span: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +193,9 @@ def test_spans_are_nested_and_add_up(run: balrog_rag.Run, tmp_path: Path) -> Non
     path = export(run, "otlp", tmp_path / "out")[0]
     ((scope,),) = [each["scopeSpans"] for each in msgspec.json.decode(path.read_bytes())["resourceSpans"]]
     root, *spans = scope["spans"]
+    (event,) = root["events"]
+    assert event["name"] == "gen_ai.evaluation.result"
+    assert attributes(event)["gen_ai.evaluation.name"] == "progression"
     assert "parentSpanId" not in root
     assert {span["parentSpanId"] for span in spans} == {root["spanId"]}
     assert len({span["spanId"] for span in scope["spans"]}) == len(scope["spans"])
