@@ -12,6 +12,7 @@ import msgspec
 
 from balrog_rag import __version__
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.outcome import in_words
 from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import departures, in_order
 from balrog_rag.results.comparability import conditions, tasks_of
@@ -210,6 +211,7 @@ def _rendered(template: str, **values: Any) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
+    environment.filters["in_words"] = in_words
     environment.filters["address"] = lambda text: quote(text, safe="/:")
     script, style = ((HERE / name).read_text("utf-8") for name in ("board_site.js", "board_site.css"))
     digest = b64encode(sha256(script.encode()).digest()).decode()  # the policy allows only this script
