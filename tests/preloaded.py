@@ -49,6 +49,7 @@ class Server:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
+                cwd=Path(__file__).parents[1],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=ENVIRONMENT,
