@@ -15,6 +15,7 @@ from balrog_rag.contracts.data import Decision, Observation, Part, Transition
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
+from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.registry import environments
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.viewer.collector import Collector
@@ -59,7 +60,7 @@ class PublishedEpisode:
 
     def __init__(self, path: Path, env: str) -> None:
         """Read the record beside the CSV."""
-        self._path = path
+        self._path, self._env = path, env
         self.record = record_of(path)
         self.collector = Collector(plain_kind(env), UnknownProgress(), lambda: [PaintedMoment(None, {})])
         self.done = False
@@ -79,7 +80,7 @@ class PublishedEpisode:
                     )
                 )  # fmt: skip
                 steps += 1
-            collector.see(Ended("", outcome_of(self.record), steps, how_of(self.record)))
+            collector.see(Ended("", published_outcome(self.record, self._env), steps, how_of(self.record)))
         except (OSError, csv.Error, KeyError) as error:
             self.failure = f"{self._path}: reading stopped ({error})"
         self.done = True
@@ -132,14 +133,26 @@ def number(text: str) -> float:
         return 0.0
 
 
-def outcome_of(record: dict[str, Any]) -> str:
-    """The outcome in one word, which is all that a record has."""
-    return "ended" if record.get("done") else "not ended"
+DEATH = "DEATH: "
+"""What BALROG's description of a death begins with."""
+
+
+def published_outcome(record: dict[str, Any], env: str) -> str:
+    """The outcome, as far as a record tells: a death, a solved task, or only that it ended."""
+    if not record.get("done"):
+        return "not ended"
+    if str(record.get("end_reason")).startswith(DEATH):
+        return str(Outcome.DIED)
+    binary = env in environments.names() and kind_of(env).scoring.solved_or_not
+    if record.get("progression") == 1:
+        return str(Outcome.SOLVED)
+    return "not solved" if binary and record.get("progression") == 0 else "ended"
 
 
 def how_of(record: dict[str, Any]) -> str:
-    """The description of its end, if there is one."""
-    return str(record.get("end_reason") or "")
+    """The description of its end, if there is one; a bare number describes nothing."""
+    reason = record.get("end_reason")
+    return reason.removeprefix(DEATH) if isinstance(reason, str) else ""
 
 
 def row(record: dict[str, Any], name: str, env: str) -> dict[str, Any]:
@@ -153,7 +166,7 @@ def row(record: dict[str, Any], name: str, env: str) -> dict[str, Any]:
         "kind": plain_kind(env).title,
         "task": str(record.get("task", "")),
         "state": "ended",
-        "outcome": outcome_of(record),
+        "outcome": published_outcome(record, env),
         "how": how_of(record),
         "progression": 100 * progression if isinstance(progression, int | float) else None,
         "steps": record.get("num_steps"),

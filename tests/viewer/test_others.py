@@ -14,7 +14,7 @@ from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.util.files import FileNotWritten
 from balrog_rag.viewer import bundle
 from balrog_rag.viewer.listing import listed
-from balrog_rag.viewer.published_episodes import UNSEEN
+from balrog_rag.viewer.published_episodes import UNSEEN, how_of, published_outcome
 from balrog_rag.viewer.rebuilding import RebuiltEpisode
 from balrog_rag.viewer.screen_recording import moments, write
 from tests.support import command, largest_file
@@ -166,3 +166,25 @@ def test_mistakes_are_one_line(
     assert told.startswith("error: ")
     assert says in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "env", "outcome", "how"),
+    [
+        (
+            {"done": True, "end_reason": "DEATH: died. Killed by a gnome."},
+            "nle",
+            "died",
+            "died. Killed by a gnome.",
+        ),
+        ({"done": True, "end_reason": -1, "progression": 0.0}, "minihack", "not solved", ""),
+        ({"done": True, "end_reason": None, "progression": 1.0}, "babyai", "solved", ""),
+        ({"done": True, "progression": 0.5}, "textworld", "ended", ""),
+        ({"done": True, "progression": 0.0}, "chess", "ended", ""),
+        ({"done": False, "progression": 0.2}, "nle", "not ended", ""),
+    ],
+)
+def test_a_published_episode_ends_in_words(
+    record: dict[str, object], env: str, outcome: str, how: str
+) -> None:
+    assert (published_outcome(record, env), how_of(record)) == (outcome, how)
