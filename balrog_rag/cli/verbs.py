@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _carry_out(words: list[str]) -> int:
     refuse_in_words(words)
     first, rest = (words[0], words[1:]) if words else ("--help", [])
-    if first in ("-h", "--help"):
+    if first in ("-h", "--help", "help"):
         print(_help())
         return 0
     if first == "--version":

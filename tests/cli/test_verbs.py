@@ -83,3 +83,9 @@ def test_a_run_is_played_resumed_and_verified_by_verbs(tmp_path: Path) -> None:
     assert command("balrog_rag", "resume", "results/r", cwd=tmp_path).returncode == 0
     done = command("balrog_rag", "verify", "results/r", cwd=tmp_path)
     assert (done.returncode, "equal" in done.stdout) == (0, True)
+
+
+def test_help_is_understood_as_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [verbs.main([word]) for word in ("--help", "help")] == [0, 0]
+    first, second = capsys.readouterr().out.split("usage: ")[1:]
+    assert first == second
