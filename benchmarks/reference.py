@@ -13,14 +13,13 @@ import json
 import lzma
 import tarfile
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import balrog_rag
 from balrog_rag.cli.verification import verified_folder
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.results import run_folder
-from balrog_rag.results.leaderboard.certificate import write_certificate
+from balrog_rag.results.leaderboard.certificate import journal_digest, write_certificate
 from balrog_rag.results.leaderboard.seed_rules import SeedRule
 
 ENVIRONMENTS = (
@@ -67,10 +66,7 @@ def played(name: str, words: list[str], out: Path) -> str:
 
 def file_digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of every journal in a run folder."""
-    return {
-        str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest()
-        for path in run_folder.journals(folder)
-    }
+    return {str(path.relative_to(folder)): journal_digest(path) for path in run_folder.journals(folder)}
 
 
 def packed(out: Path, archive: Path) -> None:

@@ -15,6 +15,7 @@ import yaml
 import balrog_rag
 from balrog_rag.cli.leaderboard import main, parser
 from balrog_rag.config.frozen import config_digest
+from balrog_rag.episode.journal import read_bytes
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.leaderboard.certificate import read_certificate
@@ -321,6 +322,16 @@ def test_a_site_ranks_by_environment_beside_published_figures(
     card = (tmp_path / "site/submissions/naive/index.html").read_text()
     for said in ("limits.steps", "Harness card", "nle 1.3", "run.seed=0, which the submitter chose"):
         assert said in card
+
+
+def test_packed_journals_are_certified_as_the_files_they_were(tmp_path: Path) -> None:
+    run = played_with(tmp_path, "run.pack=2")
+    assert journals(run) == []
+    code, found = certified(run)
+    assert (code, found["result"], len(found["episodes"])) == (0, "verified by replay", 2)
+    for name, episode in found["episodes"].items():
+        data = read_bytes(run_folder.journal_path(run, name))
+        assert episode["journal"] == sha256(data).hexdigest()
 
 
 def test_one_journal_in_two_submissions_is_ranked_once(run: Path, tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.episode import journal as journals
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.leaderboard.seed_rules import SeedRule
 from balrog_rag.results.runs import LoadedRun
-from balrog_rag.util.files import LARGE, read_file
+from balrog_rag.util.files import read_file
 
 FORMAT = "balrog_rag certificate 1"
 REPLAYED, DIFFERS = "verified by replay", "differs"
@@ -94,11 +95,8 @@ def _certified(run: LoadedRun, episode: Any) -> CertifiedEpisode:
 
 
 def journal_digest(path: Path) -> str:
-    """Return the SHA-256 of a journal."""
-    try:
-        return sha256(read_file(path, LARGE)).hexdigest()
-    except OSError as error:
-        raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
+    """Return the SHA-256 of a journal, in a file or packed."""
+    return sha256(journals.read_bytes(path)).hexdigest()
 
 
 def write_certificate(certificate: Certificate, folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from balrog_rag.episode import journal as journals
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.runs import LoadedRun
 
@@ -11,7 +12,7 @@ def off_plan(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> list[str]:
     missing = [
         f"{spec.episode}: missing, although the configuration plans it"
         for spec in planned
-        if not run.journal(spec.episode).exists()
+        if not journals.exists(run.journal(spec.episode))
     ]
     return missing + unplanned(run, planned)
 
