@@ -104,7 +104,7 @@ class ComparePage {
     column.screen = h("div", { class: "screen", tabindex: "0", role: "region", "aria-label": `screen of episode ${place + 1}` });
     column.line = h("p", { class: "line" });
     column.panel = h("div", { class: "panel" });
-    const facts = [episode.row.agent, episode.row.model, episode.row.outcome].filter(Boolean).join(" \u00b7 ");
+    const facts = [episode.row.agent, episode.row.model, episode.row.outcome && outcomeWords(episode.row.outcome)].filter(Boolean).join(" \u00b7 ");
     column.element = h("section", { class: "column", "aria-label": `episode ${place + 1}` },
       h("h2", {}, h("a", { href: "#" + this.app.hash({ episode: episode.key }), dir: "auto" }, episode.key)), h("p", { class: "soft", dir: "auto" }, facts),
       column.screen, column.line, column.panel);

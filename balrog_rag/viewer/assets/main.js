@@ -187,7 +187,7 @@ class App {
 
   drawTop(episode) {
     const row = episode ? episode.row : null;
-    const facts = row ? [row.kind, row.agent, row.model, row.outcome, row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
+    const facts = row ? [row.kind, row.agent, row.model, row.outcome && outcomeWords(row.outcome), row.progression === undefined ? null : `${row.progression.toFixed(2)} %`] : [];
     fill(document.getElementById("top"),
       h("nav", { "aria-label": "Breadcrumb" },
         this.run.back ? [h("a", { href: this.run.back.href, class: "back" }, visible(this.run.back.text)), h("span", { class: "soft", "aria-hidden": "true" }, "/")] : null,
