@@ -64,7 +64,9 @@ OFFERED = (
     plan_skill(plan_travel.up, GOES, "take the nearest known stairs up, or those at a position", *HERE),
     plan_skill(plan_travel.dig_down, DIGS, "dig through the floor, protected by Elbereth in the pit"),
     plan_skill(
-        plan_bots.fetch_digger, FETCHES, "get a pick-axe from a dwarf or a shop; what it is worth: see dive"
+        plan_bots.fetch_digger,
+        FETCHES,
+        "get a pick-axe from a dwarf or a shop; fixed rules reach 25 % with it, 9 % without",
     ),
     plan_skill(
         plan_bots.dive,
