@@ -91,7 +91,7 @@ def main() -> int:
             left_out[name] = why
             print(f"left out: {name}: {why}", flush=True)
             continue
-        found = verified_folder(out / name, SeedRule(run_seed=0), again=False)
+        found = verified_folder(out / name, SeedRule(), again=False)
         if found.wrong or found.certificate is None:
             print(f"error: {name}: {found.wrong}", flush=True)
             return 1
