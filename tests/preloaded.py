@@ -178,6 +178,7 @@ def _become(module: str, words: list[str], cwd: str, environment: dict[str, str]
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
+    tempfile.tempdir = None  # found at an import, perhaps with another TMPDIR
     sys.path[:1] = [os.getcwd(), *_path(environment)]
     sys.argv = ["-m", *words]
     sys.orig_argv = [sys.executable, "-m", module, *words]

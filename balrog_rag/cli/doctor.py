@@ -35,6 +35,10 @@ EXTRAS = {
     "autoascend": "nethackers",
     "wiki": "mwparserfromhell",
     "mcp": "mcp",
+    "s3": "s3fs",
+    "wandb": "wandb",
+    "mlflow": "mlflow",
+    "otel": "opentelemetry",
 }
 """Each extra and a module that it installs."""
 _GIGABYTE = 1 << 30

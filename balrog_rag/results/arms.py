@@ -41,9 +41,9 @@ class Arm(msgspec.Struct, dict=True):
     def _made_once(self, what: str, make: Callable[[], Any]) -> Any:
         """Keep what is made of its runs' episodes, until a run has another list of them."""
         lists = [run.episodes for run in self.runs]
-        known = self.__dict__.get(f"_{what}")  # without the underscore it would hide the method
+        known = self.__dict__.get(f"_kept_{what}")  # a name that hides no method
         if known is None or len(known[0]) != len(lists) or any(map(is_not, known[0], lists)):
-            known = self.__dict__[f"_{what}"] = lists, make()
+            known = self.__dict__[f"_kept_{what}"] = lists, make()
         return known[1]
 
     @property

@@ -172,7 +172,7 @@ def test_the_version_is_this_programs(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("knowledge.index=faiss", "unknown index; did you mean flat_ip? valid names: bm25, flat_ip, flat_l2"),
+        ("knowledge.index=faiss", "unknown index; did you mean flat_ip? valid names: bm25, by_size, flat_ip"),
         ("knowledge.index=flat_l3", "unknown index; did you mean flat_l2, flat_ip?"),
     ],
 )

@@ -74,7 +74,7 @@ def composes(agent: str, env: str, model: str) -> bool:
     given = ["model.options.journal=a.journal.jsonl"] if model == "replay" else []
     config = compose([f"agent={agent}", f"env={env}", f"model={model}", "model.name=x", *given])
     named = config.model.name.rpartition("/")[2] == "x"  # after its provider, where it has one
-    return retrieves(config.agent) == agent.endswith("_rag") and named
+    return retrieves(config.agent) == (agent.endswith("_rag") or agent == "reader") and named
 
 
 @pytest.mark.parametrize(("agent", "env", "model"), DIAGONAL)
@@ -100,7 +100,7 @@ def test_every_agent_composes_with_every_game_and_model(agent: str) -> None:
 @pytest.mark.parametrize("env", ["nle", "minihack", "chess"])
 def test_every_agent_plays_every_kind_of_game(agent: str, env: str) -> None:
     # A program, needs skills, a file, answers by code, or decides without a model.
-    others = agent.startswith(("netplay", "floor_")) or agent in ("own_class", "code")
+    others = agent.startswith(("netplay", "floor_")) or agent in ("own_class", "code", "reader")
     if plays(agent) or others:
         return
     view = TaskView(env, "Task-v0", "Win.", VIEW.actions, VIEW.accepted, "esc")

@@ -166,9 +166,8 @@ def test_at_any_width_actions_outcomes_and_arms_are_told_apart(sweep: Scoreboard
     first, second = [line for line in shown if "far southwest" in line]
     assert first.partition("far")[0] != second.partition("far")[0]
     assert first.lstrip().startswith("naive,1 ")
-    assert all(
-        any(one in line for line in shown) for one in ("died 3", "steps 2", "episode_dollars 1", "quit 4")
-    )
+    ends = ("died 3", "step limit 2", "episode_dollars 1", "quit 4")
+    assert all(any(one in line for line in shown) for one in ends)
 
 
 @pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])

@@ -28,9 +28,9 @@ def test_json_lines_are_all_of_stdout(tmp_path: Path) -> None:
 def test_plain_lines_leave_stdout_to_the_results(tmp_path: Path) -> None:
     done = evaluate(*WORDS, cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr.count("steps after 10 steps") == 2
+    assert done.stderr.count("step limit after 10 steps") == 2
     assert "2/2 ended, 0 in play" in done.stderr
-    assert "steps after 10 steps" not in done.stdout
+    assert "step limit after 10 steps" not in done.stdout
     log = (tmp_path / "results/r/eval.log").read_text().splitlines()
     assert [line.split()[1] for line in log] == ["INFO"] * 4
 
