@@ -115,6 +115,7 @@ def wait_for_answers(server: str, process: subprocess.Popen[bytes], count: int) 
     until(lambda: asked(server) >= count or process.poll() is not None, f"{count} requests", pause=0.01)
 
 
+@pytest.mark.slow
 def test_killed_twice(tmp_path: Path, server: str) -> None:
     kill_and_resume(tmp_path, server, kills=2, episodes=4, steps=30)
 

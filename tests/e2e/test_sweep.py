@@ -36,6 +36,7 @@ def test_a_grid_in_one_process(tmp_path: Path) -> None:
     same_journals(top / "agent=naive,run.seed=2", tmp_path / "results/alone")
 
 
+@pytest.mark.slow
 def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
     top, slow = tmp_path / "results/s", ["model=scripted", "model.options.latency=0.05"]
     with running(tmp_path, *GRID, *slow, "limits.steps=40", "runner.concurrency=6") as process:

@@ -50,7 +50,7 @@ def wait_for_start(folder: Path, episodes: int) -> Path:
     return log
 
 
-@pytest.mark.parametrize("log", ["dashboard", "plain"])
+@pytest.mark.parametrize("log", ["dashboard", pytest.param("plain", marks=pytest.mark.slow)])
 def test_the_run_goes_on_and_says_so_in_its_log(tmp_path: Path, log: str) -> None:
     slow = "model.options.latency=0.05"
     with session(tmp_path, *WORDS, slow, f"runner.log={log}") as (pid, master):
@@ -66,6 +66,7 @@ def test_the_run_goes_on_and_says_so_in_its_log(tmp_path: Path, log: str) -> Non
     assert (tmp_path / "results/r/summary.json").exists()
 
 
+@pytest.mark.slow
 def test_a_terminal_closed_while_an_index_is_built(tmp_path: Path) -> None:
     with screen(tmp_path, 100, "limits.steps=2") as run:
         run.until("indexing pages")
