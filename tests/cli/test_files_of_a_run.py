@@ -177,6 +177,7 @@ def test_a_journal_that_is_not_what_was_written_is_an_error(tmp_path: Path, harm
             writer.check()
 
 
+@pytest.mark.slow
 def test_without_its_lock_a_run_in_play_is_still_not_written_by_another_process(tmp_path: Path) -> None:
     words = ["agent=naive", "env=corridor", "env.episodes=4", "limits.steps=4", "run.name=r"]
     with running(tmp_path, *scripted(0.3), *words, "runner.concurrency=2", "runner.log=none") as first:

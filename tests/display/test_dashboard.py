@@ -313,6 +313,7 @@ def test_a_terminal_that_takes_nothing_does_not_stop_the_run(tmp_path: Path) -> 
         assert shown.process.wait(PATIENCE) == 0
 
 
+@pytest.mark.slow
 def test_a_terminal_that_goes_away_does_not_stop_the_run(tmp_path: Path) -> None:
     words = ["agent=naive", "env.episodes=4", "limits.steps=60", "model.options.latency=0.05", "run.name=r"]
     shown = Terminal(tmp_path, *words)

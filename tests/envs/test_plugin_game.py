@@ -77,6 +77,7 @@ def written(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
 
 
+@pytest.mark.slow
 def test_random_plays_it_and_a_kill_loses_nothing(site: Path, tmp_path: Path) -> None:
     words = (
         *ORCHARD,

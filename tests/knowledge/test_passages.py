@@ -1,5 +1,6 @@
 """Pages become passages that keep their budget, their ids and their words."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,7 @@ def test_a_word_without_end_is_cut_by_characters() -> None:
     assert max(map(len, parts)) <= 10
 
 
+@pytest.mark.slow
 def test_a_page_of_50_megabytes_is_cut_in_bounded_time_and_memory() -> None:
     page = Page("Big", "A sentence of six short words. " * 1_700_000)
     count = sum(1 for _ in passages([page], "w", Cut(200), words))

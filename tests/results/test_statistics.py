@@ -559,6 +559,7 @@ def test_five_episodes_are_covered_better_than_by_the_bootstrap_alone(kind):
     assert ours > 88
 
 
+@pytest.mark.slow
 def test_a_difference_that_is_not_there_is_rarely_found():
     values, shares = lump("paper")
     dice = np.random.default_rng(2)

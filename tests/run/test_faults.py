@@ -62,6 +62,7 @@ def test_a_hundred_episodes_four_kills_two_hangs(tmp_path: Path, server: Server)
     break_workers(tmp_path, server, 100, 100, [kill, kill, hang, kill, hang, kill])
 
 
+@pytest.mark.slow
 def test_a_model_that_comes_late_and_goes_away(tmp_path: Path) -> None:
     """No server at first, then one, killed in the middle, then another at the same address."""
     first = Server("--port", str(quiet_port()))
