@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DOCS := .venv-docs
 EXTRAS ?= local,dev
 # More tests than cores: many of them wait for a process, a server or a timeout.
-JOBS ?= 4
+JOBS ?= 3
 INTEGRATIONS ?= verifiers openenv trl inspect watchers cluster
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
@@ -38,13 +38,13 @@ setup: usable $(VENV)/.installed  ## create .venv and install the pinned package
 eval: setup  ## play the embedded model and players without one, and show the table (ARGS="agent=naive ...")
 	@$(BIN)/python -m balrog_rag.eval $(or $(ARGS),+experiment=quickstart)
 
-test: setup  ## run the tests except the slow ones, four at once (JOBS=4)
+test: setup  ## run the tests except the slow ones, three at once (JOBS=3)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
 
-test-slow: setup  ## run the slow tests, four at once (PART=2/6: the second sixth of them)
+test-slow: setup  ## run the slow tests, three at once (PART=2/6: the second sixth of them)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow $(if $(PART),--part $(PART)) $(ARGS)
 
-test-all: setup  ## run every test, four at once
+test-all: setup  ## run every test, three at once
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 test-integrations: setup  ## test adapters and trackers with their packages, each in its own environment (INTEGRATIONS="verifiers")
