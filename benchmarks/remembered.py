@@ -17,6 +17,7 @@ from balrog_rag.api.run_api import Run, evaluate
 from balrog_rag.contracts.data import Reply, Request, Usage
 from balrog_rag.results.contrasts import contrast_results
 from balrog_rag.results.experiments import find
+from balrog_rag.results.runs import load
 
 LEVEL = """MAZE: "mylevel", ' '
 FLAGS: noteleport,hardfloor,premapped
@@ -119,7 +120,8 @@ def main() -> None:
             print(f"  {arm:<19} {scores.mean():6.2f} % of {len(scores)} games")
         described = find("remembered")
         assert described is not None
-        for found in contrast_results(described, {arm: run.folder for arm, run in runs.items()}):
+        played = {arm: load(run.folder).episodes for arm, run in runs.items()}
+        for found in contrast_results(described, played):
             print(f"  {found.line}")
 
 

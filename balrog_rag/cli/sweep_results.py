@@ -58,12 +58,14 @@ def contrast_lines(runs: Sequence[PlannedRun]) -> list[str]:
     """Describe the contrasts that the runs' experiment is about."""
     from balrog_rag.results.contrasts import contrast_results
     from balrog_rag.results.experiments import find
+    from balrog_rag.results.runs import load
 
     name = runs[0].config.run.experiment
     described = find(name) if name else None
     if described is None or not described.contrasts:
         return []
-    return [found.line for found in contrast_results(described, {run.label: run.folder for run in runs})]
+    arms = {run.label: load(run.folder).episodes for run in runs}
+    return [found.line for found in contrast_results(described, arms)]
 
 
 def outcomes_on_disk(runs: Sequence[PlannedRun]) -> list[RunOutcome]:

@@ -1,23 +1,24 @@
 """Contrasts of an experiment's arms, game by game: some arms minus others, such as an interaction."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
 import numpy as np
 
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.results.episodes import Episode
 from balrog_rag.results.experiments import Experiment, ExperimentContrast
-from balrog_rag.results.runs import load
 from balrog_rag.results.statistics.estimate import Interval
-from balrog_rag.results.statistics.sentence import p_text
+from balrog_rag.results.statistics.sentence import NOT_TO_TELL, p_text
 from balrog_rag.results.statistics.units import Bounds, Floats
 from balrog_rag.results.statistics.values import compared
 from balrog_rag.util.wording import many
 
 GameKey: TypeAlias = tuple[str, str]
 """A game by its task and its identity."""
+WIDE = 100.0
+"""An interval as wide as the scale of one arm says nothing."""
 
 
 class ContrastResult(msgspec.Struct, frozen=True):
@@ -28,20 +29,18 @@ class ContrastResult(msgspec.Struct, frozen=True):
     difference: float
     interval: Interval
     games: int
-    word: str = "undecided"
+    word: str
     """The claim, as of other comparisons."""
-    p: float = 1.0
-    most: float = 100.0
-    """The largest score of one arm: a wider interval says nothing."""
+    p: float
 
     @property
     def sentence(self) -> str:
         """The claim, the difference and how sure it is."""
         around = ""
         if self.interval.known:
-            wide = self.interval.high - self.interval.low >= self.most and self.word == "undecided"
+            wide = self.interval.high - self.interval.low >= WIDE and self.word == "undecided"
             ends = f"{self.interval.low:+.2f} to {self.interval.high:+.2f}"
-            around = " (too few games to tell)" if wide else f" ({ends})"
+            around = f" ({NOT_TO_TELL.format('games')})" if wide else f" ({ends})"
         found = f"{self.word}: {self.difference:+.2f} points{around}"
         return f"{found}, {p_text(self.p)}, n = {many(self.games, 'games')} played by all these arms."
 
@@ -53,19 +52,20 @@ class ContrastResult(msgspec.Struct, frozen=True):
         return f"{self.name}: {found}{bounds}, n = {self.games} games: {self.says}"
 
 
-def contrast_results(experiment: Experiment, runs: Mapping[str, Path]) -> list[ContrastResult]:
+def contrast_results(experiment: Experiment, arms: Mapping[str, Sequence[Episode]]) -> list[ContrastResult]:
     """Return the experiment's contrasts over the games that ended in all of their arms."""
-    arms = {arm: by_game(folder) for arm, folder in runs.items()}
+    scores = {arm: by_game(episodes) for arm, episodes in arms.items()}
     found = []
     for name, contrast in experiment.contrasts.items():
         concerned = (*contrast.plus, *contrast.minus)
         if any(arm not in arms for arm in concerned):
             continue
-        games = sorted(set.intersection(*(set(arms[arm]) for arm in concerned)))
+        games = sorted(set.intersection(*(set(scores[arm]) for arm in concerned)))
         if not games:
             continue
-        plus, minus = (summed(arms, side, games) for side in (contrast.plus, contrast.minus))
-        sums = compared(plus, minus, True, bounds_of_sums(contrast, [runs[arm] for arm in concerned]))
+        plus, minus = (summed(scores, side, games) for side in (contrast.plus, contrast.minus))
+        envs = {episode.env for arm in concerned for episode in arms[arm]}
+        sums = compared(plus, minus, True, bounds_of_sums(contrast, envs))
         found.append(
             ContrastResult(
                 name, contrast.says, sums.difference, sums.interval, len(games), sums.word, sums.test.p
@@ -74,12 +74,10 @@ def contrast_results(experiment: Experiment, runs: Mapping[str, Path]) -> list[C
     return found
 
 
-def bounds_of_sums(contrast: ExperimentContrast, runs: Sequence[Path]) -> Bounds:
+def bounds_of_sums(contrast: ExperimentContrast, envs: Iterable[str]) -> Bounds:
     """Return what a side's sum over its arms can be: without bounds, equal sums would leave no doubt."""
     most = max(len(contrast.plus), len(contrast.minus))
-    scorings = [
-        kind_of(env).scoring for env in {episode.env for run in runs for episode in load(run).episodes}
-    ]
+    scorings = [kind_of(env).scoring for env in envs]
     solved = most == 1 and all(scoring.solved_or_not for scoring in scorings)
     return Bounds(most=100.0 * most, binary=solved, rise=most * max(scoring.rise for scoring in scorings))
 
@@ -91,6 +89,6 @@ def summed(
     return np.array([sum(arms[arm][game] for arm in side) for game in games], dtype=float)
 
 
-def by_game(folder: Path) -> dict[GameKey, float]:
-    """Return the progression of a run's games in percent."""
-    return {(episode.task, episode.game_name): episode.percent for episode in load(folder).episodes}
+def by_game(episodes: Iterable[Episode]) -> dict[GameKey, float]:
+    """Return the progression of games in percent."""
+    return {(episode.task, episode.game_name): episode.percent for episode in episodes}

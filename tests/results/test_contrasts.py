@@ -4,6 +4,7 @@ import pytest
 
 from balrog_rag.results.contrasts import contrast_results
 from balrog_rag.results.experiments import Experiment, ExperimentContrast, find
+from balrog_rag.results.runs import load
 
 ARMS = ("original", "original_retrieval", "renamed", "renamed_retrieval")
 
@@ -18,7 +19,7 @@ def results(new_run):
             run = new_run(name, agent=name)
             for number, level in enumerate(levels[name]):
                 run.nethack(number, [{"experience_level": level}])
-            runs[name] = run.path
+            runs[name] = load(run.path).episodes
         return {each.name: each for each in contrast_results(find("remembered"), runs)}
 
     return found
@@ -53,5 +54,5 @@ def test_games_count_only_if_they_ended_in_every_arm(new_run):
     contrast = ExperimentContrast("a minus b", ("a",), ("b",))
     contrasts = {"c": contrast, "absent": ExperimentContrast("", ("a",), ("z",))}
     described = Experiment("e", "", "", contrasts=contrasts)
-    (found,) = contrast_results(described, {"a": one.path, "b": other.path})
+    (found,) = contrast_results(described, {"a": load(one.path).episodes, "b": load(other.path).episodes})
     assert (found.name, found.games) == ("c", 2)

@@ -26,8 +26,8 @@ def contrasts_section(arms: Sequence[Arm]) -> Section:
     if experiment is None:
         return section
     named = {run.name: arm for arm in arms for run in arm.runs}
-    runs = {run.name: run.folder for arm in arms if not arm.withheld for run in arm.runs}
-    found = contrast_results(experiment, runs)
+    told = {run.name: run.episodes for arm in arms if not arm.withheld for run in arm.runs}
+    found = contrast_results(experiment, told)
     if experiment.question:
         section.sentences.append(experiment.question)
     section.boxes += [contrast_box(result) for result in found]
@@ -35,7 +35,7 @@ def contrasts_section(arms: Sequence[Arm]) -> Section:
         contrast = experiment.contrasts[result.name]
         if len(contrast.plus) == len(contrast.minus) == 2:
             section.tables.append(_effects(contrast, named))
-    if len(runs) < len(named):
+    if len(told) < len(named):
         section.sentences.append(LEFT_OUT)
     return section
 
