@@ -289,6 +289,18 @@ def exists(path: Path) -> bool:
     return path.exists() or packs.find(path) is not None
 
 
+def stamp(path: Path) -> tuple[int, int] | None:
+    """Size and modification time of a journal (time 0: packed); None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        place = packs.find(path)  # in a pack it never changes
+        return None if place is None else (place.size, 0)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
 def head_of(path: Path) -> str:
     """Return a journal's last digest, without checking the rest; "" if its lines are not chained."""
     return (chain.last(read_bytes(path)[-TAIL:]) or b"").decode()

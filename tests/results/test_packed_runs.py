@@ -58,6 +58,14 @@ def test_a_packed_run_has_the_same_episodes_in_fewer_files(run):
     assert load(run, use_index=False).problems == []
 
 
+def test_size_of_a_journal_is_the_same_in_a_pack(run):
+    paths = run_folder.journal_files(run)
+    files = [journal.stamp(path) for path in paths]
+    pack(run)
+    assert [journal.stamp(path) for path in paths] == [(size, 0) for size, _ in files]
+    assert journal.stamp(run_folder.journal_path(run, f"{TASK}/77")) is None
+
+
 def test_every_flipped_bit_is_found_and_named(run):
     pack(run, 10)
     whole, places = pack_of(run).read_bytes(), packs.journals_in(pack_of(run))
